@@ -1,0 +1,47 @@
+"""What can go wrong, as one small tree of errors and warnings.
+
+Every message is one sentence that names the file, column or option and says what to do.
+"""
+
+__all__ = [
+    "AcyclicityWarning",
+    "CosmodagError",
+    "CosmodagWarning",
+    "DataError",
+    "DataWarning",
+    "DivergenceError",
+    "InterruptedWarning",
+    "ScaleWarning",
+]
+
+
+class CosmodagError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class DataError(CosmodagError, ValueError):
+    """The input cannot be used as it is: a table, a graph, a name or an option."""
+
+
+class DivergenceError(CosmodagError, ArithmeticError):
+    """Training reached a value that is not finite."""
+
+
+class CosmodagWarning(UserWarning):
+    """Base of every warning this package issues."""
+
+
+class DataWarning(CosmodagWarning):
+    """The data can be used, but something about it bears on the answer."""
+
+
+class ScaleWarning(DataWarning):
+    """The scale of the columns decides, or has stopped deciding, the direction of arcs."""
+
+
+class InterruptedWarning(CosmodagWarning):
+    """Training was stopped before its last epoch; the result is valid but less converged."""
+
+
+class AcyclicityWarning(CosmodagWarning):
+    """An optimised matrix still held a cycle and arcs were dropped to make it a DAG."""
