@@ -1,0 +1,21 @@
+"""Random graphs and data drawn from them, by name or part by part."""
+
+from cosmodag.simulate.dataset import DENSE_LIMIT, Dataset
+from cosmodag.simulate.graphs import bipartite, erdos_renyi, random_weights, scale_free
+from cosmodag.simulate.mechanisms import NOISES, population_covariance, sample_linear
+from cosmodag.simulate.named import DatasetName, load, parse_name
+
+__all__ = [
+    "DENSE_LIMIT",
+    "NOISES",
+    "Dataset",
+    "DatasetName",
+    "bipartite",
+    "erdos_renyi",
+    "load",
+    "parse_name",
+    "population_covariance",
+    "random_weights",
+    "sample_linear",
+    "scale_free",
+]

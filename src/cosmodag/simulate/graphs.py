@@ -1,0 +1,232 @@
+"""Random directed acyclic graphs, as sparse adjacency matrices.
+
+A graph is a `scipy.sparse.csr_array` of Booleans whose entry ``[u, v]`` is the arc u → v. Every
+function draws from the generator it is given and from nothing else.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cosmodag.errors import DataError
+
+__all__ = ["bipartite", "erdos_renyi", "generations", "random_weights", "scale_free"]
+
+SparseMatrix = Any  # scipy ships no types; always a csr_array here
+
+
+def erdos_renyi(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatrix:
+    """Draw a directed acyclic graph with exactly `edges` arcs, all such pairs equally likely.
+
+    A set of `edges` pairs is drawn uniformly among the d(d−1)/2 possible ones and oriented by a
+    uniformly random order of the nodes.
+
+    Parameters
+    ----------
+    nodes : int
+        The number of nodes d.
+    edges : int
+        The number of arcs; the paper's ``ERk`` means k·d.
+    rng : numpy.random.Generator
+        The only source of randomness.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of bool, shape (d, d)
+        Entry [u, v] is the arc u → v.
+
+    Examples
+    --------
+    >>> graph = erdos_renyi(30, 120, np.random.default_rng(0))
+    >>> graph.shape, graph.nnz
+    ((30, 30), 120)
+    """
+    pairs = nodes * (nodes - 1) // 2
+    _check_room(edges, pairs, nodes, "an acyclic graph")
+    codes = rng.choice(pairs, size=edges, replace=False, shuffle=False)
+    later, earlier = _unrank_pairs(codes)
+    return _relabelled(earlier, later, nodes, rng)
+
+
+def scale_free(nodes: int, attachments: int, rng: np.random.Generator) -> SparseMatrix:
+    """Draw a scale-free graph by directed preferential attachment (Barabási and Albert).
+
+    Nodes arrive one by one; node i sends an arc to min(i, m) distinct older nodes, each chosen
+    with probability proportional to its in-degree plus one. Arcs point new → old, so hubs are
+    sinks with many parents, and there are m·d − m(m+1)/2 of them.
+
+    Parameters
+    ----------
+    nodes : int
+        The number of nodes d.
+    attachments : int
+        The number m of arcs a new node sends; the paper's ``SFk`` means m = k.
+    rng : numpy.random.Generator
+        The only source of randomness.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of bool, shape (d, d)
+        Entry [u, v] is the arc u → v.
+
+    Examples
+    --------
+    >>> graph = scale_free(40, 4, np.random.default_rng(0))
+    >>> graph.nnz
+    150
+    """
+    if not 1 <= attachments < nodes:
+        raise DataError(
+            f"A scale-free graph of {nodes} nodes takes between 1 and {nodes - 1} arcs per new "
+            f"node, not {attachments}: change k or d."
+        )
+    # The urn holds every node once, and once more for each arc it receives: a uniform draw from
+    # it is a draw proportional to in-degree plus one, and redrawing repeats keeps targets distinct.
+    urn = [0]
+    sources: list[int] = []
+    targets: list[int] = []
+    for newcomer in range(1, nodes):
+        chosen: list[int] = []
+        while len(chosen) < min(newcomer, attachments):
+            candidate = urn[rng.integers(len(urn))]
+            if candidate not in chosen:
+                chosen.append(candidate)
+        urn.extend(chosen)
+        urn.append(newcomer)
+        sources.extend([newcomer] * len(chosen))
+        targets.extend(chosen)
+    return _relabelled(np.array(sources), np.array(targets), nodes, rng)
+
+
+def bipartite(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatrix:
+    """Draw a two-layer graph with exactly `edges` arcs from the first layer to the second.
+
+    As in the NOTEARS generator the first layer holds a fifth of the nodes, rounded down, and all
+    sets of arcs of that size are equally likely.
+
+    Parameters
+    ----------
+    nodes : int
+        The number of nodes d.
+    edges : int
+        The number of arcs, at most ⌊d/5⌋·(d − ⌊d/5⌋).
+    rng : numpy.random.Generator
+        The only source of randomness.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of bool, shape (d, d)
+        Entry [u, v] is the arc u → v.
+
+    Examples
+    --------
+    >>> graph = bipartite(30, 60, np.random.default_rng(0))
+    >>> graph.nnz, int((graph.sum(axis=1) > 0).sum()) <= 6
+    (60, True)
+    """
+    top = nodes // 5
+    bottom = nodes - top
+    _check_room(edges, top * bottom, nodes, "a bipartite graph")
+    codes = rng.choice(top * bottom, size=edges, replace=False, shuffle=False)
+    return _relabelled(codes // bottom, top + codes % bottom, nodes, rng)
+
+
+def random_weights(
+    graph: SparseMatrix, rng: np.random.Generator, low: float = 0.5, high: float = 2.0
+) -> SparseMatrix:
+    """Give each arc a weight with magnitude uniform on (low, high) and a fair random sign.
+
+    Parameters
+    ----------
+    graph : sparse matrix or ndarray, shape (d, d)
+        Arcs are its non-zero entries.
+    rng : numpy.random.Generator
+        The only source of randomness.
+    low, high : float
+        The range of |weight|; the paper's is (0.5, 2).
+
+    Returns
+    -------
+    scipy.sparse.csr_array of float, shape (d, d)
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> weights = random_weights(erdos_renyi(10, 20, rng), rng)
+    >>> bool((abs(weights.data) >= 0.5).all() and (abs(weights.data) <= 2).all())
+    True
+    """
+    weights = sparse.csr_array(graph, dtype=np.float64)
+    weights.eliminate_zeros()
+    magnitudes = rng.uniform(low, high, size=weights.nnz)
+    weights.data = magnitudes * rng.choice([-1.0, 1.0], size=weights.nnz)
+    return weights
+
+
+def generations(graph: SparseMatrix) -> list[NDArray[np.intp]]:
+    """Split the nodes of an acyclic graph into layers whose parents all lie in earlier ones.
+
+    Parameters
+    ----------
+    graph : sparse matrix or ndarray, shape (d, d)
+        Arcs are its non-zero entries.
+
+    Returns
+    -------
+    list of ndarray of int
+        Concatenated, they are a topological order, causes first.
+
+    Raises
+    ------
+    DataError
+        If the graph has a cycle.
+
+    Examples
+    --------
+    >>> [layer.tolist() for layer in generations(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]]))]
+    [[0, 1], [2]]
+    """
+    children = sparse.csr_array(graph != 0)
+    children.eliminate_zeros()
+    nodes = children.shape[0]
+    missing_parents = np.bincount(children.indices, minlength=nodes)
+    layers: list[NDArray[np.intp]] = []
+    layer = np.flatnonzero(missing_parents == 0)
+    while layer.size:
+        layers.append(layer)
+        reached, arcs = np.unique(children[layer].indices, return_counts=True)
+        missing_parents[reached] -= arcs
+        layer = reached[missing_parents[reached] == 0].astype(np.intp)
+    if sum(layer.size for layer in layers) < nodes:
+        raise DataError("The graph has a cycle, so it has no causal order: remove the cycle first.")
+    return layers
+
+
+def _unrank_pairs(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Map 0, 1, 2, … to the pairs (1, 0), (2, 0), (2, 1), (3, 0), … below the diagonal."""
+    row = ((1 + np.sqrt(1 + 8 * codes.astype(np.float64))) / 2).astype(np.int64)
+    # The square root is rounded, so the row may be off by one either way for large codes.
+    row -= row * (row - 1) // 2 > codes
+    row += row * (row + 1) // 2 <= codes
+    return row, codes - row * (row - 1) // 2
+
+
+def _relabelled(
+    sources: NDArray[np.int64], targets: NDArray[np.int64], nodes: int, rng: np.random.Generator
+) -> SparseMatrix:
+    """Build the matrix after a uniformly random renaming of the nodes."""
+    label = rng.permutation(nodes)
+    arcs = (label[sources], label[targets])
+    graph = sparse.csr_array((np.ones(len(sources), dtype=np.bool_), arcs), shape=(nodes, nodes))
+    graph.sort_indices()
+    return graph
+
+
+def _check_room(edges: int, room: int, nodes: int, kind: str) -> None:
+    if not 0 <= edges <= room:
+        raise DataError(
+            f"{kind.capitalize()} of {nodes} nodes has room for {room} arcs, not {edges}: "
+            "use more nodes or fewer arcs."
+        )

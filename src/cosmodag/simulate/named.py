@@ -1,0 +1,161 @@
+"""Data sets by name: ``n1000_d30_ER4_gauss``."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import helmert
+
+from cosmodag.errors import DataError
+from cosmodag.simulate.dataset import Dataset, dense_if_small
+from cosmodag.simulate.graphs import (
+    SparseMatrix,
+    bipartite,
+    erdos_renyi,
+    random_weights,
+    scale_free,
+)
+from cosmodag.simulate.mechanisms import NOISES, Matrix, propagate, sample_linear
+
+__all__ = ["DatasetName", "load", "parse_name"]
+
+_PATTERN = re.compile(r"n(?P<n>inf|[1-9]\d*)_d(?P<d>[1-9]\d*)_(?P<kind>[A-Z]+)(?P<k>\d+)_(?P<m>.+)")
+
+
+@dataclass(frozen=True)
+class DatasetName:
+    """The parts of a name ``n{samples}_d{nodes}_{ER|SF|BP}{k}_{mechanism}``.
+
+    Attributes
+    ----------
+    samples : int or None
+        The number of rows; None for ``inf``, the population.
+    nodes : int
+        The number of variables d.
+    kind : {"ER", "SF", "BP"}
+        Erdős–Rényi, scale-free or bipartite.
+    degree : int
+        k, the number of arcs for each node.
+    mechanism : str
+        A noise family of the linear model.
+    """
+
+    samples: int | None
+    nodes: int
+    kind: str
+    degree: int
+    mechanism: str
+
+
+def parse_name(name: str) -> DatasetName:
+    """Read a data set's name strictly.
+
+    Parameters
+    ----------
+    name : str
+        For example ``"n1000_d30_ER4_gauss"``.
+
+    Returns
+    -------
+    DatasetName
+
+    Raises
+    ------
+    DataError
+        If the name does not parse; the message says which part is wrong.
+
+    Examples
+    --------
+    >>> parse_name("n1000_d30_SF4_exp")
+    DatasetName(samples=1000, nodes=30, kind='SF', degree=4, mechanism='exp')
+    """
+    match = _PATTERN.fullmatch(name)
+    if match is None:
+        raise DataError(
+            f"The data set name {name!r} does not parse: write n<samples>_d<nodes>_<ER|SF|BP><k>_"
+            "<mechanism>, for example n1000_d30_ER4_gauss."
+        )
+    if match["kind"] not in ("ER", "SF", "BP"):
+        raise DataError(
+            f"The graph {match['kind']!r} in the data set name {name!r} is unknown: "
+            "use ER, SF or BP."
+        )
+    mechanisms = tuple(NOISES)
+    if match["m"] not in mechanisms:
+        raise DataError(
+            f"The mechanism {match['m']!r} in the data set name {name!r} is unknown: "
+            f"use one of {', '.join(mechanisms)}."
+        )
+    if match["n"] == "inf" and match["m"] != "gauss":
+        raise DataError(
+            f"The data set name {name!r} asks for the population of {match['m']!r} data, which is "
+            "known only for gauss: give a number of samples."
+        )
+    samples = None if match["n"] == "inf" else int(match["n"])
+    return DatasetName(samples, int(match["d"]), match["kind"], int(match["k"]), match["m"])
+
+
+def load(name: str, seed: int = 0) -> Dataset:
+    """Simulate a named data set.
+
+    The graph, the weights and the samples are drawn from three independent streams of `seed`. So
+    with one seed, names that differ only in the mechanism share their graph (and linear ones their
+    weights), and names that differ only in n share their first rows.
+
+    Parameters
+    ----------
+    name : str
+        ``n{samples}_d{nodes}_{ER|SF|BP}{k}_{mechanism}``. ``ERk`` and ``BPk`` have exactly k·d
+        arcs, ``SFk`` has k·d − k(k+1)/2. Weights are ±U(0.5, 2), noise has scale 1.
+    seed : int
+        Not negative; the same name and seed give the same data on every call.
+
+    Returns
+    -------
+    Dataset
+        For ``ninf`` the table has d + 1 rows with column means zero and covariance XᵀX/(d+1)
+        exactly that of the population, so that a full-batch learner sees infinitely many samples.
+
+    Examples
+    --------
+    >>> data = load("n1000_d30_ER4_gauss", seed=0)
+    >>> data.X.shape, int(data.graph.sum()), data.names[:3]
+    ((1000, 30), 120, ('x0', 'x1', 'x2'))
+    """
+    parts = parse_name(name)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise DataError(f"The seed {seed!r} must be an integer that is not negative.")
+    graph_rng, weight_rng, sample_rng = (
+        np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(3)
+    )
+    graph = _draw_graph(parts, graph_rng)
+    weights = random_weights(graph, weight_rng)
+    if parts.samples is None:
+        values = _population_table(weights)
+    else:
+        values = sample_linear(weights, parts.samples, sample_rng, noise=parts.mechanism)
+    return Dataset(
+        name=name,
+        seed=int(seed),
+        X=values,
+        names=tuple(f"x{index}" for index in range(parts.nodes)),
+        weights=dense_if_small(weights),
+        graph=dense_if_small(graph),
+    )
+
+
+def _draw_graph(parts: DatasetName, rng: np.random.Generator) -> SparseMatrix:
+    if parts.kind == "SF":
+        return scale_free(parts.nodes, parts.degree, rng)
+    draw = erdos_renyi if parts.kind == "ER" else bipartite
+    return draw(parts.nodes, parts.degree * parts.nodes, rng)
+
+
+def _population_table(weights: SparseMatrix) -> Matrix:
+    """Return d + 1 rows with mean zero whose covariance is exactly the population's.
+
+    The columns of the transposed Helmert matrix are orthonormal and orthogonal to the constant
+    vector, so they are perfect standard noise, and stay so after a learner centres them.
+    """
+    rows = weights.shape[0] + 1
+    return propagate(weights, np.sqrt(rows) * helmert(rows).T)
