@@ -1,0 +1,83 @@
+"""The command line: one file a command, each importing what is heavy only when it runs.
+
+Examples
+--------
+>>> from cosmodag.cli import main
+>>> main(["--version"])  # doctest: +ELLIPSIS
+cosmodag ...
+0
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from cosmodag._version import __version__
+from cosmodag.cli._output import print_result
+from cosmodag.cli._shell import EXIT_USAGE, register, run
+
+__all__ = ["app", "main"]
+
+_COMMANDS = {
+    "demo": "cosmodag.cli.demo:demo",
+    "fit": "cosmodag.cli.fit:fit",
+    "diagnose": "cosmodag.cli.diagnose:diagnose",
+    "simulate": "cosmodag.cli.simulate:simulate",
+    "evaluate": "cosmodag.cli.evaluate:evaluate",
+    "doctor": "cosmodag.cli.doctor:doctor",
+}
+
+app = typer.Typer(
+    name="cosmodag",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print_result(f"cosmodag {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _start(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Learn a directed acyclic graph from a table of data."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(EXIT_USAGE)
+
+
+for _name, _target in _COMMANDS.items():
+    _module, _, _function = _target.partition(":")
+    if find_spec(_module) is not None:
+        register(app, _name, getattr(import_module(_module), _function))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``cosmodag`` on a command line and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The command line after the program's name; None takes it from ``sys.argv``.
+
+    Returns
+    -------
+    int
+        0 done, 1 ran but failed, 2 bad usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.
+    """
+    return run(app, arguments)

@@ -1,0 +1,108 @@
+"""What commands print: messages on stderr, results on stdout, as text or as JSON."""
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+__all__ = ["JsonOption", "print_json", "print_result", "print_table", "say"]
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON, for another program to read.")
+]
+
+
+def say(message: str) -> None:
+    """Write one line to stderr; line breaks inside the message become spaces."""
+    print(" ".join(message.split()), file=sys.stderr, flush=True)
+
+
+def print_result(text: str) -> None:
+    """Write a result to stdout as it is."""
+    print(text)
+
+
+def print_json(value: object) -> None:
+    """Write a result to stdout as one JSON document.
+
+    JSON has no NaN and no infinity: both become ``null``. NumPy scalars and arrays become numbers
+    and lists, paths become strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print_json({"auc": np.float32(0.5), "sid": float("nan"), "arcs": np.eye(2, dtype=int)})
+    {
+      "auc": 0.5,
+      "sid": null,
+      "arcs": [
+        [
+          1,
+          0
+        ],
+        [
+          0,
+          1
+        ]
+      ]
+    }
+    """
+    print(json.dumps(_to_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> None:
+    """Write an aligned table to stdout, numbers to the right.
+
+    Cells are printed as they are, so a column of the data named ``[bold]`` is safe; nothing is cut
+    when stdout is a file or a pipe.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=10_000)
+    table = Table(
+        title=title or None,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        show_edge=False,
+        pad_edge=False,
+    )
+    for position, name in enumerate(columns):
+        numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
+        table.add_column(Text(name), justify="right" if numeric else "left", no_wrap=numeric)
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    console.print(table)
+
+
+def _is_number(cell: object) -> bool:
+    try:
+        float(str(cell))
+    except ValueError:
+        return False
+    return True
+
+
+def _to_plain(value: Any) -> Any:
+    """Turn a result into what :mod:`json` can write."""
+    if isinstance(value, Mapping):
+        return {str(key): _to_plain(item) for key, item in value.items()}
+    if isinstance(value, str) or value is None:
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "tolist"):  # NumPy and JAX arrays and scalars, without importing either
+        return _to_plain(value.tolist())
+    if isinstance(value, Sequence | set | frozenset):
+        return [_to_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,179 @@
+"""How every command ends: one sentence on stderr and an exit code, never a traceback for bad input.
+
+Exit codes: 0 done, 1 ran but failed, 2 bad usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.
+"""
+
+import functools
+import inspect
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn, TextIO, cast
+
+import typer
+
+from cosmodag.cli._output import say
+from cosmodag.errors import CosmodagError, CosmodagWarning, DataError
+
+__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_TERMINATED", "EXIT_USAGE", "register", "run"]
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
+
+# Typer carries its own copy of click in some versions and imports click in others; in both,
+# BadParameter is public and its base is the class of every usage error.
+_UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
+
+
+def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None:
+    """Add a command to the app, guarded, with the prose of its docstring as help."""
+    prose = (inspect.getdoc(function) or "").split("\n\nParameters\n", maxsplit=1)[0]
+    app.command(name, help=prose)(_guarded(function))
+
+
+def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
+    """Run the app on a command line and return its exit code.
+
+    Parameters
+    ----------
+    app : typer.Typer
+        The application, its commands added by :func:`register`.
+    arguments : sequence of str, optional
+        The command line after the program's name; None takes it from ``sys.argv``.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    try:
+        with _terminating_on_sigterm():
+            code = app(args=arguments, prog_name="cosmodag", standalone_mode=False)
+            sys.stdout.flush()
+    except _UsageError as error:
+        say(f"error: {_describe_usage(error)}")
+        return EXIT_USAGE
+    except OSError as error:  # the help page or the last lines of a result
+        return _report(error)
+    except SystemExit as stop:
+        if stop.code == EXIT_TERMINATED:
+            say("error: stopped by SIGTERM.")
+        return stop.code if isinstance(stop.code, int) else EXIT_FAILED
+    return code if isinstance(code, int) else 0
+
+
+def _guarded(function: Callable[..., None]) -> Callable[..., None]:
+    """Turn what a command may raise into a sentence on stderr and an exit code.
+
+    The guard stands around the command and not around the app, so that a Ctrl-C is seen before
+    Typer translates it, and so that an app driven by a test runner behaves as the real one.
+    """
+
+    @functools.wraps(function)
+    def command(*args: object, **kwargs: object) -> None:
+        try:
+            with _one_line_warnings():
+                function(*args, **kwargs)
+        except (CosmodagError, OSError, MemoryError, KeyboardInterrupt) as error:
+            raise typer.Exit(_report(error)) from error
+
+    return command
+
+
+def _report(error: BaseException) -> int:
+    """Say in one sentence what went wrong, and return the exit code that goes with it."""
+    code = EXIT_FAILED
+    match error:
+        case DataError():
+            code = EXIT_USAGE
+            say(f"error: {error}")
+        case KeyboardInterrupt():
+            code = EXIT_INTERRUPTED
+            say("error: interrupted by Ctrl-C.")
+        case MemoryError():
+            say("error: out of memory; try fewer columns, rows or restarts.")
+        case BrokenPipeError():
+            pass  # the reader has left, as in `cosmodag doctor | head`: there is nobody to tell
+        case OSError():
+            say(f"error: {_describe_system_error(error)}")
+        case _:
+            say(f"error: {error}")
+    _abandon_unwritten_output()
+    return code
+
+
+def _describe_usage(error: Exception) -> str:
+    """One line for a usage error, naming the help page that answers it."""
+    message = str(getattr(error, "format_message", error.__str__)())
+    context = getattr(error, "ctx", None)
+    page = f"{context.command_path} --help" if context is not None else "cosmodag --help"
+    return f"{message.rstrip('.')} (see '{page}')."
+
+
+def _describe_system_error(error: OSError) -> str:
+    """One sentence for a full disk, a missing permission and their like."""
+    reason = (error.strerror or str(error)).lower()
+    if error.filename is None:
+        return f"the operating system refused to read or write: {reason}."
+    return f"cannot read or write '{os.fsdecode(error.filename)}': {reason}."
+
+
+def _abandon_unwritten_output() -> None:
+    """Let go of output that cannot be written.
+
+    Python flushes stdout once more as it exits: on a closed pipe or a full disk that would print a
+    second error and change the exit code.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+@contextmanager
+def _one_line_warnings() -> Iterator[None]:
+    """Show this package's warnings as one line, without the place in the code they came from."""
+    with warnings.catch_warnings():
+        show_as_python_does = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, CosmodagWarning):
+                say(f"warning: {message}")
+            else:
+                show_as_python_does(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def _terminating_on_sigterm() -> Iterator[None]:
+    """Leave through the usual clean-up when the system asks the process to end."""
+
+    def leave(number: int, frame: FrameType | None) -> NoReturn:
+        raise SystemExit(EXIT_TERMINATED)
+
+    try:
+        before = signal.signal(signal.SIGTERM, leave)
+    except ValueError:  # only the main thread may set a handler
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

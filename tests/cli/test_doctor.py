@@ -1,0 +1,73 @@
+"""``cosmodag doctor`` tells the truth about this environment."""
+
+import json
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from cosmodag import __version__
+from cosmodag.cli import doctor as doctor_module
+from cosmodag.cli import main
+
+
+def test_json_holds_what_is_installed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["cosmodag"] == __version__
+    assert found["python"] == platform.python_version()
+    assert found["packages"]["jax"] == metadata.version("jax")
+    assert found["packages"]["numpy"] == metadata.version("numpy")
+    assert "ray" in found["extras"]["ray"]
+    assert "torch" in found["extras"]["torch"]
+    assert "torch" not in found["packages"]
+    assert "cosmodag" not in found["extras"]["dev"]
+    assert found["devices"]
+    assert found["device_problem"] is None
+    assert 1 <= found["cores"] <= (os.cpu_count() or 1)
+
+
+def test_text_names_what_is_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_for = ["numpy>=1.26", "no-such-package>=1; extra == 'ray'"]
+    monkeypatch.setattr(metadata, "requires", lambda name: asked_for)
+    assert main(["doctor"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["base", "numpy", metadata.version("numpy")] in lines
+    assert ["ray", "no-such-package", "not", "installed"] in lines
+
+
+def test_no_device_is_told_and_not_fatal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import jax
+
+    def fail() -> None:
+        raise RuntimeError("no backend\nmore lines")
+
+    monkeypatch.setattr(jax, "devices", fail)
+    assert main(["doctor"]) == 0
+    assert "none (RuntimeError: no backend)" in capsys.readouterr().out
+
+
+def test_the_cache_is_examined_without_making_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cache = tmp_path / "not" / "there"
+    monkeypatch.setattr(doctor_module, "_cache_folder", lambda: cache)
+    main(["doctor", "--json"])
+    assert json.loads(capsys.readouterr().out)["cache_writable"] is True
+    assert not (tmp_path / "not").exists()
+
+
+def test_a_file_where_the_cache_should_be_is_not_writable(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    monkeypatch.setattr(doctor_module, "_cache_folder", lambda: file / "cache")
+    main(["doctor"])
+    assert "NOT writable" in capsys.readouterr().out

@@ -1,0 +1,285 @@
+"""Every way a command can end: exit code, one line on stderr, nothing else."""
+
+import errno
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from cosmodag.cli import app, main
+from cosmodag.cli._output import print_json, print_table, say
+from cosmodag.cli._shell import register, run
+from cosmodag.errors import CosmodagError, DataError, DataWarning, DivergenceError
+
+
+def app_raising(error: BaseException | None) -> typer.Typer:
+    """An app of two commands, one of which raises; two, so that Typer keeps their names."""
+    small = typer.Typer()
+
+    def act(count: int = 1) -> None:
+        """Act.
+
+        Parameters
+        ----------
+        count : int
+            Not for the help page.
+        """
+        if error is not None:
+            raise error
+
+    def rest() -> None:
+        """Rest."""
+
+    register(small, "act", act)
+    register(small, "rest", rest)
+    return small
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (DataError("'a.csv' has no rows."), 2, "error: 'a.csv' has no rows."),
+        (DataError("two\nlines"), 2, "error: two lines"),
+        (DivergenceError("epoch 3 is not finite."), 1, "error: epoch 3 is not finite."),
+        (CosmodagError("failed."), 1, "error: failed."),
+        (KeyboardInterrupt(), 130, "error: interrupted by Ctrl-C."),
+        (MemoryError(), 1, "error: out of memory; try fewer columns, rows or restarts."),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "out/graph.graphml"),
+            1,
+            "error: cannot read or write 'out/graph.graphml': no space left on device.",
+        ),
+        (
+            PermissionError(errno.EACCES, "Permission denied", b"out"),
+            1,
+            "error: cannot read or write 'out': permission denied.",
+        ),
+    ],
+)
+def test_an_error_is_one_line_and_a_code(
+    error: BaseException, code: int, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(app_raising(error), ["act"]) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == line + "\n"
+
+
+def test_the_app_behaves_the_same_under_a_test_runner() -> None:
+    result = CliRunner().invoke(app_raising(DataError("no.")), ["act"])
+    assert (result.exit_code, result.stderr) == (2, "error: no.\n")
+
+
+def test_a_bug_is_not_hidden() -> None:
+    with pytest.raises(ZeroDivisionError):
+        run(app_raising(ZeroDivisionError()), ["act"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["act", "--number", "3"], "--number"),
+        (["act", "--count", "many"], "--count"),
+        (["act", "surplus"], "surplus"),
+        (["atc"], "atc"),
+    ],
+)
+def test_bad_usage_is_one_line_that_names_the_option(
+    arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(app_raising(None), arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert named in err
+    assert "--help')." in err
+    assert err.count("\n") == 1
+
+
+def test_a_command_that_ends_well_returns_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(app_raising(None), ["act"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_help_shows_the_prose_of_the_docstring_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(app_raising(None), ["act", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "Act." in shown
+    assert "--count" in shown
+    assert "Not for the help page" not in shown
+
+
+def test_our_warnings_are_one_line_and_others_pass_on(capsys: pytest.CaptureFixture[str]) -> None:
+    small = typer.Typer()
+
+    def act() -> None:
+        """Act."""
+        warnings.warn(DataWarning("column 'a' is constant."), stacklevel=1)
+        warnings.warn("from elsewhere", RuntimeWarning, stacklevel=1)
+
+    register(small, "act", act)
+    register(small, "rest", lambda: None)
+    with pytest.warns(RuntimeWarning, match="from elsewhere"):
+        before = warnings.showwarning
+        assert run(small, ["act"]) == 0
+        assert warnings.showwarning is before
+    assert capsys.readouterr().err == "warning: column 'a' is constant.\n"
+
+
+def test_nothing_asked_for_is_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "doctor" in err
+
+
+@pytest.mark.parametrize("command", ["demo", "fit", "diagnose", "simulate", "evaluate", "doctor"])
+def test_every_command_has_a_help_page(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    assert f"cosmodag {command}" in capsys.readouterr().out
+
+
+def test_every_command_is_listed() -> None:
+    shown = CliRunner().invoke(app, ["--help"]).output
+    for command in ["demo", "fit", "diagnose", "simulate", "evaluate", "doctor"]:
+        assert f"\n  {command} " in shown
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["doctor", "--help"], ["--version"]])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    heavy = ["jax", "numba", "pandas", "scipy", "sklearn", "networkx", "matplotlib", "torch"]
+    code = (
+        f"import sys; from cosmodag.cli import main; main({arguments!r}); "
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+@pytest.mark.parametrize(
+    ("number", "code", "line"),
+    [
+        (signal.SIGINT, 130, "error: interrupted by Ctrl-C.\n"),
+        (signal.SIGTERM, 143, "error: stopped by SIGTERM.\n"),
+    ],
+)
+def test_signals(number: signal.Signals, code: int, line: str) -> None:
+    script = """
+import sys, time, typer
+from cosmodag.cli._shell import register, run
+app = typer.Typer()
+def wait() -> None:
+    try:
+        print("ready", flush=True)
+        time.sleep(60)
+    finally:
+        print("cleaned up", flush=True)
+register(app, "wait", wait)
+register(app, "rest", lambda: None)
+sys.exit(run(app, ["wait"]))
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (code, "cleaned up\n", line)
+
+
+def test_run_puts_the_handler_of_sigterm_back() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    run(app_raising(None), ["act"])
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_reader_that_leaves_is_no_traceback() -> None:
+    code = (
+        "import sys; from cosmodag.cli._shell import run, register; import typer\n"
+        "app = typer.Typer()\n"
+        "register(app, 'act', lambda: print('x' * 10_000_000))\n"
+        "register(app, 'rest', lambda: None)\n"
+        "sys.exit(run(app, ['act']))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.read(1)
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait(timeout=30) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["doctor", "--json"]])
+def test_a_full_disk_under_stdout_is_one_line(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cosmodag", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert "no space left" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_say_is_one_line_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    say("a\n  b")
+    assert capsys.readouterr() == ("", "a b\n")
+
+
+def test_json_is_strict_and_plain(capsys: pytest.CaptureFixture[str]) -> None:
+    value = {
+        "none": None,
+        "nan": float("nan"),
+        "infinite": np.float32("inf"),
+        "integer": np.int64(3),
+        "flag": np.bool_(True),
+        "array": np.array([[1.0, np.nan]]),
+        "path": Path("a") / "b",
+        "tuple": (1, "é"),
+        4: {"empty": []},
+    }
+    print_json(value)
+    assert json.loads(capsys.readouterr().out) == {
+        "none": None,
+        "nan": None,
+        "infinite": None,
+        "integer": 3,
+        "flag": True,
+        "array": [[1.0, None]],
+        "path": str(Path("a") / "b"),
+        "tuple": [1, "é"],
+        "4": {"empty": []},
+    }
+
+
+def test_a_table_keeps_names_that_look_like_markup_and_is_not_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
+    long_name = "[bold]" + "x" * 300
+    print_table(["from", "weight"], [[long_name, "-0.50"], ["[/]", "12.25"]], title="arcs")
+    lines = stream.getvalue().splitlines()
+    assert lines[0].strip() == "arcs"
+    assert any(line.startswith(long_name) and line.endswith(" -0.50") for line in lines)
+    assert any(line.startswith("[/] ") and line.endswith(" 12.25") for line in lines)
