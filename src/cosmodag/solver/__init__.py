@@ -1,0 +1,1 @@
+"""Solvers: how parameters are found. One training loop, and ways to call it."""

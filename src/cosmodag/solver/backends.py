@@ -1,0 +1,139 @@
+"""Ways to run the epochs of a batch: one for every recipe, and faster ones for some.
+
+A backend is an implementation of the same steps, never another method: it is fed the same row order
+and held to the same answer by tests. The first that applies is used.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import jax
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from cosmodag.mechanism import Linear
+from cosmodag.objective import cosmo_objective
+from cosmodag.solver import linear_cpu
+from cosmodag.solver.adam import State
+from cosmodag.solver.loop import run_epochs
+from cosmodag.solver.problems import Batch
+from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.schedules import anneal_temperature
+from cosmodag.structure import Priority
+
+__all__ = ["BACKENDS", "Backend", "choose"]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """One way to run epochs.
+
+    Attributes
+    ----------
+    name
+        For messages and benchmarks.
+    applies
+        Whether it can run a batch.
+    advance
+        (batch, state, first, last) → state after those epochs; the state given is used up.
+    """
+
+    name: str
+    applies: Callable[[Batch], bool]
+    advance: Callable[[Batch, State, int, int], State]
+
+
+def choose(batch: Batch) -> Backend:
+    """Return the first backend that applies to a batch."""
+    return next(backend for backend in BACKENDS if backend.applies(batch))
+
+
+def _is_linear_cosmo(recipe: Recipe) -> bool:
+    return (
+        isinstance(recipe.structure, Priority)
+        and isinstance(recipe.mechanism, Linear)
+        and recipe.objective is cosmo_objective
+        and recipe.schedule is anneal_temperature
+    )
+
+
+def _advance_xla(batch: Batch, state: State, first: int, last: int) -> State:
+    with jax.default_device(batch.device):
+        return _run_many(
+            batch.recipe, state, batch.tables, batch.table, batch.seeds, batch.settings, first, last
+        )
+
+
+@partial(jax.jit, static_argnums=0, donate_argnums=1)
+def _run_many(recipe: Recipe, state: State, *arguments: Any) -> State:
+    axes = (0, None, 0, 0, 0, None, None)
+    result: State = jax.vmap(partial(run_epochs, recipe), in_axes=axes)(state, *arguments)
+    return result
+
+
+def _applies_numba(batch: Batch) -> bool:
+    return (
+        batch.device.platform == "cpu"
+        and batch.tables.dtype == np.float32
+        and _is_linear_cosmo(batch.recipe)
+    )
+
+
+def _advance_numba(batch: Batch, state: State, first: int, last: int) -> State:
+    state = jax.tree.map(_writable, state)
+    workers = min(batch.size, _cores())
+    with _blas().limit(limits=max(1, _cores() // workers), user_api="blas"):
+        if workers == 1:
+            for lane in range(batch.size):
+                _advance_lane(batch, state, first, last, lane)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(partial(_advance_lane, batch, state, first, last), range(batch.size)))
+    return state
+
+
+def _advance_lane(batch: Batch, state: State, first: int, last: int, lane: int) -> None:
+    knobs = {name: float(batch.settings[name][lane]) for name in linear_cpu.Knobs._fields}
+    arrays = linear_cpu.Arrays(
+        *(
+            moment[group][lane]
+            for group in ("arcs", "order")
+            for moment in (state.parameters, state.mean, state.square)
+        )
+    )
+    step, loss, diverged_at = linear_cpu.run_epochs(
+        batch.tables[batch.table[lane]],
+        arrays,
+        int(state.step[lane]),
+        batch.seeds[lane],
+        linear_cpu.Knobs(**knobs),
+        batch.recipe.batch_size,
+        first,
+        last,
+    )
+    state.step[lane], state.loss[lane] = step, loss
+    if state.diverged_at[lane] < 0:
+        state.diverged_at[lane] = diverged_at
+
+
+def _writable(array: Any) -> Any:
+    return array if isinstance(array, np.ndarray) else np.array(array)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+BACKENDS: tuple[Backend, ...] = (
+    Backend("numba", _applies_numba, _advance_numba),
+    Backend("xla", lambda batch: True, _advance_xla),
+)

@@ -1,0 +1,106 @@
+"""Watching over a run: progress on a terminal, a limit on time, and Ctrl-C."""
+
+import signal
+import sys
+import threading
+import time
+from types import FrameType, TracebackType
+from typing import Any
+
+__all__ = ["Watch"]
+
+# Nobody needs a bar for what is over before it can be read.
+_PATIENCE = 1.0
+
+
+class Watch:
+    """Context in which epochs are run.
+
+    Inside it the first Ctrl-C asks the run to stop at the next chunk and a second one interrupts
+    at once. The progress bar is on stderr, appears after a second, and only on a terminal.
+
+    Parameters
+    ----------
+    total : int
+        Epochs to come.
+    label : str
+        What is being done.
+    max_time : float, optional
+        Seconds after which the run is asked to stop.
+    show : bool
+        Whether a bar may be shown.
+    """
+
+    def __init__(
+        self, total: int, label: str, max_time: float | None = None, show: bool = True
+    ) -> None:
+        self._total = total
+        self._label = label
+        self._max_time = max_time
+        self._show = show and sys.stderr.isatty()
+        self._interrupted = False
+        self._done = 0
+        self._bar: Any = None
+        self._task: Any = None
+        self._previous: Any = None
+
+    def __enter__(self) -> "Watch":
+        self._begin = time.monotonic()
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._on_interrupt)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+        if self._bar is not None:
+            self._bar.stop()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began."""
+        return time.monotonic() - self._begin
+
+    @property
+    def stop(self) -> str | None:
+        """Why the run should stop now (``"interrupt"`` or ``"time"``), or None."""
+        if self._interrupted:
+            return "interrupt"
+        if self._max_time is not None and self.elapsed >= self._max_time:
+            return "time"
+        return None
+
+    def advance(self, epochs: int, note: str = "") -> None:
+        """Say that so many more epochs are done."""
+        self._done += epochs
+        if not self._show or self.elapsed < _PATIENCE:
+            return
+        if self._bar is None:
+            self._open_bar()
+        self._bar.update(self._task, completed=self._done, note=note)
+
+    def _open_bar(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:.0f}/{task.total:.0f} epochs"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task(self._label, total=self._total, note="")
+
+    def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self._interrupted:
+            raise KeyboardInterrupt
+        self._interrupted = True
