@@ -6,8 +6,8 @@ and rates are over the d² entries, diagonal included, as in the paper: a self-l
 positive. A ratio whose denominator is zero is ``nan``.
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +15,12 @@ from scipy import sparse
 
 from cosmodag.dags import is_dag, topological_order
 from cosmodag.errors import DataError
+from cosmodag.ranking import ranking_scores
 
 __all__ = ["adjustment_distances", "evaluate", "order_divergence"]
 
 Matrix = Any  # an array, a data frame or any SciPy sparse matrix
-Codes = NDArray[np.int64]  # arcs u → v as sorted numbers u·d + v
-
-TILE = 1 << 18  # entries sorted at a time: about what a core's cache holds
+Nodes = NDArray[np.int64]
 
 
 def evaluate(
@@ -98,19 +97,19 @@ def evaluate(
             f"The truth has shape {truth.shape} and the weights {weights.shape}: "
             "score an estimate of the same variables."
         )
-    nodes = truth.shape[0]
-    true_arcs = _arcs(truth, 0.0)
-    if np.any(true_arcs // nodes == true_arcs % nodes):
+    if np.any(truth.diagonal()):
         raise DataError("The truth has a self-loop, which no arc of a DAG is: remove it.")
-    arcs = _arcs(weights, threshold)
+    tails, heads = _arcs(truth)
+    graph = _above(weights, threshold)
+    counts = _count(tails, heads, graph)
     return {
-        **_ranking_scores(weights, true_arcs),
-        **_hamming_scores(true_arcs, arcs, nodes),
-        **_skeleton_scores(true_arcs, arcs, nodes),
-        "order_divergence": _divergence(truth, _graph(arcs, nodes), order),
-        "edges": arcs.size,
-        "true_edges": true_arcs.size,
-        **(adjustment_distances(truth, _graph(arcs, nodes)) if sid else {}),
+        **ranking_scores(tails, heads, weights),
+        **_hamming_scores(counts),
+        **_skeleton_scores(counts),
+        "order_divergence": _divergence(truth, graph, order, counts),
+        "edges": counts.edges,
+        "true_edges": counts.true_edges,
+        **(adjustment_distances(truth, graph) if sid else {}),
     }
 
 
@@ -143,7 +142,7 @@ def order_divergence(truth: Matrix, order: ArrayLike) -> int:
         raise DataError(f"The order must hold each of the numbers 0 to {nodes - 1} once.")
     position = np.empty(nodes, dtype=np.int64)
     position[sequence] = np.arange(nodes)
-    tails, heads = np.divmod(_arcs(truth, 0.0), nodes)
+    tails, heads = _arcs(truth)
     return int(np.count_nonzero(position[tails] > position[heads]))
 
 
@@ -206,122 +205,100 @@ def _square(matrix: Matrix, label: str) -> Matrix:
     return sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix
 
 
-def _arcs(matrix: Matrix, threshold: float) -> Codes:
-    """List the entries above the threshold in absolute value, as sorted numbers u·d + v."""
-    if not sparse.issparse(matrix):
-        return np.flatnonzero(np.abs(matrix) > threshold)
+def _arcs(graph: Matrix) -> tuple[Nodes, Nodes]:
+    tails, heads = graph.nonzero()
+    return tails.astype(np.int64), heads.astype(np.int64)
+
+
+def _above(weights: Matrix, threshold: float) -> Matrix:
+    if not sparse.issparse(weights):
+        return np.abs(weights) > threshold
     if threshold < 0:
-        return _arcs(matrix.toarray(), threshold)
-    entries = matrix.tocoo()
-    kept = np.abs(entries.data) > threshold
-    return np.sort(entries.row[kept].astype(np.int64) * matrix.shape[0] + entries.col[kept])
+        raise DataError(f"The threshold {threshold} must not be negative for a sparse estimate.")
+    return abs(weights) > threshold
 
 
-def _graph(arcs: Codes, nodes: int) -> Matrix:
-    where = np.divmod(arcs, nodes)
-    return sparse.csr_array((np.ones(arcs.size, dtype=np.int8), where), shape=(nodes, nodes))
+@dataclass(frozen=True)
+class _Counts:
+    """What every score of a thresholded graph is made of."""
+
+    nodes: int
+    true_edges: int
+    true_pairs: int  # pairs of nodes that the truth joins, one way or both
+    edges: int
+    pairs: int  # pairs of nodes that the estimate joins
+    self_loops: int
+    hits: int  # true arcs found
+    pair_hits: int  # true pairs joined, either way
+    exact_pairs: int  # true pairs joined exactly as they should be
+    reversals: int  # true arcs found only the wrong way round
 
 
-def _divergence(truth: Matrix, graph: Matrix, order: ArrayLike | None) -> float:
+def _count(tails: Nodes, heads: Nodes, graph: Matrix) -> _Counts:
+    """Look the estimate up at the true arcs, so that the cost hardly depends on how dense it is."""
+    nodes = graph.shape[0]
+    codes = tails * nodes + heads
+    is_mutual = np.isin(heads * nodes + tails, codes)
+    found, found_back = _at(graph, tails, heads), _at(graph, heads, tails)
+    each_pair_once = (tails < heads) | ~is_mutual
+    exact = found & (found_back == is_mutual)
+    is_sparse = sparse.issparse(graph)
+    edges = int(graph.nnz if is_sparse else np.count_nonzero(graph))
+    both_ways = graph.multiply(graph.T).nnz if is_sparse else np.count_nonzero(graph & graph.T)
+    self_loops = int(np.count_nonzero(graph.diagonal()))
+    return _Counts(
+        nodes=nodes,
+        true_edges=tails.size,
+        true_pairs=int(each_pair_once.sum()),
+        edges=edges,
+        pairs=edges - self_loops - (int(both_ways) - self_loops) // 2,
+        self_loops=self_loops,
+        hits=int(found.sum()),
+        pair_hits=int((each_pair_once & (found | found_back)).sum()),
+        exact_pairs=int((each_pair_once & exact).sum()),
+        reversals=int((found_back & ~found & ~is_mutual).sum()),
+    )
+
+
+def _at(graph: Matrix, rows: Nodes, columns: Nodes) -> NDArray[np.bool_]:
+    return np.asarray(graph[rows, columns], dtype=np.bool_).ravel()
+
+
+def _hamming_scores(counts: _Counts) -> dict[str, float]:
+    false_positives = counts.edges - counts.hits
+    wrong_entries = false_positives + counts.true_edges - counts.hits
+    joined_in_either = counts.pairs + counts.true_pairs - counts.pair_hits
+    return {
+        "nhd": wrong_entries / counts.nodes,
+        "shd": joined_in_either - counts.exact_pairs + counts.self_loops,
+        "shd_double": wrong_entries,
+        "tpr": _ratio(counts.hits, counts.true_edges),
+        "fpr": _ratio(false_positives, counts.nodes**2 - counts.true_edges),
+        "fdr": _ratio(false_positives, counts.edges),
+        "precision": _ratio(counts.hits, counts.edges),
+        "f1": _ratio(2 * counts.hits, counts.edges + counts.true_edges),
+        "reversed": counts.reversals,
+    }
+
+
+def _skeleton_scores(counts: _Counts) -> dict[str, float]:
+    return {
+        "skeleton_precision": _ratio(counts.pair_hits, counts.pairs),
+        "skeleton_recall": _ratio(counts.pair_hits, counts.true_pairs),
+        "skeleton_f1": _ratio(2 * counts.pair_hits, counts.pairs + counts.true_pairs),
+    }
+
+
+def _divergence(truth: Matrix, graph: Matrix, order: ArrayLike | None, counts: _Counts) -> float:
     if order is not None:
         return order_divergence(truth, order)
-    return order_divergence(truth, topological_order(graph)) if is_dag(graph) else float("nan")
-
-
-def _hamming_scores(true_arcs: Codes, arcs: Codes, nodes: int) -> dict[str, float]:
-    hits = np.intersect1d(true_arcs, arcs, assume_unique=True).size
-    wrong = np.setxor1d(true_arcs, arcs, assume_unique=True)
-    false_positives, misses = arcs.size - hits, true_arcs.size - hits
-    wrong_way = _transposed(np.setdiff1d(arcs, true_arcs, assume_unique=True), nodes)
-    return {
-        "nhd": wrong.size / nodes,
-        "shd": _pairs(wrong, nodes).size,
-        "shd_double": wrong.size,
-        "tpr": _ratio(hits, true_arcs.size),
-        "fpr": _ratio(false_positives, nodes**2 - true_arcs.size),
-        "fdr": _ratio(false_positives, arcs.size),
-        "precision": _ratio(hits, arcs.size),
-        "f1": _ratio(2 * hits, 2 * hits + false_positives + misses),
-        "reversed": np.intersect1d(np.setdiff1d(true_arcs, arcs), wrong_way).size,
-    }
-
-
-def _skeleton_scores(true_arcs: Codes, arcs: Codes, nodes: int) -> dict[str, float]:
-    true_pairs = _pairs(true_arcs, nodes)
-    pairs = _pairs(arcs[arcs // nodes != arcs % nodes], nodes)
-    hits = np.intersect1d(true_pairs, pairs, assume_unique=True).size
-    return {
-        "skeleton_precision": _ratio(hits, pairs.size),
-        "skeleton_recall": _ratio(hits, true_pairs.size),
-        "skeleton_f1": _ratio(2 * hits, pairs.size + true_pairs.size),
-    }
-
-
-def _transposed(arcs: Codes, nodes: int) -> Codes:
-    return arcs % nodes * nodes + arcs // nodes
-
-
-def _pairs(arcs: Codes, nodes: int) -> Codes:
-    """Forget directions: one number for each unordered pair of nodes."""
-    return np.unique(np.minimum(arcs, _transposed(arcs, nodes)))
-
-
-class _Ranks(NamedTuple):
-    """For each distinct score of a true arc, rising: how many entries score less, and the same."""
-
-    below: Codes
-    equal: Codes
-
-
-def _ranking_scores(weights: Matrix, true_arcs: Codes) -> dict[str, float]:
-    nodes = weights.shape[0]
-    tails, heads = np.divmod(true_arcs, nodes)
-    scores = np.abs(np.asarray(weights[tails, heads], dtype=np.float64)).ravel()
-    levels, counts = np.unique(scores, return_counts=True)
-    hits = _Ranks(np.cumsum(counts) - counts, counts)
-    every = _rank(_tiles(weights), levels, nodes**2)
-    diagonal = _rank(iter([np.abs(weights.diagonal())]), levels, nodes)
-    off_diagonal = _Ranks(every.below - diagonal.below, every.equal - diagonal.equal)
-    at_least = nodes**2 - every.below
-    precision = (true_arcs.size - hits.below) / np.maximum(at_least, 1)
-    return {
-        "auc": _auc(hits, every, true_arcs.size, nodes**2),
-        "auc_off_diagonal": _auc(hits, off_diagonal, true_arcs.size, nodes**2 - nodes),
-        "average_precision": _ratio(float(counts @ precision), true_arcs.size),
-    }
-
-
-def _auc(hits: _Ranks, every: _Ranks, positives: int, entries: int) -> float:
-    """Chance that a true arc outscores another entry, a tie counting half (Mann and Whitney)."""
-    below, equal = every.below - hits.below, every.equal - hits.equal
-    wins = float(hits.equal @ (below + 0.5 * equal))
-    return _ratio(wins, positives * (entries - positives))
-
-
-def _rank(tiles: Iterator[NDArray[Any]], levels: NDArray[np.float64], entries: int) -> _Ranks:
-    """Rank the levels among all entries; those that no tile mentions are zero.
-
-    Tiles are sorted one by one, never merged, and only their part that is not below every level.
-    """
-    below = np.zeros(levels.size, dtype=np.int64)
-    up_to = np.zeros(levels.size, dtype=np.int64)
-    mentioned = 0
-    for tile in tiles:
-        mentioned += tile.size
-        contested = np.sort(tile[tile >= levels[0]]) if levels.size else tile[:0]
-        fewer = tile.size - contested.size if levels.size else 0
-        below += fewer + np.searchsorted(contested, levels, side="left")
-        up_to += fewer + np.searchsorted(contested, levels, side="right")
-    zeros = entries - mentioned
-    below += np.where(levels > 0, zeros, 0)
-    up_to += zeros
-    return _Ranks(below, up_to - below)
-
-
-def _tiles(weights: Matrix) -> Iterator[NDArray[Any]]:
-    entries = weights.data if sparse.issparse(weights) else weights.reshape(-1)
-    for start in range(0, entries.size, TILE):
-        yield np.abs(entries[start : start + TILE])
+    # A self-loop or a two-cycle is seen at once, which saves sorting a dense estimate.
+    if counts.edges > counts.pairs:
+        return float("nan")
+    try:
+        return order_divergence(truth, topological_order(graph))
+    except DataError:
+        return float("nan")
 
 
 def _ratio(numerator: float, denominator: float) -> float:
