@@ -1,0 +1,62 @@
+"""What all tests share: no display, no deadlines, and a gate where a skip can be a failure."""
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# The first example of a property may compile a program, so its time says nothing. The parent is
+# Hypothesis' own choice, which on a build server is the repeatable one.
+settings.register_profile("cosmodag", parent=settings(), deadline=None)
+settings.load_profile("cosmodag")
+
+_GATE = os.environ.get("COSMODAG_REQUIRE_OPTIONAL") == "1"
+_MOST_WORKERS = 8  # each holds its own JAX, about half a gigabyte
+_SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of reference data beside the checkout; mark a test that uses it ``optional``."""
+    if not _SHARED.is_dir():
+        pytest.skip(f"needs the reference data folder {_SHARED}")
+    return _SHARED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """How many processes ``-n auto`` starts."""
+    return min(os.cpu_count() or 1, _MOST_WORKERS)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """In the gate, a test marked ``optional`` may not be skipped."""
+    report = yield
+    expected_failure = hasattr(report, "wasxfail")
+    if _GATE and report.skipped and not expected_failure and item.get_closest_marker("optional"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped where it must run: {_reason(report.longrepr)}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """In the gate, no file may be skipped whole: its marks, if any, were not even read."""
+    report = yield
+    if _GATE and report.skipped:
+        report.outcome = "failed"
+        report.longrepr = f"skipped where it must run: {_reason(report.longrepr)}"
+    return report
+
+
+def _reason(long_representation: object) -> str:
+    if isinstance(long_representation, tuple):
+        return str(long_representation[2])
+    return str(long_representation)

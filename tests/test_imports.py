@@ -1,0 +1,198 @@
+"""Imports go one way, heavy packages are imported late, and importing cosmodag changes nothing."""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "cosmodag"
+
+# A module may import its own layer and the ones before it; a new module is placed here.
+LAYERS = [
+    ["_version", "errors", "orientation", "acyclicity", "dags", "matrix_series"],
+    ["io", "simulate", "metrics", "ranking"],
+    ["structure", "mechanism", "objective", "knowledge"],
+    ["solver"],
+    ["refine", "diagnose"],
+    ["learners"],
+    ["stability", "selection"],
+    ["bench", "report"],
+    ["cli", "__main__"],
+]
+LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+
+# model.report() is the one call upwards, imported inside the method.
+UPWARD = {("learners", "report")}
+
+LATE = {"CausalDisco", "gadjid", "matplotlib", "plotly", "ray", "torch"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import statement: who, what, where, and whether it runs when the module is loaded."""
+
+    importer: str
+    imported: str
+    line: int
+    at_top: bool
+
+
+def module_name(path: Path) -> str:
+    parts = list(path.relative_to(SOURCE.parent).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_module(name: str) -> bool:
+    path = SOURCE.parent.joinpath(*name.split("."))
+    return path.with_suffix(".py").is_file() or path.is_dir()
+
+
+def read_imports(path: Path) -> Iterator[Import]:
+    importer = module_name(path)
+    package = importer if path.name == "__init__.py" else importer.rpartition(".")[0]
+
+    def visit(node: ast.AST, at_top: bool) -> Iterator[Import]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import):
+                for alias in child.names:
+                    yield Import(importer, alias.name, child.lineno, at_top)
+            elif isinstance(child, ast.ImportFrom):
+                yield from from_import(child, at_top)
+            else:
+                is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+                for_types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
+                yield from visit(child, at_top and not is_function and not for_types)
+
+    def from_import(node: ast.ImportFrom, at_top: bool) -> Iterator[Import]:
+        origin = node.module or ""
+        if node.level:
+            base = package.split(".")[: len(package.split(".")) - node.level + 1]
+            origin = ".".join([*base, *filter(None, [node.module])])
+        for alias in node.names:
+            inner = f"{origin}.{alias.name}"
+            found = inner if origin.startswith("cosmodag") and is_module(inner) else origin
+            yield Import(importer, found, node.lineno, at_top)
+
+    yield from visit(ast.parse(path.read_text(encoding="utf-8")), at_top=True)
+
+
+IMPORTS = [found for path in sorted(SOURCE.rglob("*.py")) for found in read_imports(path)]
+INSIDE = [found for found in IMPORTS if found.imported.split(".")[0] == "cosmodag"]
+
+
+def part(module: str) -> str:
+    """The first name below cosmodag: what LAYERS speaks of."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def describe(found: Import) -> str:
+    return f"{found.importer}:{found.line} imports {found.imported}"
+
+
+def test_every_module_has_a_layer() -> None:
+    parts = {part(module_name(path)) for path in SOURCE.rglob("*.py")} - {""}
+    assert sorted(parts - LEVEL.keys()) == []
+
+
+def test_imports_go_one_way() -> None:
+    upward = [
+        describe(found)
+        for found in INSIDE
+        if part(found.importer)
+        and LEVEL.get(part(found.imported), 0) > LEVEL.get(part(found.importer), 0)
+        and ((part(found.importer), part(found.imported)) not in UPWARD or found.at_top)
+    ]
+    assert upward == []
+
+
+def test_nothing_inside_imports_the_public_names() -> None:
+    through_the_root = [
+        describe(found) for found in INSIDE if part(found.importer) and not part(found.imported)
+    ]
+    assert through_the_root == []
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    graph: dict[str, set[str]] = {}
+    for found in INSIDE:
+        is_own_package = found.importer.startswith(found.imported + ".")
+        if found.at_top and found.imported != found.importer and not is_own_package:
+            graph.setdefault(found.importer, set()).add(found.imported)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"import cycle: {' <- '.join(error.args[1])}")
+
+
+def test_heavy_packages_are_imported_where_they_are_used() -> None:
+    early = [
+        describe(found)
+        for found in IMPORTS
+        if found.at_top and found.imported.split(".")[0] in LATE
+    ]
+    assert early == []
+
+
+def test_importing_cosmodag_is_cheap_and_changes_nothing() -> None:
+    code = """
+import json, os, sys, warnings
+import jax
+modules, flags = set(sys.modules), dict(jax.config.values)
+environment, filters = dict(os.environ), list(warnings.filters)
+import cosmodag
+print(json.dumps({
+    "new": sorted({name.split(".")[0] for name in set(sys.modules) - modules}),
+    "flags": dict(jax.config.values) == flags,
+    "environment": dict(os.environ) == environment,
+    "filters": list(warnings.filters) == filters,
+    "backends": bool(jax._src.xla_bridge._backends),
+}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    seen = json.loads(done.stdout)
+    assert not LATE & set(seen["new"])
+    assert not {"pandas", "sklearn", "networkx", "numba"} & set(seen["new"])
+    assert seen["flags"]
+    assert seen["environment"]
+    assert seen["filters"]
+    assert not seen["backends"]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import torch", [("torch", True)]),
+        ("def f():\n    import torch.nn", [("torch.nn", False)]),
+        ("try:\n    import torch\nexcept ImportError:\n    pass", [("torch", True)]),
+        (
+            "class A:\n    import torch\n    def f(self):\n        import ray",
+            [("torch", True), ("ray", False)],
+        ),
+        ("if TYPE_CHECKING:\n    import torch", [("torch", False)]),
+        ("from cosmodag import errors", [("cosmodag.errors", True)]),
+        ("from cosmodag.errors import DataError", [("cosmodag.errors", True)]),
+        ("from . import errors", [("cosmodag.errors", True)]),
+        ("from .errors import DataError", [("cosmodag.errors", True)]),
+        ("from cosmodag import Cosmo", [("cosmodag", True)]),
+    ],
+)
+def test_the_reader_of_imports_reads(
+    source: str,
+    expected: list[tuple[str, bool]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    package = tmp_path / "cosmodag"
+    package.mkdir()
+    (package / "errors.py").write_text("")
+    (package / "sample.py").write_text(source)
+    monkeypatch.setattr(sys.modules[__name__], "SOURCE", package)
+    found = list(read_imports(package / "sample.py"))
+    assert [(one.imported, one.at_top) for one in found] == expected
