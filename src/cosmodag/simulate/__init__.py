@@ -4,10 +4,12 @@ from cosmodag.simulate.dataset import DENSE_LIMIT, Dataset
 from cosmodag.simulate.graphs import bipartite, erdos_renyi, random_weights, scale_free
 from cosmodag.simulate.mechanisms import NOISES, population_covariance, sample_linear
 from cosmodag.simulate.named import DatasetName, load, parse_name
+from cosmodag.simulate.nonlinear import NONLINEAR, sample_nonlinear
 
 __all__ = [
     "DENSE_LIMIT",
     "NOISES",
+    "NONLINEAR",
     "Dataset",
     "DatasetName",
     "bipartite",
@@ -17,5 +19,6 @@ __all__ = [
     "population_covariance",
     "random_weights",
     "sample_linear",
+    "sample_nonlinear",
     "scale_free",
 ]

@@ -1,4 +1,8 @@
-"""How the value of a variable comes about from its parents: linear mechanisms and their noise."""
+"""How the value of a variable comes about from its parents: linear mechanisms and their noise.
+
+The names of the families are those of the NOTEARS generator. Here all of them are additive noise;
+there ``logistic`` and ``poisson`` mean a binary and a count model instead.
+"""
 
 from collections.abc import Callable
 

@@ -16,10 +16,14 @@ from cosmodag.simulate.graphs import (
     scale_free,
 )
 from cosmodag.simulate.mechanisms import NOISES, Matrix, propagate, sample_linear
+from cosmodag.simulate.nonlinear import NONLINEAR, sample_nonlinear
 
 __all__ = ["DatasetName", "load", "parse_name"]
 
-_PATTERN = re.compile(r"n(?P<n>inf|[1-9]\d*)_d(?P<d>[1-9]\d*)_(?P<kind>[A-Z]+)(?P<k>\d+)_(?P<m>.+)")
+_COUNT = "[1-9][0-9]*"
+_PATTERN = re.compile(
+    rf"n(?P<n>inf|{_COUNT})_d(?P<d>{_COUNT})_(?P<kind>[A-Za-z]+)(?P<k>0|{_COUNT})_(?P<m>[A-Za-z-]+)"
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class DatasetName:
     degree : int
         k, the number of arcs for each node.
     mechanism : str
-        A noise family of the linear model.
+        A noise family of the linear model, or a non-linear mechanism.
     """
 
     samples: int | None
@@ -80,7 +84,7 @@ def parse_name(name: str) -> DatasetName:
             f"The graph {match['kind']!r} in the data set name {name!r} is unknown: "
             "use ER, SF or BP."
         )
-    mechanisms = tuple(NOISES)
+    mechanisms = (*NOISES, *NONLINEAR)
     if match["m"] not in mechanisms:
         raise DataError(
             f"The mechanism {match['m']!r} in the data set name {name!r} is unknown: "
@@ -100,7 +104,7 @@ def load(name: str, seed: int = 0) -> Dataset:
 
     The graph, the weights and the samples are drawn from three independent streams of `seed`. So
     with one seed, names that differ only in the mechanism share their graph (and linear ones their
-    weights), and names that differ only in n share their first rows.
+    weights), and names that differ only in n share their first rows (Gaussian processes aside).
 
     Parameters
     ----------
@@ -129,17 +133,14 @@ def load(name: str, seed: int = 0) -> Dataset:
         np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(3)
     )
     graph = _draw_graph(parts, graph_rng)
-    weights = random_weights(graph, weight_rng)
-    if parts.samples is None:
-        values = _population_table(weights)
-    else:
-        values = sample_linear(weights, parts.samples, sample_rng, noise=parts.mechanism)
+    is_linear = parts.mechanism in NOISES
+    weights = random_weights(graph, weight_rng) if is_linear else None
     return Dataset(
         name=name,
         seed=int(seed),
-        X=values,
+        X=_draw_table(parts, graph, weights, sample_rng),
         names=tuple(f"x{index}" for index in range(parts.nodes)),
-        weights=dense_if_small(weights),
+        weights=None if weights is None else dense_if_small(weights),
         graph=dense_if_small(graph),
     )
 
@@ -149,6 +150,16 @@ def _draw_graph(parts: DatasetName, rng: np.random.Generator) -> SparseMatrix:
         return scale_free(parts.nodes, parts.degree, rng)
     draw = erdos_renyi if parts.kind == "ER" else bipartite
     return draw(parts.nodes, parts.degree * parts.nodes, rng)
+
+
+def _draw_table(
+    parts: DatasetName, graph: SparseMatrix, weights: SparseMatrix | None, rng: np.random.Generator
+) -> Matrix:
+    if parts.samples is None:
+        return _population_table(weights)
+    if weights is None:
+        return sample_nonlinear(graph, parts.samples, rng, mechanism=parts.mechanism)
+    return sample_linear(weights, parts.samples, rng, noise=parts.mechanism)
 
 
 def _population_table(weights: SparseMatrix) -> Matrix:
