@@ -9,9 +9,8 @@ import csv
 import itertools
 import os
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,14 +18,12 @@ from cosmodag.errors import DataError
 from cosmodag.io.columns import check_names, not_numbers
 from cosmodag.io.files import check_file, opened_text
 from cosmodag.io.frames import Missing, Table, as_table
+from cosmodag.io.records import fields, find_separator, records_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Missing", "Table", "as_table", "read_table"]
-
-# A comma comes after the semicolon: in 'a;b' over '1,5;2,5' the commas are decimal marks.
-_SEPARATORS = (";", "\t", ",", "|")
 
 
 def read_table(
@@ -87,11 +84,11 @@ def _read_text(path: Path, source: str, separator: str | None, header: bool) -> 
     """Read a CSV or TSV into a data frame that carries its names."""
     try:
         with opened_text(path) as handle:
-            records = list(itertools.islice(_lines_of_records(handle), 2))
+            records = list(itertools.islice(records_of(handle), 2))
         if not records:
             raise DataError(f"{source} is empty: it has no columns and no rows.")
-        separator = separator or _separator(records)
-        first = _fields(records[0], separator)
+        separator = separator or find_separator(records)
+        first = fields(records[0], separator)
         names = _header_names(first, source) if header else _made_up_names(first, source)
         frame = _parse(path, source, separator, skip=header)
         if len(frame) == 0:
@@ -104,35 +101,6 @@ def _read_text(path: Path, source: str, separator: str | None, header: bool) -> 
     frame.columns = names
     _refuse_text(frame, source)
     return frame
-
-
-def _lines_of_records(handle: TextIO) -> Iterator[str]:
-    """Yield the text of each record that is not blank; quoted fields may hold line ends."""
-    pending = ""
-    for line in handle:
-        pending += line
-        if pending.count('"') % 2 == 0:
-            if pending.strip():
-                yield pending
-            pending = ""
-    if pending.strip():
-        yield pending
-
-
-def _separator(records: list[str]) -> str:
-    """Find the separator that cuts the first records into the same number (> 1) of fields."""
-    counts = {
-        separator: [len(_fields(record, separator)) for record in records]
-        for separator in _SEPARATORS
-    }
-    for separator in _SEPARATORS:
-        if counts[separator][0] > 1 and len(set(counts[separator])) == 1:
-            return separator
-    return max((",", ";", "\t", "|"), key=lambda separator: counts[separator][0])
-
-
-def _fields(record: str, separator: str) -> list[str]:
-    return next(csv.reader([record], delimiter=separator, skipinitialspace=True))
 
 
 def _header_names(first: list[str], source: str) -> list[str]:
@@ -179,9 +147,9 @@ def _parse(path: Path, source: str, separator: str, skip: bool) -> "pd.DataFrame
     with opened_text(path) as handle, warnings.catch_warnings():
         warnings.simplefilter("ignore", pd.errors.DtypeWarning)
         if skip:
-            next(_lines_of_records(handle))
+            next(records_of(handle))
         try:
-            return pd.read_csv(
+            frame: pd.DataFrame = pd.read_csv(
                 handle,
                 sep=separator,
                 header=None,
@@ -189,6 +157,7 @@ def _parse(path: Path, source: str, separator: str, skip: bool) -> "pd.DataFrame
                 skipinitialspace=True,
                 **_exact_floats(pd.__version__),
             )
+            return frame
         except pd.errors.EmptyDataError:
             return pd.DataFrame()
         except (pd.errors.ParserError, OverflowError) as error:

@@ -1,0 +1,180 @@
+"""A weighted directed graph with named nodes, small or large, as plain data."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cosmodag.errors import DataError
+from cosmodag.io.columns import name_list
+
+__all__ = ["Graph"]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Named nodes and the matrix of arc weights between them.
+
+    ``weights[u, v]`` belongs to the arc u → v: rows are causes, columns are effects. A dense
+    matrix has an arc where an entry is not zero. A SciPy sparse matrix has an arc where an entry
+    is stored, so that an arc may weigh exactly zero, and no d×d array is ever made of it. Cycles
+    and loops are allowed here: a graph that was read is what the file says.
+
+    Parameters
+    ----------
+    names : sequence of str
+        One distinct, non-empty name a node.
+    weights : ndarray or scipy.sparse matrix of shape (d, d)
+        Finite arc weights; Booleans count as weight 1.
+
+    Examples
+    --------
+    >>> graph = Graph(["rain", "wet"], [[0, 0.5], [0, 0]])
+    >>> graph.number_of_arcs
+    1
+    >>> graph.named_arcs()
+    [('rain', 'wet', 0.5)]
+    """
+
+    names: Sequence[str]
+    weights: Any
+
+    def __post_init__(self) -> None:
+        names = tuple(str(name) for name in self.names)
+        if not sparse.issparse(self.weights):
+            object.__setattr__(self, "weights", np.asarray(self.weights))
+        object.__setattr__(self, "names", names)
+        _check_names(names)
+        if self.weights.shape != (len(names), len(names)):
+            raise DataError(
+                f"a graph of {len(names)} nodes needs weights of shape ({len(names)}, "
+                f"{len(names)}), not {self.weights.shape}."
+            )
+        if self.weights.dtype.kind not in "fiub":
+            raise DataError(f"arc weights must be real numbers, not {self.weights.dtype}.")
+        sources, targets, values = self.arcs()
+        if not np.isfinite(values).all():
+            wrong = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise DataError(
+                f"the arc from {names[sources[wrong]]!r} to {names[targets[wrong]]!r} has the "
+                f"weight {values[wrong]}: give every arc a finite weight."
+            )
+
+    @classmethod
+    def from_arcs(
+        cls,
+        names: Sequence[str],
+        sources: Sequence[int] | NDArray[np.integer],
+        targets: Sequence[int] | NDArray[np.integer],
+        values: Sequence[float] | NDArray[np.floating] | None = None,
+    ) -> "Graph":
+        """Make a graph from the indices of each arc's two ends and its weight (1 by default)."""
+        names = tuple(names)
+        if values is None:
+            values = np.ones(len(sources))
+        shape = (len(names), len(names))
+        rows, columns = np.asarray(sources, dtype=np.int64), np.asarray(targets, dtype=np.int64)
+        keys, times = np.unique(rows * len(names) + columns, return_counts=True)
+        if (times > 1).any():
+            source, target = divmod(int(keys[times > 1][0]), len(names))
+            raise DataError(
+                f"the arc from {names[source]!r} to {names[target]!r} is given more than once: "
+                "keep one."
+            )
+        data = np.asarray(values, dtype=np.float64)
+        return cls(names, sparse.coo_array((data, (rows, columns)), shape=shape).tocsr())
+
+    def arcs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Return sources, targets and weights of the arcs, in the order of the matrix."""
+        if sparse.issparse(self.weights):
+            matrix = sparse.csr_array(self.weights)
+            if not matrix.has_canonical_format:
+                matrix = matrix.copy()
+                matrix.sum_duplicates()
+            matrix = matrix.tocoo()
+            rows, columns, values = matrix.row, matrix.col, matrix.data
+        else:
+            rows, columns = np.nonzero(self.weights)
+            values = self.weights[rows, columns]
+        return rows.astype(np.int64), columns.astype(np.int64), values.astype(np.float64)
+
+    def named_arcs(self) -> list[tuple[str, str, float]]:
+        """Return each arc as (cause, effect, weight)."""
+        rows, columns, values = (part.tolist() for part in self.arcs())
+        return [
+            (self.names[row], self.names[column], value)
+            for row, column, value in zip(rows, columns, values, strict=True)
+        ]
+
+    @property
+    def number_of_arcs(self) -> int:
+        """How many arcs there are."""
+        return len(self.arcs()[0])
+
+    def dense(self) -> NDArray[np.float64]:
+        """Return the weights as a dense (d, d) array; arcs of weight zero cannot be seen in it."""
+        if sparse.issparse(self.weights):
+            return np.asarray(self.weights.toarray(), dtype=np.float64)
+        return self.weights.astype(np.float64)  # type: ignore[no-any-return]
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return a dense (d, d) Boolean array, true where there is an arc."""
+        mask = np.zeros((len(self.names), len(self.names)), dtype=bool)
+        rows, columns, _ = self.arcs()
+        mask[rows, columns] = True
+        return mask
+
+    def aligned(self, names: Sequence[str]) -> "Graph":
+        """Return the same graph with its nodes in the order of ``names``.
+
+        Names the graph does not have become isolated nodes, as an edge list cannot be expected to
+        list them; a node of the graph that is not among ``names`` is an error.
+
+        Examples
+        --------
+        >>> Graph(["a", "b"], [[0, 2.0], [0, 0]]).aligned(["b", "c", "a"]).named_arcs()
+        [('a', 'b', 2.0)]
+        """
+        position = {name: index for index, name in enumerate(names)}
+        unknown = [name for name in self.names if name not in position]
+        if unknown:
+            raise DataError(
+                f"the graph has nodes that are not among the {len(position)} variables: "
+                f"{name_list(unknown)}; make the names agree."
+            )
+        place = np.array([position[name] for name in self.names], dtype=np.int64)
+        sources, targets, values = self.arcs()
+        return Graph.from_arcs(list(names), place[sources], place[targets], values)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return self.names == other.names and all(
+            np.array_equal(mine, theirs)
+            for mine, theirs in zip(self.arcs(), other.arcs(), strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _check_names(names: tuple[str, ...]) -> None:
+    if not names:
+        raise DataError("a graph needs at least one node.")
+    if "" in names:
+        raise DataError(f"node {names.index('') + 1} of the graph has no name: give it one.")
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise DataError(
+            f"more than one node is named {name_list(repeated)}: give every node a name of its own."
+        )
+    for name in names:
+        try:
+            name.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise DataError(
+                f"the node name {name!r} is not valid Unicode text: rename it."
+            ) from error

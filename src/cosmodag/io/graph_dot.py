@@ -1,0 +1,232 @@
+"""DOT (Graphviz) and DAGitty, whose syntax is DOT's with ``dag`` in place of ``digraph``.
+
+A weight is written as ``beta``, DAGitty's name for a path coefficient. Graphviz' own ``weight``
+would not do: it pulls nodes together and may not be negative.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cosmodag.errors import DataError
+from cosmodag.io.digraph import Graph
+from cosmodag.io.named_arcs import graph_from_names, number
+
+__all__ = ["dump_dagitty", "dump_dot", "parse_dot"]
+
+_TOKEN = re.compile(
+    r"""(?P<blank>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)
+      | (?P<quoted>"(?:[^"\\]|\\.)*")
+      | (?P<operator><->|->|<-|--|@->|<-@|@-@|@--|--@)
+      | (?P<word>-?(?:\d+\.?\d*|\.\d+)(?![\w.])|[\w.]+)
+      | (?P<mark>[{}\[\]=;,:])""",
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+_UNDIRECTED = {"graph", "pdag", "mag", "pag"}
+
+
+class _Token(NamedTuple):
+    kind: str
+    value: str
+    line: int
+
+
+def dump_dot(graph: Graph) -> str:
+    """Write a graph as DOT, with each weight in full as ``beta`` and rounded as the label."""
+    for name in graph.names:
+        if "\\" in name or "\0" in name:
+            raise DataError(
+                f"the node name {name!r} holds a backslash or a null, which DOT would change: "
+                "rename it, or write GraphML."
+            )
+    names = ['"' + name.replace('"', '\\"') + '"' for name in graph.names]
+    return _dump("digraph", names, graph, ', label="{:.3g}"')
+
+
+def dump_dagitty(graph: Graph) -> str:
+    """Write a graph in DAGitty's syntax, each weight as ``beta``."""
+    for name in graph.names:
+        if any(character in name for character in '"\\\n\r\0'):
+            raise DataError(
+                f"the node name {name!r} holds a quote, a backslash or a line end, which DAGitty "
+                "cannot: rename it, or write GraphML."
+            )
+    return _dump("dag", [f'"{name}"' for name in graph.names], graph, "")
+
+
+def _dump(kind: str, names: list[str], graph: Graph, label: str) -> str:
+    rows, columns, values = (part.tolist() for part in graph.arcs())
+    lines = [
+        f"{kind} {{",
+        *names,
+        *[
+            f'{names[row]} -> {names[column]} [beta="{value!r}"{label.format(value)}]'
+            for row, column, value in zip(rows, columns, values, strict=True)
+        ],
+        "}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def parse_dot(text: str, source: str) -> Graph:
+    """Read a directed graph in DOT or DAGitty syntax.
+
+    The weight of an arc is its ``beta``, or else its ``weight``, or else 1. Node lists in braces
+    are read, ``{a b} -> c``; other subgraphs are not.
+    """
+    return _Reader(text, source).graph()
+
+
+class _Reader:
+    """A cursor over the tokens of a DOT file, and the graph read so far."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self.source = source
+        self.tokens = [*_tokens(text, source), _Token("end", "", text.count("\n") + 1)]
+        self.position = 0
+        self.nodes: dict[str, None] = {}
+        self.sources: list[str] = []
+        self.targets: list[str] = []
+        self.values: list[float] = []
+
+    def graph(self) -> Graph:
+        self._header()
+        while self.now.value != "}" or self.now.kind != "mark":
+            self._statement()
+        self.position += 1
+        if self.now.kind != "end":
+            raise self._unexpected()
+        return graph_from_names(
+            list(self.nodes), self.sources, self.targets, self.values, self.source
+        )
+
+    @property
+    def now(self) -> _Token:
+        return self.tokens[self.position]
+
+    def _take(self) -> _Token:
+        self.position += 1
+        return self.tokens[self.position - 1]
+
+    def _at(self, *marks: str) -> bool:
+        return self.now.kind == "mark" and self.now.value in marks
+
+    def _unexpected(self) -> DataError:
+        where = "at its end" if self.now.kind == "end" else f"from {self.now.value!r}"
+        return DataError(
+            f"{self.source} cannot be read at line {self.now.line}, {where}: write plain nodes "
+            "and arcs in braces."
+        )
+
+    def _header(self) -> None:
+        kind = self._take().value.lower()
+        if kind == "strict":
+            kind = self._take().value.lower()
+        if kind in _UNDIRECTED:
+            raise DataError(
+                f"{self.source} holds a {kind!r}, whose edges need no direction: a 'digraph' or "
+                "a 'dag' is needed."
+            )
+        if kind not in ("digraph", "dag"):
+            raise DataError(f"{self.source} does not start with 'digraph' or 'dag': check it.")
+        if self.now.kind in ("word", "quoted"):
+            self.position += 1
+        if not self._at("{"):
+            raise self._unexpected()
+        self.position += 1
+
+    def _statement(self) -> None:
+        if self._at(";", ","):
+            self.position += 1
+            return
+        following = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        if self.now.kind in ("word", "quoted") and following.kind == "mark":
+            if following.value == "=":
+                self.position += 2
+                self._identifier()
+                return
+            keyword = self.now.kind == "word" and self.now.value.lower()
+            if keyword in ("graph", "node", "edge") and following.value == "[":
+                self.position += 1
+                self._attributes()
+                return
+        self._arcs()
+
+    def _arcs(self) -> None:
+        """Read nodes joined by arrows, and the attributes that all these arcs share."""
+        left = self._ends()
+        pairs: list[tuple[str, str]] = []
+        while self.now.kind == "operator":
+            arrow = self._take()
+            right = self._ends()
+            if arrow.value not in ("->", "<-"):
+                raise DataError(
+                    f"{self.source} joins {left[0]!r} and {right[0]!r} by {arrow.value!r} at line "
+                    f"{arrow.line}, which has no single direction: only '->' and '<-' are read."
+                )
+            forward = arrow.value == "->"
+            pairs += [(u, v) if forward else (v, u) for u in left for v in right]
+            left = right
+        attributes = self._attributes()
+        value = number(attributes.get("beta", attributes.get("weight", "1")), self.source)
+        self.sources += [pair[0] for pair in pairs]
+        self.targets += [pair[1] for pair in pairs]
+        self.values += [value] * len(pairs)
+
+    def _ends(self) -> list[str]:
+        """Read one node, or several in braces."""
+        if not self._at("{"):
+            names = [self._identifier()]
+        else:
+            self.position += 1
+            names = []
+            while not self._at("}"):
+                if self._at(",", ";"):
+                    self.position += 1
+                else:
+                    names.append(self._identifier())
+            self.position += 1
+            if not names:
+                raise self._unexpected()
+        self.nodes.update(dict.fromkeys(names))
+        return names
+
+    def _identifier(self) -> str:
+        if self.now.kind not in ("word", "quoted"):
+            raise self._unexpected()
+        return self._take().value
+
+    def _attributes(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        while self._at("["):
+            self.position += 1
+            while not self._at("]"):
+                if self._at(",", ";"):
+                    self.position += 1
+                    continue
+                key = self._identifier()
+                found[key] = ""
+                if self._at("="):
+                    self.position += 1
+                    found[key] = self._identifier()
+            self.position += 1
+        return found
+
+
+def _tokens(text: str, source: str) -> Iterator[_Token]:
+    position, line = 0, 1
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise DataError(
+                f"{source} is not well-formed DOT at line {line}, from {text[position]!r}: write "
+                "it again."
+            )
+        value, kind = match.group(), str(match.lastgroup)
+        if kind == "quoted":
+            # Only the quote is escaped in DOT; any other backslash is part of the name.
+            yield _Token(kind, value[1:-1].replace('\\"', '"'), line)
+        elif kind != "blank":
+            yield _Token(kind, value, line)
+        position, line = match.end(), line + value.count("\n")
