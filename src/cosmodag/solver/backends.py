@@ -63,9 +63,10 @@ def _is_linear_cosmo(recipe: Recipe) -> bool:
 
 def _advance_xla(batch: Batch, state: State, first: int, last: int) -> State:
     with jax.default_device(batch.device):
-        return _run_many(
+        advanced: State = _run_many(
             batch.recipe, state, batch.tables, batch.table, batch.seeds, batch.settings, first, last
         )
+        return advanced
 
 
 @partial(jax.jit, static_argnums=0, donate_argnums=1)

@@ -11,18 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from cosmodag.solver.adam import EPSILON
+from cosmodag.solver.compiled import compiled, inlined
 from cosmodag.solver.shuffle import fill_row_order
 
 __all__ = ["Arrays", "Knobs", "run_epochs"]
 
-# Sums may be reordered and divisions shared, so that loops vectorise; values that are not finite
-# keep their meaning, so that divergence is noticed.
-_FAST = {"reassoc", "contract", "arcp", "nsz"}
 _ONE = np.float32(1)
 _ZERO = np.float32(0)
 
@@ -88,7 +86,7 @@ def _float_of_bits(typingctx: Any, bits: Any) -> Any:
     return types.float32(types.int32), codegen
 
 
-@njit(inline="always", fastmath=_FAST, error_model="numpy")
+@inlined
 def _exp(x: Any) -> Any:
     """e^x to about one unit in the last place, in a form that vectorises (libm's does not)."""
     x = min(max(x, np.float32(-87.0)), np.float32(87.0))
@@ -105,7 +103,7 @@ def _exp(x: Any) -> Any:
     return series * _float_of_bits(np.int32((np.int32(power) + np.int32(127)) << np.int32(23)))
 
 
-@njit(inline="always", fastmath=_FAST, error_model="numpy")
+@inlined
 def _orient(state: Any, work: Any, rates: Any) -> None:
     """S and W = H ∘ S."""
     d = state.order.shape[0]
@@ -120,7 +118,7 @@ def _orient(state: Any, work: Any, rates: Any) -> None:
         work.weights[u, u] = _ZERO
 
 
-@njit(inline="always", fastmath=_FAST, error_model="numpy")
+@inlined
 def _update_arcs(state: Any, work: Any, rates: Any) -> Any:
     """Add the arcs' part of ∂p, move H by Adam, and return the new ‖H‖_F²."""
     d = state.order.shape[0]
@@ -150,7 +148,7 @@ def _update_arcs(state: Any, work: Any, rates: Any) -> Any:
     return squares
 
 
-@njit(inline="always", fastmath=_FAST, error_model="numpy")
+@inlined
 def _update_order(state: Any, work: Any, rates: Any) -> None:
     """Move p by Adam."""
     for v in range(state.order.shape[0]):
@@ -164,7 +162,7 @@ def _update_order(state: Any, work: Any, rates: Any) -> None:
         )
 
 
-@njit(inline="always", fastmath=_FAST, error_model="numpy")
+@inlined
 def _subtract(rows: Any, residuals: Any) -> Any:
     """Turn x̂ into x̂ − x in place, and return the sum of squares."""
     total = _ZERO
@@ -176,7 +174,7 @@ def _subtract(rows: Any, residuals: Any) -> Any:
     return total
 
 
-@njit(inline="always", fastmath=_FAST, error_model="numpy")
+@inlined
 def _norms(values: Any) -> Any:
     """Sum of magnitudes and sum of squares."""
     total, squares = _ZERO, _ZERO
@@ -186,7 +184,7 @@ def _norms(values: Any) -> Any:
     return total, squares
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled
 def run_epochs(
     data: Any, state: Any, step: int, seed: Any, knobs: Any, batch_size: int, first: int, last: int
 ) -> tuple[int, float, int]:

@@ -75,4 +75,5 @@ def run_epochs(
             loss=loss, diverged_at=jnp.where(broken, epoch, state.diverged_at).astype(jnp.int32)
         )
 
-    return jax.lax.fori_loop(first, last, run_epoch, state)
+    final: State = jax.lax.fori_loop(first, last, run_epoch, state)
+    return final

@@ -119,7 +119,7 @@ class Batch:
         return int(self.tables.shape[2])
 
     def start(self) -> State:
-        """Initial states of all problems."""
+        """Draw the initial states of all problems."""
         with jax.default_device(self.device):
             state: State = _start(self.recipe, self.seeds, self.variables, self.settings)
             return state

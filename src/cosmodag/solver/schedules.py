@@ -11,7 +11,7 @@ __all__ = ["anneal_temperature", "constant"]
 
 
 def constant(epoch: Any, settings: Settings) -> Settings:
-    """Settings that stay as they are."""
+    """Leave the settings as they are."""
     return settings
 
 

@@ -1,8 +1,8 @@
 """A random order of the rows, computed rather than drawn.
 
-Every epoch visits the rows in a new order. A permutation that is a pure function of (seed, epoch) is
-the same on every device, in every batch of problems and after an interruption, and needs neither a
-sort nor a table: the *swap-or-not* shuffle (Hoang, Morris and Rogaway, 2012) maps each position on
+Every epoch visits the rows in a new order. A permutation that is a pure function of (seed, epoch)
+is the same on every device, in every batch of problems and after an interruption, and needs neither
+a sort nor a table: the *swap-or-not* shuffle (Hoang, Morris and Rogaway, 2012) maps each position on
 its own with a few integer operations, so it vectorises on a CPU and on an accelerator alike.
 """
 
@@ -12,7 +12,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numba import njit
+
+from cosmodag.solver.compiled import compiled, inlined
 
 __all__ = ["fill_row_order", "row_order"]
 
@@ -35,7 +36,7 @@ def _mixer(unsigned: Any) -> Callable[[Any], Any]:
 
 
 _mix_jax = _mixer(jnp.uint32)
-_mix_numba = njit(inline="always")(_mixer(np.uint32))
+_mix_numba = inlined(_mixer(np.uint32))
 
 
 def row_order(seed: Any, epoch: Any, n: int) -> jax.Array:
@@ -72,7 +73,7 @@ def row_order(seed: Any, epoch: Any, n: int) -> jax.Array:
     return position.astype(jnp.int32)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_row_order(seed: Any, epoch: Any, order: Any) -> None:
     """Write :func:`row_order` into `order`, a uint32 array, without leaving compiled code."""
     n = order.shape[0]

@@ -1,0 +1,116 @@
+"""Search for COSMO's default hyper-parameters by random trials on simulated data.
+
+    python benchmarks/defaults.py --variables 30 --trials 200 --graphs 4
+
+Every configuration is scored on the same graphs (four graph families × noises), then the best are
+scored again on fresh ones. Rows go to a CSV file, best first.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cosmodag import metrics, simulate
+from cosmodag.mechanism import Linear
+from cosmodag.solver.anneal import Anneal
+from cosmodag.solver.many import solve_many
+from cosmodag.solver.problems import Problem
+from cosmodag.solver.schedules import anneal_temperature
+from cosmodag.solver.watch import Watch
+
+RANGES = {
+    "learning_rate": (5e-3, 8e-2),
+    "priority_learning_rate": (3e-4, 1e-2),
+    "lambda1": (5e-5, 2e-3),
+    "lambda2": (2e-3, 8e-2),
+    "shift": (1.5e-3, 2e-2),
+    "temperature_start": (0.1, 0.6),
+    "temperature_end": (4e-4, 1.2e-3),
+}
+FAMILIES = ("ER4_gauss", "SF4_gauss", "ER6_gauss", "ER4_exp", "ER4_gumbel")
+
+
+def draw(random: np.random.Generator, fixed: dict[str, float]) -> dict[str, float]:
+    """One configuration, log-uniform in the ranges."""
+    drawn = {
+        name: float(np.exp(random.uniform(np.log(low), np.log(high))))
+        for name, (low, high) in RANGES.items()
+    }
+    return {**drawn, "lambda_p": 0.0, **fixed}
+
+
+def tables(d: int, seeds: range) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Family, truth and centred data of every graph."""
+    for family in FAMILIES:
+        for seed in seeds:
+            data = simulate.load(f"n1000_d{d}_{family}", seed=seed)
+            yield family, data.graph, (data.X - data.X.mean(0)).astype(np.float32)
+
+
+def score(configurations: list[dict[str, float]], d: int, seeds: range) -> pd.DataFrame:
+    """AUC and NHD of every configuration on every graph."""
+    solver = Anneal(Linear())
+    fixed = {"epochs": 2000.0, "beta1": 0.9, "beta2": 0.999}
+    cases = list(tables(d, seeds))
+    problems = [
+        Problem(data, {**configuration, **fixed}, seed=place)
+        for configuration in configurations
+        for place, (_, _, data) in enumerate(cases)
+    ]
+    rows = []
+    with Watch(2000, "search") as watch:
+        for index, solution in solve_many(solver, problems, device="auto", watch=watch):
+            configuration, case = divmod(index, len(cases))
+            final = anneal_temperature(2000, problems[index].settings)
+            weights = np.asarray(solver.recipe.read_out(solution.parameters, final))
+            finite = np.isfinite(weights).all()
+            result = metrics.evaluate(cases[case][1], weights if finite else np.zeros((d, d)))
+            rows.append(
+                {
+                    "configuration": configuration,
+                    "family": cases[case][0],
+                    "auc": result["auc"] if finite else 0.5,
+                    "nhd": result["nhd"],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def main() -> None:
+    """Search, then score the best again on fresh graphs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--variables", type=int, default=30)
+    parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--graphs", type=int, default=3)
+    parser.add_argument("--keep", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=Path, default=None)
+    options = parser.parse_args()
+    random = np.random.default_rng(options.seed)
+    start = time.time()
+    configurations = [draw(random, {}) for _ in range(options.trials)]
+    first = score(configurations, options.variables, range(options.graphs))
+    means = first.groupby("configuration")[["auc", "nhd"]].mean()
+    best = means.sort_values("auc", ascending=False).index[: options.keep]
+    finalists = [configurations[index] for index in best]
+    again = score(finalists, options.variables, range(1000, 1000 + 2 * options.graphs))
+    table = again.pivot_table(index="configuration", columns="family", values=["auc", "nhd"])
+    table.columns = ["_".join(column) for column in table.columns]
+    table["auc"] = again.groupby("configuration")["auc"].mean()
+    table["nhd"] = again.groupby("configuration")["nhd"].mean()
+    table["auc_search"] = means.loc[best, "auc"].to_numpy()
+    for name in finalists[0]:
+        table[name] = [finalist[name] for finalist in finalists]
+    table = table.sort_values("auc", ascending=False)
+    print(table.to_string(float_format="%.4g"))
+    print(f"{time.time() - start:.0f} s")
+    if options.output:
+        table.to_csv(options.output, index=False, float_format="%.5g")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Checks of parameter values, made when a fit begins."""
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+
+from cosmodag.errors import DataError
+
+__all__ = ["check_count", "check_number", "seeds_from"]
+
+
+def check_number(
+    name: str, value: Any, *, low: float = -math.inf, low_allowed: bool = False
+) -> None:
+    """Refuse a value that is not a finite number above (or at) a lower bound."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if is_number and math.isfinite(value) and (value > low or (low_allowed and value == low)):
+        return
+    bound = "" if low == -math.inf else f" {'of at least' if low_allowed else 'above'} {low:g}"
+    raise DataError(f"{name} is {value!r}: it must be a finite number{bound}.")
+
+
+def check_count(name: str, value: Any, *, low: int = 1) -> None:
+    """Refuse a value that is not a whole number of at least `low`."""
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_whole or value < low:
+        raise DataError(f"{name} is {value!r}: it must be a whole number of at least {low}.")
+
+
+def seeds_from(random_state: Any, count: int) -> list[int]:
+    """Independent 32-bit seeds; the same for the same random state.
+
+    Parameters
+    ----------
+    random_state : int, numpy Generator, RandomState or None
+        None for seeds that differ every time.
+    count : int
+    """
+    if isinstance(random_state, np.random.RandomState):
+        random_state = int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        random_state = int(random_state.integers(2**63))
+    if random_state is not None:
+        check_count("random_state", random_state, low=0)
+    state = np.random.SeedSequence(random_state).generate_state(count)
+    return [int(seed) for seed in state]

@@ -1,0 +1,262 @@
+"""COSMO: structure learning without an acyclicity constraint (Massidda et al., ICLR 2024)."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.dags import order_of
+from cosmodag.errors import DataError, DivergenceError, InterruptedWarning
+from cosmodag.learners.base import Learnt, StructureLearner
+from cosmodag.learners.checks import check_count, check_number, seeds_from
+from cosmodag.learners.settings import default_settings
+from cosmodag.mechanism import Linear
+from cosmodag.orientation import log_acyclicity_bound, temperature_for
+from cosmodag.solver.anneal import Anneal
+from cosmodag.solver.many import solve_many
+from cosmodag.solver.problems import Problem, Solution
+from cosmodag.solver.schedules import anneal_temperature
+from cosmodag.solver.watch import Watch
+
+__all__ = ["Cosmo"]
+
+Setting = float | str
+
+
+class Cosmo(StructureLearner):
+    r"""Linear COSMO: a DAG as W = H ∘ S_{t,ε}(p), learnt by plain gradient descent.
+
+    Solves, over strengths H and priorities p,
+
+    .. math::
+
+        \min_{H, p}\; \frac{1}{nd} \lVert X - X W \rVert_F^2
+        + \lambda_1 \lVert H \rVert_1 + \lambda_2 \lVert H \rVert_F
+        + \lambda_p \lVert p \rVert_2,
+        \qquad W_{uv} = H_{uv}\, \sigma\!\left(\frac{p_v - p_u - \varepsilon}{t}\right),
+
+    by Adam on mini-batches while the temperature t is annealed (Section 4 of the paper). A step
+    costs O(d²) for a batch of fixed size; acyclicity is never evaluated.
+
+    Every parameter that is ``"auto"`` follows a rule in the number of variables,
+    :func:`cosmodag.default_settings`, found by search on simulated data. It departs from the
+    paper, above all in giving p a learning rate of its own; the paper's own choice is
+    ``Cosmo(**paper_settings(d))``, see :func:`cosmodag.paper_settings`.
+
+    Parameters
+    ----------
+    learning_rate : float or "auto"
+        Adam's rate for H.
+    priority_learning_rate : float, None or "auto"
+        Adam's rate for p. None: the same as `learning_rate`, the paper's way.
+    lambda1, lambda2 : float or "auto"
+        λ₁ and λ₂, on ‖H‖₁ and ‖H‖_F (not squared). The loss is a mean over variables, so the same
+        λ weighs more as d grows.
+    lambda_p : float or "auto"
+        λ_p, on ‖p‖₂.
+    shift : float or "auto"
+        ε, by how much the priority of an effect must exceed that of its cause.
+    temperature_start, temperature_end : float or "auto"
+        Where the temperature t starts and ends (cosine annealing).
+    acyclicity_tolerance : float, optional
+        Take `temperature_end` from Theorem 2 instead: the highest temperature at which
+        h(S) = tr e^S − d ≤ tolerance is guaranteed for every p.
+    epochs : int
+        Passes over the data.
+    batch_size : int
+        Rows a step; the last batch of an epoch may be smaller.
+    threshold : float
+        Arcs with \|W\| at or below it are left out of `adjacency_`.
+    restarts : int
+        Solve so many problems at once from different starts, and keep the one with the best
+        penalised objective on all data.
+    scale : {"center", "standardize", "none"}
+        Subtract column means; also divide by standard deviations (which hides the cue that a
+        squared-error learner uses, and warns); or leave the data alone.
+    device : {"auto", "cpu", "gpu"}
+        Where to compute.
+    max_time : float, optional
+        Seconds after which training stops with the result so far and a warning.
+    random_state : int, Generator, RandomState or None
+        The same number gives the same result, bit for bit, on the same machine.
+    verbose : bool
+        Show progress on stderr when that is a terminal.
+
+    Attributes
+    ----------
+    raw_weights_ : (d, d) array
+        H ∘ S at the end temperature: what the paper's metrics score.
+    weights_ : (d, d) array
+        `raw_weights_` where the arc agrees with `causal_order_`: acyclic.
+    adjacency_ : (d, d) array
+        `weights_` above the threshold; ``adjacency_[u, v]`` is the arc u → v.
+    was_cyclic_ : bool
+        Whether thresholding `raw_weights_` alone would have left a cycle.
+    dropped_arcs_ : int
+        Arcs above the threshold in `raw_weights_` that are not in `adjacency_`.
+    graph_ : networkx.DiGraph
+    causal_order_ : list
+        Names or numbers of the variables, causes first.
+    priorities_ : (d,) array
+        p.
+    history_ : list of dict
+        For each chunk of epochs: ``epoch``, ``temperature``, ``loss``, ``log_acyclicity_bound``.
+    settings_ : dict
+        Every hyper-parameter as it was used.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
+
+    Examples
+    --------
+    >>> from cosmodag import Cosmo, simulate
+    >>> data = simulate.load("n500_d10_ER2_gauss", seed=0)
+    >>> model = Cosmo(epochs=300, random_state=0).fit(data.X)
+    >>> model.adjacency_.shape
+    (10, 10)
+    """
+
+    _extra_arrays = ("priorities_",)
+    _extra_facts = ("history_", "settings_")
+
+    def __init__(
+        self,
+        *,
+        learning_rate: Setting = "auto",
+        priority_learning_rate: Setting | None = "auto",
+        lambda1: Setting = "auto",
+        lambda2: Setting = "auto",
+        lambda_p: Setting = "auto",
+        shift: Setting = "auto",
+        temperature_start: Setting = "auto",
+        temperature_end: Setting = "auto",
+        acyclicity_tolerance: float | None = None,
+        epochs: int = 2000,
+        batch_size: int = 64,
+        threshold: float = 0.3,
+        restarts: int = 1,
+        scale: str = "center",
+        device: str = "auto",
+        max_time: float | None = None,
+        random_state: Any = None,
+        verbose: bool = True,
+    ) -> None:
+        self.learning_rate = learning_rate
+        self.priority_learning_rate = priority_learning_rate
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.lambda_p = lambda_p
+        self.shift = shift
+        self.temperature_start = temperature_start
+        self.temperature_end = temperature_end
+        self.acyclicity_tolerance = acyclicity_tolerance
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.threshold = threshold
+        self.restarts = restarts
+        self.scale = scale
+        self.device = device
+        self.max_time = max_time
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_count("epochs", self.epochs)
+        check_count("batch_size", self.batch_size)
+        check_count("restarts", self.restarts)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time, low=0.0)
+
+    def settings_for(self, d: int) -> dict[str, float]:
+        """Every hyper-parameter as a number, for d variables."""
+        settings = {
+            name: rule if getattr(self, name) == "auto" else getattr(self, name)
+            for name, rule in default_settings(d).items()
+        }
+        if settings["priority_learning_rate"] is None:
+            settings["priority_learning_rate"] = settings["learning_rate"]
+        for name, value in settings.items():
+            check_number(name, value, low=0.0, low_allowed=name.startswith("lambda"))
+        if self.acyclicity_tolerance is not None:
+            settings["temperature_end"] = self._guaranteed_temperature(settings, d)
+        if settings["temperature_end"] > settings["temperature_start"]:
+            raise DataError(
+                f"temperature_end is {settings['temperature_end']:g}, above temperature_start, "
+                f"{settings['temperature_start']:g}: the temperature can only fall."
+            )
+        return {name: float(value) for name, value in settings.items()}
+
+    def _guaranteed_temperature(self, settings: dict[str, float], d: int) -> float:
+        if self.temperature_end != "auto":
+            raise DataError(
+                "temperature_end and acyclicity_tolerance both set the last temperature: give one."
+            )
+        check_number("acyclicity_tolerance", self.acyclicity_tolerance, low=0.0)
+        assert self.acyclicity_tolerance is not None
+        highest = temperature_for(self.acyclicity_tolerance, settings["shift"], d)
+        return min(highest, settings["temperature_start"])
+
+    def _learn(self, data: NDArray[np.float32]) -> Learnt:
+        d = data.shape[1]
+        settings = self.settings_for(d)
+        problem_settings = {**settings, "epochs": float(self.epochs), "beta1": 0.9, "beta2": 0.999}
+        problems = [
+            Problem(data, problem_settings, seed)
+            for seed in seeds_from(self.random_state, self.restarts)
+        ]
+        solver = Anneal(Linear(), self.batch_size)
+        with Watch(self.epochs, "COSMO", self.max_time, self.verbose) as watch:
+            found = [s for _, s in solve_many(solver, problems, device=self.device, watch=watch)]
+        best = self._best(solver, problems[0], found)
+        self._warn_if_stopped(best)
+        final = anneal_temperature(self.epochs, problem_settings)
+        priorities = np.asarray(best.parameters["order"], np.float64)
+        return Learnt(
+            raw_weights=np.asarray(solver.recipe.read_out(best.parameters, final)),
+            order=order_of(priorities),
+            extra={
+                "priorities_": priorities,
+                "history_": self._history(best, problem_settings, d),
+                "settings_": settings,
+            },
+        )
+
+    def _best(self, solver: Anneal, problem: Problem, found: list[Solution]) -> Solution:
+        """Solution with the best penalised objective on all data, of those that stayed finite."""
+        finite = [solution for solution in found if solution.diverged_at is None]
+        if not finite:
+            listed = ", ".join(f"{name}={value:g}" for name, value in problem.settings.items())
+            raise DivergenceError(
+                f"Training diverged in epoch {found[0].diverged_at} of {self.epochs} with {listed}: "
+                "lower learning_rate, or scale the data down."
+            )
+        if len(finite) == 1:
+            return finite[0]
+        return min(
+            finite,
+            key=lambda solution: float(
+                solver.recipe.full_loss(solution.parameters, problem.data, problem.settings)
+            ),
+        )
+
+    def _warn_if_stopped(self, solution: Solution) -> None:
+        if solution.stopped is None:
+            return
+        cause = {"time": "max_time was reached", "interrupt": "it was interrupted"}
+        warnings.warn(
+            f"Training stopped after {solution.epochs} of {self.epochs} epochs because "
+            f"{cause[solution.stopped]}: the graph is a DAG, but less converged.",
+            InterruptedWarning,
+            stacklevel=4,
+        )
+
+    def _history(
+        self, solution: Solution, settings: dict[str, float], d: int
+    ) -> list[dict[str, float]]:
+        history = []
+        for record in solution.history:
+            temperature = float(anneal_temperature(record["epoch"], settings)["temperature"])
+            bound = log_acyclicity_bound(temperature, settings["shift"], d)
+            history.append({**record, "temperature": temperature, "log_acyclicity_bound": bound})
+        return history

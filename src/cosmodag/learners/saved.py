@@ -1,0 +1,26 @@
+"""Saved models, made into learners again."""
+
+import os
+
+from cosmodag.errors import DataError
+from cosmodag.io.models import read_model
+from cosmodag.learners.base import StructureLearner
+from cosmodag.learners.cosmo import Cosmo
+
+__all__ = ["load"]
+
+_LEARNERS: dict[str, type[StructureLearner]] = {learner.__name__: learner for learner in (Cosmo,)}
+
+
+def load(path: str | os.PathLike[str]) -> StructureLearner:
+    """Read a fitted model that ``model.save(path)`` wrote.
+
+    Nothing that is read can run code: the file holds numbers, names and parameter values.
+    """
+    arrays, facts = read_model(path)
+    learner = _LEARNERS.get(facts["learner"])
+    if learner is None:
+        raise DataError(f"'{path}' holds a {facts['learner']}, which this version does not know.")
+    model = learner(**facts["parameters"])
+    model._restore(arrays, facts)
+    return model
