@@ -171,23 +171,14 @@ def adjustment_distances(truth: Matrix, graph: Matrix) -> dict[str, float]:
     """
     import gadjid
 
-    matrices = []
-    for matrix, label in ((truth, "truth"), (graph, "estimate")):
-        if not is_dag(_square(matrix, label)):
-            raise DataError(
-                f"The {label} has a cycle, and intervention distances compare DAGs: "
-                "leave sid out or pass an acyclic graph, such as a model's adjacency_."
-            )
-        arcs = sparse.csr_array(_square(matrix, label) != 0)
-        arcs.sort_indices()
-        matrices.append(sparse.csr_matrix(arcs, dtype=np.int8))
+    pair = [_dag_for_gadjid(truth, "truth"), _dag_for_gadjid(graph, "estimate")]
     measures = {
         "sid": gadjid.sid,
         "parent_aid": gadjid.parent_aid,
         "ancestor_aid": gadjid.ancestor_aid,
     }
     return {
-        name: int(measure(*matrices, edge_direction="from row to column")[1])
+        name: int(measure(*pair, edge_direction="from row to column")[1])
         for name, measure in measures.items()
     }
 
@@ -203,6 +194,20 @@ def _square(matrix: Matrix, label: str) -> Matrix:
     if matrix.dtype.kind == "f" and not np.all(np.isfinite(entries)):
         raise DataError(f"The {label} holds values that are not finite: fit again or repair them.")
     return sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix
+
+
+def _dag_for_gadjid(graph: Matrix, label: str) -> Matrix:
+    graph = _square(graph, label)
+    if not is_dag(graph):
+        raise DataError(
+            f"The {label} has a cycle, and intervention distances compare DAGs: "
+            "leave sid out or pass an acyclic graph, such as a model's adjacency_."
+        )
+    tails, heads = _arcs(graph)
+    # gadjid reads int8 entries behind 32-bit indices, and nothing else.
+    rows = sparse.coo_array((np.ones(tails.size, np.int8), (tails, heads)), graph.shape).tocsr()
+    indices, starts = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return sparse.csr_matrix((rows.data, indices, starts), shape=graph.shape)
 
 
 def _arcs(graph: Matrix) -> tuple[Nodes, Nodes]:

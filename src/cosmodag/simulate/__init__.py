@@ -1,6 +1,6 @@
 """Random graphs and data drawn from them, by name or part by part."""
 
-from cosmodag.simulate.dataset import DENSE_LIMIT, Dataset
+from cosmodag.simulate.dataset import DENSE_LIMIT, Dataset, read_dataset
 from cosmodag.simulate.graphs import bipartite, erdos_renyi, random_weights, scale_free
 from cosmodag.simulate.mechanisms import NOISES, population_covariance, sample_linear
 from cosmodag.simulate.named import DatasetName, load, parse_name
@@ -18,6 +18,7 @@ __all__ = [
     "parse_name",
     "population_covariance",
     "random_weights",
+    "read_dataset",
     "sample_linear",
     "sample_nonlinear",
     "scale_free",

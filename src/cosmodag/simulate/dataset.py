@@ -1,12 +1,20 @@
 """The one record that a simulated or a real data set comes in."""
 
+import os
+import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DENSE_LIMIT", "Dataset"]
+from cosmodag.dags import is_dag
+from cosmodag.errors import DataError, DataWarning
+from cosmodag.io.graphs import GraphFormat, read_graph
+from cosmodag.io.tables import Missing, read_table
+
+__all__ = ["DENSE_LIMIT", "Dataset", "read_dataset"]
 
 DENSE_LIMIT = 5_000
 """Up to this many variables a `Dataset` holds dense matrices, above it sparse ones."""
@@ -48,3 +56,73 @@ class Dataset:
 def dense_if_small(matrix: Any) -> Any:
     """Return a sparse matrix as an array when it has at most ``DENSE_LIMIT`` columns."""
     return matrix.toarray() if matrix.shape[1] <= DENSE_LIMIT else matrix
+
+
+def read_dataset(
+    table: str | os.PathLike[str],
+    graph: str | os.PathLike[str],
+    *,
+    format: GraphFormat | None = None,
+    missing: Missing = "error",
+) -> Dataset:
+    r"""Read a table and the graph that goes with it, such as an edge list, from two files.
+
+    Parameters
+    ----------
+    table : path-like
+        The samples, in any format `cosmodag.io.read_table` reads.
+    graph : path-like
+        The graph, in any format `cosmodag.io.graphs.read_graph` reads. Its nodes are matched to the
+        columns of the table by name; columns it does not mention have no arcs.
+    format : str, optional
+        The format of the graph, where the end of the file's name does not tell.
+    missing : {"error", "drop"}
+        Refuse missing values in the table, or drop the rows that hold one.
+
+    Returns
+    -------
+    Dataset
+        Named after the table's file; the seed is None, and so are the weights unless the graph's
+        file gives some other than 1.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, or the graph has a node that is not a column of the table.
+
+    Warns
+    -----
+    DataWarning
+        If the graph has a cycle: no DAG can then match it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "rain.csv").write_text("rain,wet,cold\n1,2,0\n0,1,3\n")
+    >>> _ = (folder / "arcs.csv").write_text("Cause,Effect\nrain,wet\n")
+    >>> data = read_dataset(folder / "rain.csv", folder / "arcs.csv")
+    >>> data.name, data.names, data.graph.astype(int).tolist()
+    ('rain', ('rain', 'wet', 'cold'), [[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    """
+    samples = read_table(table, missing=missing)
+    try:
+        arcs = read_graph(graph, format).aligned(samples.names).weights
+    except DataError as error:
+        raise DataError(f"'{graph}' does not go with '{table}': {error}") from error
+    pattern = arcs.astype(bool)
+    pattern.data[:] = True  # an arc may weigh zero
+    if not is_dag(pattern):
+        warnings.warn(
+            f"The graph in '{graph}' has a cycle, so no acyclic graph can match all of it.",
+            DataWarning,
+            stacklevel=2,
+        )
+    return Dataset(
+        name=Path(table).stem,
+        seed=None,
+        X=samples.X,
+        names=tuple(samples.names),
+        weights=None if np.all(arcs.data == 1) else dense_if_small(arcs),
+        graph=dense_if_small(pattern),
+    )
