@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 
 from cosmodag.errors import DataError
 
-__all__ = ["agreeing", "drop_cycles", "is_dag", "order_of", "topological_order"]
+__all__ = ["above", "agreeing", "drop_cycles", "is_dag", "order_of", "topological_order"]
 
 Matrix: TypeAlias = Any
 """A (d, d) array or SciPy sparse matrix."""
@@ -126,6 +126,18 @@ def agreeing(weights: Matrix, order: ArrayLike) -> Matrix:
     arcs = _arcs_of(weights)
     positions = _positions(order, arcs.d)
     return _keep(weights, arcs, positions[arcs.tails] < positions[arcs.heads])
+
+
+def above(weights: Matrix, threshold: float) -> Matrix:
+    """Keep only the arcs whose weight exceeds a threshold in magnitude.
+
+    Examples
+    --------
+    >>> above([[0, -0.5], [0.3, 0]], threshold=0.3).tolist()
+    [[0.0, -0.5], [0.0, 0.0]]
+    """
+    arcs = _arcs_of(weights)
+    return _keep(weights, arcs, np.abs(arcs.weights) > threshold)
 
 
 def drop_cycles(weights: Matrix) -> tuple[Matrix, int]:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.dags import agreeing, drop_cycles, is_dag, topological_order
+from cosmodag.dags import above, agreeing, drop_cycles, is_dag, topological_order
 from cosmodag.equivalence import essential_graph
 from cosmodag.errors import DataError
 from cosmodag.io.frames import as_table
@@ -32,14 +33,15 @@ class Learnt:
     Attributes
     ----------
     raw_weights
-        (d, d) strengths as optimised.
+        (d, d) strengths as optimised; for very many variables a sparse matrix of those above the
+        threshold.
     order
         Causal order, causes first; None to take it from the weights.
     extra
         Fitted attributes of the learner's own, by name.
     """
 
-    raw_weights: NDArray[Any]
+    raw_weights: Any
     order: NDArray[np.intp] | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -82,40 +84,47 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         self._preparation = Preparation.of(table.X, self.scale)
         data = self._preparation.apply(table.X)
         self._read_out(self._learn(data))
-        residuals = data - data @ self.adjacency_
-        self.residuals_ = residuals.astype(np.float32)
+        self.residuals_ = np.asarray(data - self._fitted(data), np.float32)
         return self
+
+    def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
+        """Every variable as predicted from its parents, all in prepared units."""
+        fitted: NDArray[Any] = data @ self.adjacency_
+        return fitted
+
+    def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
+        """One column of :meth:`_fitted`."""
+        column: NDArray[Any] = data @ _column(self.adjacency_, v)
+        return column
 
     def _remember_names(self, X: Any, names: list[str]) -> None:
         self.n_features_in_ = len(names)
-        if isinstance(X, np.ndarray | list | tuple):
-            vars(self).pop("feature_names_in_", None)
-        else:
+        if not isinstance(X, np.ndarray | list | tuple):
             self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _read_out(self, learnt: Learnt) -> None:
         """Turn what was learnt into fitted attributes; arcs against the order are dropped."""
-        raw = np.array(learnt.raw_weights, dtype=np.float64)
-        constant = self._preparation.constant
-        raw[constant, :] = 0.0
-        raw[:, constant] = 0.0
         for name, value in learnt.extra.items():
             setattr(self, name, value)
-        order = learnt.order
-        if order is None:
-            order = topological_order(drop_cycles(raw)[0])
-        self._order = np.asarray(order)
-        self.raw_weights_ = raw
-        self.weights_ = agreeing(raw, self._order)
-        self.adjacency_ = np.where(np.abs(self.weights_) > self.threshold, self.weights_, 0.0)
-        strong = np.abs(raw) > self.threshold
+        raw = _isolate(learnt.raw_weights, self._preparation.constant)
+        if learnt.order is None:
+            self._order = topological_order(drop_cycles(raw)[0])
+        else:
+            self._order = np.asarray(learnt.order)
+        weights = agreeing(raw, self._order)
+        if not sparse.issparse(raw):
+            self.raw_weights_, self.weights_ = raw, weights
+        strong = above(raw, self.threshold)
+        self.adjacency_ = above(weights, self.threshold)
         self.was_cyclic_ = not is_dag(strong)
-        self.dropped_arcs_ = int(strong.sum() - np.count_nonzero(self.adjacency_))
+        self.dropped_arcs_ = _count(strong) - _count(self.adjacency_)
 
     @property
     def names_(self) -> list[Any]:
         """Column names, or column numbers where the data had no names."""
-        check_is_fitted(self, "raw_weights_")
+        check_is_fitted(self, "adjacency_")
         names = getattr(self, "feature_names_in_", None)
         return list(range(self.n_features_in_)) if names is None else list(names)
 
@@ -133,11 +142,18 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         names = self.names_
         graph: nx.DiGraph[Any] = nx.DiGraph()
         graph.add_nodes_from(names)
+        edges = self.edges_
         graph.add_weighted_edges_from(
-            (names[u], names[v], float(self.adjacency_[u, v]))
-            for u, v in zip(*np.nonzero(self.adjacency_), strict=True)
+            (names[u], names[v], float(weight))
+            for u, v, weight in zip(edges.row, edges.col, edges.data, strict=True)
         )
         return graph
+
+    @property
+    def edges_(self) -> sparse.coo_array:
+        """The learnt graph as a sparse matrix: ``row`` → ``col`` with weight ``data``."""
+        check_is_fitted(self, "adjacency_")
+        return sparse.coo_array(self.adjacency_)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict every variable from its parents in ``adjacency_``.
@@ -150,7 +166,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         -------
         (n, d) array
         """
-        return self._preparation.undo(self._prepared(X) @ self.adjacency_)
+        return self._preparation.undo(self._fitted(self._prepared(X)))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean Gaussian log-likelihood, a row and variable, under ``adjacency_``.
@@ -160,20 +176,20 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """
         data = self._prepared(X)
         varying = ~self._preparation.constant
-        squares = (data - data @ self.adjacency_)[:, varying] ** 2
+        squares = (data - self._fitted(data))[:, varying] ** 2
         variances = np.mean(self.residuals_[:, varying].astype(np.float64) ** 2, axis=0)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
         return float(np.mean(likelihood - np.log(self._preparation.factors[varying])))
 
     def sample(self, n: int, random_state: int | None = None) -> NDArray[np.float64]:
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``."""
-        check_is_fitted(self, "raw_weights_")
+        check_is_fitted(self, "adjacency_")
         random = np.random.default_rng(random_state)
         d = self.n_features_in_
         rows = random.integers(len(self.residuals_), size=(n, d))
         values = self.residuals_[rows, np.arange(d)].astype(np.float64)
         for v in self._order:
-            values[:, v] += values @ self.adjacency_[:, v]
+            values[:, v] += self._fitted_column(values, v)
         return self._preparation.undo(values)
 
     def equivalence_class(self) -> NDArray[np.bool_]:
@@ -182,12 +198,12 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         True at [u, v] alone is an arrow that every graph with the same conditional independences
         has; true at [u, v] and [v, u] is one whose direction rests on the model, not on them.
         """
-        check_is_fitted(self, "raw_weights_")
+        check_is_fitted(self, "adjacency_")
         return essential_graph(self.adjacency_)
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Write the fitted model to one file; ``cosmodag.load`` reads it again."""
-        check_is_fitted(self, "raw_weights_")
+        check_is_fitted(self, "adjacency_")
         fitted = vars(self)
         arrays = {
             "raw_weights_": self.raw_weights_,
@@ -222,8 +238,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         self._read_out(Learnt(arrays["raw_weights_"], arrays["order"], {**extra, **facts["extra"]}))
 
     def _prepared(self, X: Any) -> NDArray[np.float64]:
-        """New data in the units of the training data, its columns checked against them."""
-        check_is_fitted(self, "raw_weights_")
+        """Check new data against the training data's columns and prepare it alike."""
+        check_is_fitted(self, "adjacency_")
         table = as_table(X)
         if len(table.names) != self.n_features_in_:
             raise DataError(
@@ -239,3 +255,23 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
                         "give the columns in the same order."
                     )
         return self._preparation.apply(table.X).astype(np.float64)
+
+
+def _isolate(weights: Any, constant: NDArray[np.bool_]) -> Any:
+    """Drop all arcs of constant columns; float64, dense or sparse as given."""
+    keep = (~constant).astype(np.float64)
+    if sparse.issparse(weights):
+        diagonal = sparse.diags_array(keep)
+        return sparse.csr_array(diagonal @ weights @ diagonal)
+    return np.asarray(weights, np.float64) * keep[:, None] * keep
+
+
+def _count(weights: Any) -> int:
+    """Count the arcs of a matrix, dense or sparse."""
+    return int(weights.count_nonzero() if sparse.issparse(weights) else np.count_nonzero(weights))
+
+
+def _column(weights: Any, v: int) -> NDArray[Any]:
+    """Take one column, as a dense vector, of a matrix that may be sparse."""
+    column = weights[:, [v]]
+    return np.asarray(column.toarray() if sparse.issparse(column) else column)[:, 0]

@@ -46,7 +46,7 @@ class Preparation:
             )
         constant = np.ptp(X, axis=0) == 0
         d = X.shape[1]
-        means = np.zeros(d) if scale == "none" else np.mean(X, axis=0, dtype=np.float64)
+        means = np.zeros(d) if scale == "none" else np.asarray(X.mean(axis=0, dtype=np.float64))
         factors = np.ones(d)
         if scale == "standardize":
             factors = np.where(constant, 1.0, np.std(X, axis=0, dtype=np.float64))
@@ -60,18 +60,18 @@ class Preparation:
         return cls(means, factors, constant)
 
     def apply(self, X: NDArray[Any]) -> NDArray[np.float32]:
-        """Prepared data, C-contiguous float32."""
+        """Map a table, giving C-contiguous float32."""
         return np.ascontiguousarray((X - self.means) / self.factors, dtype=np.float32)
 
     def undo(self, prepared: NDArray[Any]) -> NDArray[np.float64]:
-        """Values in the units of the original table."""
+        """Map prepared values back to the units of the original table."""
         return np.asarray(prepared * self.factors + self.means, dtype=np.float64)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The map as named arrays, for saving."""
+        """Give the map as named arrays, for saving."""
         return {"means": self.means, "factors": self.factors, "constant": self.constant}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "Preparation":
-        """The map that :meth:`arrays` describes."""
+        """Rebuild the map that :meth:`arrays` describes."""
         return cls(arrays["means"], arrays["factors"], arrays["constant"])

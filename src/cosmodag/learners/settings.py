@@ -1,5 +1,7 @@
 """Hyper-parameters as rules in the number of variables."""
 
+import math
+
 __all__ = ["default_settings", "paper_settings"]
 
 
@@ -47,6 +49,5 @@ def _power(d: int, low: float, at_low: float, high: float, at_high: float) -> fl
         return at_low
     if d == high:
         return at_high
-    import math
-
-    return at_low * (d / low) ** (math.log(at_high / at_low) / math.log(high / low))
+    exponent = math.log(at_high / at_low) / math.log(high / low)
+    return float(at_low * (d / low) ** exponent)

@@ -60,7 +60,7 @@ class Recipe:
         weights = self.structure.orient(parameters["arcs"], parameters["order"], settings)
         return self.mechanism.strength(weights, parameters["functions"])
 
-    def full_loss(self, parameters: Parameters, data: jax.Array, settings: Settings) -> jax.Array:
+    def full_loss(self, parameters: Parameters, data: Any, settings: Settings) -> jax.Array:
         """Objective on all rows at once, at the settings with which the problem ends."""
         final = self.schedule(settings["epochs"], settings)
         return self.loss(parameters, data, jnp.ones(data.shape[0], data.dtype), final)

@@ -1,9 +1,10 @@
 """A random order of the rows, computed rather than drawn.
 
 Every epoch visits the rows in a new order. A permutation that is a pure function of (seed, epoch)
-is the same on every device, in every batch of problems and after an interruption, and needs neither
-a sort nor a table: the *swap-or-not* shuffle (Hoang, Morris and Rogaway, 2012) maps each position on
-its own with a few integer operations, so it vectorises on a CPU and on an accelerator alike.
+is the same on every device, in every batch of problems and after an interruption, and needs
+neither a sort nor a table: the *swap-or-not* shuffle (Hoang, Morris and Rogaway, 2012) maps each
+position on its own with a few integer operations, so it vectorises on a CPU and on an accelerator
+alike.
 """
 
 from collections.abc import Callable
