@@ -50,7 +50,7 @@ class AnnealedLearner(StructureLearner):
 
     @abstractmethod
     def _rule(self, d: int) -> dict[str, float]:
-        """Settings for d variables where a parameter is ``"auto"``."""
+        """Give the settings for d variables where a parameter is ``"auto"``."""
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -107,6 +107,7 @@ class AnnealedLearner(StructureLearner):
         return Learnt(
             raw_weights=np.asarray(solver.recipe.read_out(best.parameters, final)),
             order=order_of(priorities),
+            stopped=best.stopped,
             extra={
                 "priorities_": priorities,
                 "history_": self._history(best, problem_settings, d),

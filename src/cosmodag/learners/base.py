@@ -37,12 +37,15 @@ class Learnt:
         threshold.
     order
         Causal order, causes first; None to take it from the weights.
+    stopped
+        Why learning ended early (``"time"``, ``"interrupt"``), or None.
     extra
         Fitted attributes of the learner's own, by name.
     """
 
     raw_weights: Any
     order: NDArray[np.intp] | None = None
+    stopped: str | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -106,6 +109,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     def _read_out(self, learnt: Learnt) -> None:
         """Turn what was learnt into fitted attributes; arcs against the order are dropped."""
+        self.stopped_ = learnt.stopped
         for name, value in learnt.extra.items():
             setattr(self, name, value)
         raw = _isolate(learnt.raw_weights, self._preparation.constant)
@@ -220,6 +224,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             "learner": type(self).__name__,
             "parameters": self.get_params(deep=False),
             "names": None if "feature_names_in_" not in fitted else list(self.feature_names_in_),
+            "stopped": self.stopped_,
             "extra": {name: fitted[name] for name in self._extra_facts if name in fitted},
         }
         write_model(path, arrays, facts)
@@ -235,7 +240,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         self._preparation = Preparation.from_arrays(arrays)
         self.residuals_ = arrays["residuals_"]
         extra = {name: arrays[name] for name in self._extra_arrays if name in arrays}
-        self._read_out(Learnt(arrays["raw_weights_"], arrays["order"], {**extra, **facts["extra"]}))
+        extra.update(facts["extra"])
+        self._read_out(Learnt(arrays["raw_weights_"], arrays["order"], facts["stopped"], extra))
 
     def _prepared(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training data's columns and prepare it alike."""

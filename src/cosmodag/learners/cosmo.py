@@ -87,6 +87,8 @@ class Cosmo(AnnealedLearner):
         p.
     history_ : list of dict
         For each chunk of epochs: ``epoch``, ``temperature``, ``loss``, ``log_acyclicity_bound``.
+    stopped_ : str or None
+        ``"time"`` or ``"interrupt"`` when training ended early.
     settings_ : dict
         Every hyper-parameter as it was used.
     n_features_in_, feature_names_in_

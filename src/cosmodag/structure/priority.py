@@ -21,7 +21,8 @@ class Priority:
 
     def start(self, key: jax.Array, d: int, settings: Settings) -> jax.Array:
         """Draw p ~ N(0, ε²/2), where differences are densest at the threshold ε."""
-        return jax.random.normal(key, (d,)) * (settings["shift"] / jnp.sqrt(2.0))
+        deviation = jnp.asarray(settings["shift"] / jnp.sqrt(2.0))
+        return deviation * jax.random.normal(key, (d,))
 
     def orient(self, arcs: jax.Array, order: jax.Array, settings: Settings) -> jax.Array:
         """W = H ∘ S_{t,ε}(p), the diagonal zero."""

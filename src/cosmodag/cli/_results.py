@@ -1,0 +1,69 @@
+"""What ``fit`` writes into its folder."""
+
+import json
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cosmodag._version import __version__
+from cosmodag.errors import DataError
+
+if TYPE_CHECKING:
+    from cosmodag.learners import StructureLearner
+
+__all__ = ["make_folder", "strongest_arcs", "write_results"]
+
+
+def make_folder(folder: Path) -> None:
+    """Make the output folder, before anything is computed for it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataError(f"The output '{folder}' is not a folder: give another one.") from None
+
+
+def write_results(
+    folder: Path, model: "StructureLearner", names: list[str], facts: dict[str, Any]
+) -> dict[str, Path]:
+    """Write the graph, the weights and the model, each atomically, and ``run.json`` last.
+
+    Returns
+    -------
+    dict
+        The files by what they hold.
+    """
+    from cosmodag.io.atomic import write_text
+    from cosmodag.io.graphs import Graph, write_graph
+
+    graph = Graph(names, model.adjacency_)
+    files = {
+        "graph": folder / "graph.graphml",
+        "edges": folder / "edges.csv",
+        "adjacency": folder / "adjacency.csv",
+        "weights": folder / "weights.csv",
+        "model": folder / "model.safetensors",
+        "run": folder / "run.json",
+    }
+    write_graph(graph, files["graph"])
+    write_graph(graph, files["edges"], format="edges")
+    if hasattr(model, "weights_"):
+        write_graph(graph, files["adjacency"], format="adjacency")
+        write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")
+    else:
+        del files["adjacency"], files["weights"]
+    model.save(files["model"])
+    write_text(files["run"], json.dumps({**facts, **_origin()}, indent=2) + "\n")
+    return files
+
+
+def strongest_arcs(model: "StructureLearner", names: list[str], most: int) -> list[tuple[Any, ...]]:
+    """List the arcs of largest weight: cause, effect, weight."""
+    import numpy as np
+
+    edges = model.edges_
+    strongest = np.argsort(-np.abs(edges.data), kind="stable")[:most]
+    return [(names[edges.row[i]], names[edges.col[i]], float(edges.data[i])) for i in strongest]
+
+
+def _origin() -> dict[str, str]:
+    return {"cosmodag": __version__, "python": platform.python_version()}

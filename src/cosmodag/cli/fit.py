@@ -1,0 +1,174 @@
+"""``cosmodag fit``: a graph from a table."""
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cosmodag.cli._cache import keep_compiled_programs
+from cosmodag.cli._output import JsonOption, print_json, print_result, print_table
+from cosmodag.cli._results import make_folder, strongest_arcs, write_results
+from cosmodag.cli._shell import EXIT_INTERRUPTED
+from cosmodag.errors import DataError
+
+if TYPE_CHECKING:
+    from cosmodag.learners import StructureLearner
+
+__all__ = ["fit"]
+
+
+class Method(StrEnum):
+    """Learners the command line offers."""
+
+    COSMO = "cosmo"
+
+
+class Missing(StrEnum):
+    """What to do about missing values."""
+
+    ERROR = "error"
+    DROP = "drop"
+
+
+class Scale(StrEnum):
+    """What to do to the columns first."""
+
+    CENTER = "center"
+    STANDARDIZE = "standardize"
+    NONE = "none"
+
+
+class Device(StrEnum):
+    """Where to compute."""
+
+    AUTO = "auto"
+    CPU = "cpu"
+    GPU = "gpu"
+
+
+_LEARNERS = {Method.COSMO: "Cosmo"}
+
+
+def fit(
+    table: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet or .npy file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
+        "cosmodag-out"
+    ),
+    method: Annotated[Method, typer.Option(help="The learner.")] = Method.COSMO,
+    header: Annotated[
+        bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
+    ] = True,
+    missing: Annotated[
+        Missing, typer.Option(help="Refuse missing values, or drop rows that have one.")
+    ] = Missing.ERROR,
+    scale: Annotated[
+        Scale, typer.Option(help="Subtract column means, standardise too, or do neither.")
+    ] = Scale.CENTER,
+    threshold: Annotated[
+        float, typer.Option(min=0.0, help="Weights up to this are not arcs.")
+    ] = 0.3,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the data.")] = 2000,
+    restarts: Annotated[int, typer.Option(min=1, help="Starts, of which the best is kept.")] = 1,
+    device: Annotated[Device, typer.Option(help="Where to compute.")] = Device.AUTO,
+    max_time: Annotated[
+        float | None, typer.Option(help="Stop after so many seconds with what there is.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same graph.")] = 0,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the learner."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, help="How many arcs to print.")] = 15,
+    json: JsonOption = False,
+) -> None:
+    """Learn a graph from a table and write it to a folder.
+
+    Writes graph.graphml, edges.csv, adjacency.csv (weights above the threshold), weights.csv (all
+    weights that agree with the causal order), model.safetensors and run.json, and prints the
+    strongest arcs. W[u, v], row u and column v, is the arc u → v.
+    """
+    keep_compiled_programs()
+    from cosmodag.io.tables import read_table
+
+    data = read_table(table, header=header, missing=missing.value)
+    parameters: dict[str, Any] = {
+        "threshold": threshold,
+        "scale": scale.value,
+        "epochs": epochs,
+        "restarts": restarts,
+        "device": device.value,
+        "max_time": max_time,
+        "random_state": seed,
+        **_extra_settings(setting or []),
+    }
+    model = _learner(method, parameters)
+    make_folder(output)
+    begin = time.monotonic()
+    model.fit(data)
+    seconds = time.monotonic() - begin
+    facts = {
+        "table": str(table),
+        "rows": len(data.X),
+        "variables": len(data.names),
+        "method": method.value,
+        "parameters": parameters,
+        "arcs": int(model.edges_.nnz),
+        "was_cyclic": model.was_cyclic_,
+        "stopped": model.stopped_,
+        "seconds": round(seconds, 3),
+    }
+    files = write_results(output, model, data.names, facts)
+    arcs = strongest_arcs(model, data.names, top)
+    if json:
+        print_json({**facts, "strongest": arcs, "files": files})
+    else:
+        rows = [(cause, "→", effect, f"{weight:+.3f}") for cause, effect, weight in arcs]
+        print_table(["cause", "", "effect", "weight"], rows, title="strongest arcs")
+        print_result(
+            f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "
+            f"written to {output}/"
+        )
+    if model.stopped_ == "interrupt":
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _learner(method: Method, parameters: dict[str, Any]) -> "StructureLearner":
+    import cosmodag
+
+    learner = getattr(cosmodag, _LEARNERS[method])
+    known = learner._get_param_names()
+    for name in parameters:
+        if name not in known:
+            raise DataError(
+                f"--set names '{name}', which is no parameter of {method.value}: it has "
+                f"{', '.join(known)}."
+            )
+    model: StructureLearner = learner(**parameters)
+    return model
+
+
+def _extra_settings(assignments: list[str]) -> dict[str, Any]:
+    """Read NAME=VALUE pairs; a value that is a number, true, false or none is taken as such."""
+    settings: dict[str, Any] = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals or not name:
+            raise DataError(
+                f"--set takes NAME=VALUE, such as lambda1=1e-3, but got '{assignment}'."
+            )
+        settings[name.strip().replace("-", "_")] = _value(text.strip())
+    return settings
+
+
+def _value(text: str) -> Any:
+    words = {"none": None, "true": True, "false": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
