@@ -57,7 +57,7 @@ def test_the_cache_is_examined_without_making_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     cache = tmp_path / "not" / "there"
-    monkeypatch.setattr(doctor_module, "_cache_folder", lambda: cache)
+    monkeypatch.setattr(doctor_module, "cache_folder", lambda: cache)
     main(["doctor", "--json"])
     assert json.loads(capsys.readouterr().out)["cache_writable"] is True
     assert not (tmp_path / "not").exists()
@@ -68,6 +68,6 @@ def test_a_file_where_the_cache_should_be_is_not_writable(
 ) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    monkeypatch.setattr(doctor_module, "_cache_folder", lambda: file / "cache")
+    monkeypatch.setattr(doctor_module, "cache_folder", lambda: file / "cache")
     main(["doctor"])
     assert "NOT writable" in capsys.readouterr().out

@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from cosmodag._version import __version__
+from cosmodag.cli._cache import cache_folder
 from cosmodag.cli._output import JsonOption, print_json, print_result, print_table
 
 __all__ = ["doctor"]
@@ -48,7 +49,7 @@ def doctor(json: JsonOption = False) -> None:
 def _examine() -> Examination:
     packages, extras = _installed_packages()
     devices, device_problem = _devices()
-    cache = _cache_folder()
+    cache = cache_folder()
     return Examination(
         cosmodag=__version__,
         python=platform.python_version(),
@@ -139,12 +140,6 @@ def _memory_gibibytes() -> float | None:
     except (AttributeError, ValueError, OSError):
         return None
     return round(total / _BYTES_PER_GIBIBYTE, 1)
-
-
-def _cache_folder() -> Path:
-    from platformdirs import user_cache_path
-
-    return user_cache_path("cosmodag", appauthor=False)
 
 
 def _is_writable(folder: Path) -> bool:
