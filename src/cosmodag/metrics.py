@@ -15,7 +15,7 @@ from scipy import sparse
 
 from cosmodag.dags import is_dag, topological_order
 from cosmodag.errors import DataError
-from cosmodag.ranking import ranking_scores
+from cosmodag.ranking import entries_at, ranking_scores
 
 __all__ = ["adjustment_distances", "evaluate", "order_divergence"]
 
@@ -244,7 +244,7 @@ def _count(tails: Nodes, heads: Nodes, graph: Matrix) -> _Counts:
     nodes = graph.shape[0]
     codes = tails * nodes + heads
     is_mutual = np.isin(heads * nodes + tails, codes)
-    found, found_back = _at(graph, tails, heads), _at(graph, heads, tails)
+    found, found_back = entries_at(graph, tails, heads), entries_at(graph, heads, tails)
     each_pair_once = (tails < heads) | ~is_mutual
     exact = found & (found_back == is_mutual)
     is_sparse = sparse.issparse(graph)
@@ -263,10 +263,6 @@ def _count(tails: Nodes, heads: Nodes, graph: Matrix) -> _Counts:
         exact_pairs=int((each_pair_once & exact).sum()),
         reversals=int((found_back & ~found & ~is_mutual).sum()),
     )
-
-
-def _at(graph: Matrix, rows: Nodes, columns: Nodes) -> NDArray[np.bool_]:
-    return np.asarray(graph[rows, columns], dtype=np.bool_).ravel()
 
 
 def _hamming_scores(counts: _Counts) -> dict[str, float]:

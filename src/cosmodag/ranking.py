@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["ranking_scores"]
+__all__ = ["entries_at", "ranking_scores"]
 
 Counts = NDArray[np.int64]
 
@@ -47,7 +47,7 @@ def ranking_scores(tails: Counts, heads: Counts, weights: Any) -> dict[str, floa
     0.8333333333333334
     """
     nodes = weights.shape[0]
-    scores = np.abs(np.asarray(weights[tails, heads], dtype=np.float64)).ravel()
+    scores = np.abs(entries_at(weights, tails, heads).astype(np.float64))
     levels, counts = np.unique(scores, return_counts=True)
     if not levels.size:
         undefined = float("nan")
@@ -66,6 +66,13 @@ def ranking_scores(tails: Counts, heads: Counts, weights: Any) -> dict[str, floa
         "auc_off_diagonal": _auc(hits, off_diagonal, nodes**2 - nodes),
         "average_precision": float(counts @ precision) / scores.size,
     }
+
+
+def entries_at(matrix: Any, rows: Counts, columns: Counts) -> NDArray[Any]:
+    """Look up some entries of a dense or sparse matrix."""
+    # SciPy answers with a dense or a sparse vector, depending on its version and on their number.
+    found = matrix[rows, columns]
+    return np.asarray(found.toarray() if sparse.issparse(found) else found).ravel()
 
 
 def _auc(hits: _Ranks, every: _Ranks, entries: int) -> float:
