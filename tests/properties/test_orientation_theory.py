@@ -1,0 +1,190 @@
+"""The paper's lemmas and theorems, each as a property of random graphs and priorities.
+
+Priorities are multiples of 1/1024 where a test needs an exact difference: sums and differences of
+such numbers are exact in floating point.
+"""
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, log_expit
+from scipy.stats import norm
+
+from cosmodag.acyclicity import exponential_value_and_gradient, is_dag
+from cosmodag.orientation import (
+    hard_orientation,
+    log_acyclicity_bound,
+    oriented,
+    priorities_of,
+    smooth_orientation,
+    temperature_for,
+)
+
+sizes = st.sampled_from([1, 2, 3, 5, 8, 12])  # few, as every shape is compiled
+seeds = st.integers(0, 2**32 - 1)
+shifts = st.floats(1e-6, 1e3)
+ratios = st.floats(1e-3, 50)  # ε / t
+exact_numbers = st.integers(-4096, 4096).map(lambda k: k / 1024)
+
+
+def acyclicity_of(orientation: np.ndarray) -> float:
+    """h(S) = tr e^S − d, to a few roundings: no large number is subtracted."""
+    return exponential_value_and_gradient(np.sqrt(orientation))[0]
+
+
+def exact_priorities(d: int) -> st.SearchStrategy[np.ndarray]:
+    return arrays(np.float64, d, elements=exact_numbers)
+
+
+def random_dag(d: int, seed: int) -> np.ndarray:
+    """A DAG of random density in a random order, with entries down to the subnormal."""
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(size=(d, d)) * 10.0 ** rng.uniform(-300, 3, size=(d, d))
+    weights *= np.triu(rng.random((d, d)) < rng.random(), k=1)
+    shuffled = rng.permutation(d)
+    return weights[np.ix_(shuffled, shuffled)]
+
+
+@given(sizes, seeds, shifts)
+def test_lemma_1_every_dag_has_priorities(d: int, seed: int, shift: float) -> None:
+    weights = random_dag(d, seed)
+    with jax.enable_x64(True):
+        priorities, strengths = priorities_of(weights, shift)
+        rebuilt = oriented(strengths, hard_orientation(priorities, shift))
+    np.testing.assert_array_equal(rebuilt, weights)
+
+
+@given(sizes.flatmap(exact_priorities), seeds, shifts)
+def test_lemma_1_all_priorities_give_a_dag(p: np.ndarray, seed: int, shift: float) -> None:
+    strengths = np.random.default_rng(seed).normal(size=(len(p), len(p)))
+    assert is_dag(oriented(strengths, hard_orientation(p, shift)))
+
+
+@given(sizes.flatmap(exact_priorities), st.integers(1, 2048).map(lambda k: k / 1024))
+def test_theorem_1_limit_of_the_smooth_orientation(p: np.ndarray, shift: float) -> None:
+    """Off the diagonal it is 1, 1/2 and 0 above, at and below the shift."""
+    differences = p[None, :] - p[:, None]
+    limit = np.where(differences > shift, 1, np.where(differences == shift, 0.5, 0))
+    with jax.enable_x64(True):
+        # The least distance from the shift is 1/1024, so σ is within e^{−97} of its limit.
+        cold = smooth_orientation(p, 1e-5, shift)
+    np.testing.assert_allclose(cold, limit, rtol=1e-15, atol=1e-40)
+
+
+@given(sizes, seeds, shifts)
+def test_theorem_1_every_dag_is_a_limit(d: int, seed: int, shift: float) -> None:
+    """The step of `priorities_of` exceeds ε, so that the limit is 1 on every arc."""
+    weights = random_dag(d, seed)
+    with jax.enable_x64(True):
+        priorities, strengths = priorities_of(weights, shift)
+        # The step may exceed ε by one rounding alone; t is far below that.
+        limit = oriented(strengths, smooth_orientation(priorities, 1e-22 * shift, shift))
+    np.testing.assert_array_equal(limit, weights)
+
+
+@given(
+    sizes.flatmap(lambda d: arrays(np.float64, d, elements=st.floats(-30, 30))),
+    st.floats(1e-3, 1e2),
+    ratios,
+)
+def test_theorem_2_the_bound_holds(p: np.ndarray, spread: float, ratio: float) -> None:
+    """With the paper's diagonal σ(−ε/t), and so with a zero one; at temperature 1."""
+    with jax.enable_x64(True):
+        orientation = np.array(smooth_orientation(spread * p, 1.0, ratio))
+    without_diagonal = acyclicity_of(orientation)
+    np.fill_diagonal(orientation, expit(-ratio))
+    acyclicity = acyclicity_of(orientation)
+    bound = log_acyclicity_bound(1.0, ratio, len(p))
+    assert without_diagonal <= acyclicity
+    assert np.log(acyclicity) <= bound + 1e-12  # equal priorities reach it, to rounding
+
+
+@given(sizes, ratios)
+def test_theorem_2_equal_priorities_reach_the_bound(d: int, ratio: float) -> None:
+    acyclicity = acyclicity_of(np.full((d, d), expit(-ratio)))
+    assert np.log(acyclicity) == pytest.approx(log_acyclicity_bound(1.0, ratio, d), abs=1e-12)
+
+
+@given(sizes.flatmap(exact_priorities), st.floats(-300, 3), st.floats(1e-4, 1e2))
+def test_temperature_for_keeps_its_promise(p: np.ndarray, exponent: float, shift: float) -> None:
+    tolerance = 10.0**exponent
+    temperature = min(temperature_for(tolerance, shift, len(p)), 1e6)
+    with jax.enable_x64(True):
+        orientation = np.asarray(smooth_orientation(p, temperature, shift))
+    assert acyclicity_of(orientation) <= tolerance * (1 + 1e-12)
+
+
+@given(
+    arrays(np.float64, st.integers(2, 20), elements=st.floats(-50, 50)),
+    st.floats(1e-2, 1e2),
+    st.floats(0, 50),
+)
+def test_appendix_a_product_of_sigmoids_over_a_zero_sum_is_at_most_alpha_to_the_n(
+    x: np.ndarray, temperature: float, shift: float
+) -> None:
+    x = x - x.mean()
+    log_product = log_expit((x - shift) / temperature).sum()
+    log_limit = len(x) * log_expit(-shift / temperature)
+    # rtol: each of ≤ 20 logarithms is rounded, and so is the mean that was taken away
+    assert log_product <= log_limit + 1e-12 * (1 + abs(log_limit) + abs(x / temperature).sum())
+
+
+@given(sizes.flatmap(exact_priorities), st.data())
+def test_appendix_differences_around_a_cycle_sum_to_zero(
+    p: np.ndarray, data: st.DataObject
+) -> None:
+    walk = data.draw(st.lists(st.integers(0, len(p) - 1), min_size=1, max_size=15))
+    closed = p[[*walk, walk[0]]]
+    assert np.diff(closed).sum() == 0
+
+
+@given(sizes.flatmap(exact_priorities), ratios, st.data())
+def test_the_two_lemmas_together_bound_every_closed_walk(
+    p: np.ndarray, ratio: float, data: st.DataObject
+) -> None:
+    """The product of S along a closed walk of n arcs is at most αⁿ."""
+    walk = data.draw(st.lists(st.integers(0, len(p) - 1), min_size=1, max_size=15))
+    with jax.enable_x64(True):
+        orientation = np.asarray(smooth_orientation(p, 1.0, ratio))
+    product = np.prod(orientation[walk, np.roll(walk, -1)])
+    assert product <= expit(-ratio) ** len(walk) * (1 + 1e-12)
+
+
+@given(st.floats(1e-4, 1e3))
+def test_initialisation_a_spread_of_the_shift_makes_the_shift_most_likely(shift: float) -> None:
+    """Over the sd s of p_v − p_u ~ N(0, s²), the density at ε is greatest at s = ε."""
+    best = minimize_scalar(
+        lambda log_sd: -norm.logpdf(shift, scale=np.exp(log_sd)),
+        bounds=(np.log(shift) - 3, np.log(shift) + 3),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    # A maximum is flat: the optimiser finds its place to the root of rounding.
+    assert np.exp(best.x) == pytest.approx(shift, rel=1e-6)
+
+
+def test_initialisation_priorities_with_sd_shift_over_root_two_differ_with_sd_shift() -> None:
+    shift, n = 0.0134, 400_000
+    p = np.random.default_rng(0).normal(scale=shift / np.sqrt(2), size=(n, 2))
+    # The standard error of a standard deviation is sd / √(2n): 0.11 %; five of them.
+    assert np.diff(p, axis=1).std() == pytest.approx(shift, rel=0.006)
+
+
+@settings(max_examples=30)
+@given(st.floats(1e-3, 1.0), st.floats(1e-3, 1.0))
+def test_initialisation_the_slope_is_steepest_where_the_difference_is_the_shift(
+    temperature: float, shift: float
+) -> None:
+    def slope(difference: float) -> float:
+        s = smooth_orientation(np.array([0.0, difference]), temperature, shift)[0, 1]
+        return float(s * (1 - s))
+
+    with jax.enable_x64(True):
+        steepest = slope(shift)
+        assert steepest == pytest.approx(0.25)
+        assert steepest > slope(shift + 0.1 * temperature)
+        assert steepest > slope(shift - 0.1 * temperature)
