@@ -248,6 +248,7 @@ def test_order_divergence_counts_arcs_that_point_backwards() -> None:
         (np.zeros((2, 2)), np.zeros((2, 2)), {"order": ["a", "b"]}, "order"),
         (np.zeros((2, 2)), 1 - np.eye(2), {"sid": True}, "estimate has a cycle"),
         (1 - np.eye(2), np.zeros((2, 2)), {"sid": True}, "truth has a cycle"),
+        (np.zeros((2, 2)), np.zeros((2, 2)), {"threshold": NAN}, "threshold"),
         (np.zeros((2, 2)), sparse.csr_array((2, 2)), {"threshold": -1.0}, "threshold"),
     ],
 )

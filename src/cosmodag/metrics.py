@@ -216,10 +216,8 @@ def _arcs(graph: Matrix) -> tuple[Nodes, Nodes]:
 
 
 def _above(weights: Matrix, threshold: float) -> Matrix:
-    if not sparse.issparse(weights):
-        return np.abs(weights) > threshold
-    if threshold < 0:
-        raise DataError(f"The threshold {threshold} must not be negative for a sparse estimate.")
+    if not threshold >= 0:
+        raise DataError(f"The threshold {threshold} must be zero or more.")
     return abs(weights) > threshold
 
 
