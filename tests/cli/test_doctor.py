@@ -40,6 +40,19 @@ def test_text_names_what_is_missing(
     assert ["ray", "no-such-package", "not", "installed"] in lines
 
 
+def test_a_package_run_from_its_source_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(name: str) -> None:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "requires", fail)
+    assert main(["doctor", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["packages"] == {}
+    assert err.startswith("warning: ")
+
+
 def test_no_device_is_told_and_not_fatal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cosmodag._version import __version__
 from cosmodag.cli._cache import cache_folder
-from cosmodag.cli._output import JsonOption, print_json, print_result, print_table
+from cosmodag.cli._output import JsonOption, print_json, print_result, print_table, say
 
 __all__ = ["doctor"]
 
@@ -97,7 +97,12 @@ def _installed_packages() -> tuple[dict[str, str | None], dict[str, dict[str, st
     """
     packages: dict[str, str | None] = {}
     extras: dict[str, dict[str, str | None]] = {}
-    for requirement in metadata.requires("cosmodag") or []:
+    try:
+        requirements = metadata.requires("cosmodag") or []
+    except metadata.PackageNotFoundError:
+        say("warning: cosmodag runs from its source, not installed; run 'pip install .' there.")
+        requirements = []
+    for requirement in requirements:
         name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
         extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", requirement)
         if name == "cosmodag":  # an extra that contains another one
