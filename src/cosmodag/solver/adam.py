@@ -38,7 +38,8 @@ class State(NamedTuple):
 def fresh_state(parameters: Parameters) -> State:
     """Parameters before the first step."""
     zeros = jax.tree.map(jnp.zeros_like, parameters)
-    return State(parameters, zeros, zeros, jnp.int32(0), jnp.float32(jnp.nan), jnp.int32(-1))
+    loss = jnp.asarray(jnp.nan, parameters["arcs"].dtype)
+    return State(parameters, zeros, zeros, jnp.int32(0), loss, jnp.int32(-1))
 
 
 def adam_step(state: State, gradient: Parameters, settings: Settings) -> State:

@@ -19,6 +19,7 @@ from cosmodag.mechanism import Linear
 from cosmodag.objective import cosmo_objective
 from cosmodag.solver import linear_cpu
 from cosmodag.solver.adam import State
+from cosmodag.solver.cpu_steps import Knobs
 from cosmodag.solver.loop import run_epochs
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
@@ -98,7 +99,7 @@ def _advance_numba(batch: Batch, state: State, first: int, last: int) -> State:
 
 
 def _advance_lane(batch: Batch, state: State, first: int, last: int, lane: int) -> None:
-    knobs = {name: float(batch.settings[name][lane]) for name in linear_cpu.Knobs._fields}
+    knobs = {name: float(batch.settings[name][lane]) for name in Knobs._fields}
     arrays = linear_cpu.Arrays(
         *(
             moment[group][lane]
@@ -111,7 +112,7 @@ def _advance_lane(batch: Batch, state: State, first: int, last: int, lane: int) 
         arrays,
         int(state.step[lane]),
         batch.seeds[lane],
-        linear_cpu.Knobs(**knobs),
+        Knobs(**knobs),
         batch.recipe.batch_size,
         first,
         last,

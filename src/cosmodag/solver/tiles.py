@@ -45,23 +45,27 @@ class Tiling(NamedTuple):
     wide: int = 64
     move_warps: int = 4
     rows: int = 64
+    transposed: int = 1
+    guard: int = 1
 
 
 DEFAULT_TILING = Tiling()
+
+_HUGE = 1e30
 
 
 class Rates(NamedTuple):
     """Scalars of one step, in the order in which the kernels read them."""
 
-    inverse_temperature: Any
+    sharpness: Any
     shift: Any
     loss_scale: Any
     lambda1: Any
     ridge: Any
-    beta1: Any
-    beta2: Any
-    rate: Any
-    square_scale: Any
+    fresh1: Any
+    fresh2: Any
+    root_scale: Any
+    floor: Any
 
 
 class Moved(NamedTuple):
@@ -238,51 +242,84 @@ def _move_kernel(
     v = j * tiling.wide + jnp.arange(tiling.wide)
     inside_u, inside_v = u < d, v < d
     inside = inside_u[:, None] & inside_v[None, :]
-    rate = Rates(*(rates[k] for k in range(len(Rates._fields))))
 
-    h = triton.load(arcs.at[rows, columns], mask=inside, other=0.0)
-    m = triton.load(mean.at[rows, columns], mask=inside, other=0.0).astype(jnp.float32)
-    s2 = triton.load(square.at[rows, columns], mask=inside, other=0.0).astype(jnp.float32)
-    p_u = triton.load(order.at[rows], mask=inside_u, other=0.0)
-    p_v = triton.load(order.at[columns], mask=inside_v, other=0.0)
-    batch = place[0]
+    def tile(masked: bool) -> None:
+        def only(mask: Any) -> dict[str, Any]:
+            return {"mask": mask, "other": 0.0} if masked else {}
 
-    def product(k: Any) -> Any:
-        some = pl.ds(k * tiling.rows, tiling.rows)
-        x = triton.load(table.at[batch, some, rows], mask=inside_u[None, :], other=0.0)
-        r = triton.load(residuals.at[some, columns], mask=inside_v[None, :], other=0.0)
-        return jnp.dot(x.T, r)
+        def put(mask: Any) -> dict[str, Any]:
+            return {"mask": mask} if masked else {}
 
-    slabs = table.shape[1] // tiling.rows
-    fit = product(0)
-    if slabs > 1:
-        fit = jax.lax.fori_loop(1, slabs, lambda k, total: total + product(k), fit)
+        rate = Rates(*(rates[k] for k in range(len(Rates._fields))))
 
-    s = _orientation(p_u, p_v, u, v, rates)
-    g = fit * s * rate.loss_scale
-    q = g * h * (1 - s) * rate.inverse_temperature
-    sign = jnp.where(h > 0, 1.0, jnp.where(h < 0, -1.0, 0.0))
-    g = g + rate.lambda1 * sign + rate.ridge * h
-    m = rate.beta1 * m + (1 - rate.beta1) * g
-    s2 = rate.beta2 * s2 + (1 - rate.beta2) * g * g
-    h = h - rate.rate * m / (jnp.sqrt(s2 * rate.square_scale) + EPSILON)
+        h = triton.load(arcs.at[rows, columns], **only(inside))
+        m = triton.load(mean.at[rows, columns], **only(inside)).astype(jnp.float32)
+        s2 = triton.load(square.at[rows, columns], **only(inside)).astype(jnp.float32)
+        p_u = triton.load(order.at[rows], **only(inside_u))
+        p_v = triton.load(order.at[columns], **only(inside_v))
+        batch = place[0]
 
-    triton.store(arcs_out.at[rows, columns], h, mask=inside)
-    if mean.dtype != jnp.float32:
-        m, s2 = _round_at_random(m, s2, step[0], u, v, d)
-    triton.store(mean_out.at[rows, columns], m.astype(mean.dtype), mask=inside)
-    triton.store(square_out.at[rows, columns], s2.astype(square.dtype), mask=inside)
-    triton.store(order_parts.at[i, columns], jnp.sum(q, axis=0), mask=inside_v)
-    triton.store(order_parts.at[down + j, rows], -jnp.sum(q, axis=1), mask=inside_u)
-    norm_parts[0, i, j] = jnp.sum(h * h)
-    norm_parts[1, i, j] = jnp.sum(jnp.abs(h))
+        def product(k: Any) -> Any:
+            some = pl.ds(k * tiling.rows, tiling.rows)
+            if tiling.transposed:
+                x = triton.load(table.at[batch, rows, some], **only(inside_u[:, None]))
+                r = triton.load(residuals.at[columns, some], **only(inside_v[:, None]))
+                return jnp.dot(x, r.T)
+            x = triton.load(table.at[batch, some, rows], **only(inside_u[None, :]))
+            r = triton.load(residuals.at[some, columns], **only(inside_v[None, :]))
+            return jnp.dot(x.T, r)
+
+        slabs = table.shape[2 if tiling.transposed else 1] // tiling.rows
+        fit = product(0)
+        if slabs > 1:
+            fit = jax.lax.fori_loop(1, slabs, lambda k, total: total + product(k), fit)
+
+        s = _orientation(p_u, p_v, u, v, rates)
+        oriented = fit * s
+        through = oriented * h
+        q = through - through * s
+        # The bounds of λ₁ · sign(h), which is 0 at 0, reached by any h that is not denormal.
+        sparse = jnp.clip(h * _HUGE, -rate.lambda1, rate.lambda1)
+        g = oriented * rate.loss_scale + (rate.ridge * h + sparse)
+        m = m + rate.fresh1 * (g - m)
+        s2 = s2 + rate.fresh2 * (g * g - s2)
+        h = h - m * _reciprocal(_root(s2) * rate.root_scale + rate.floor)
+
+        triton.store(arcs_out.at[rows, columns], h, **put(inside))
+        if mean.dtype != jnp.float32:
+            m, s2 = _round_at_random(m, s2, step[0], u, v, d)
+        triton.store(mean_out.at[rows, columns], m.astype(mean.dtype), **put(inside))
+        triton.store(square_out.at[rows, columns], s2.astype(square.dtype), **put(inside))
+        triton.store(order_parts.at[i, columns], jnp.sum(q, axis=0), **put(inside_v))
+        triton.store(order_parts.at[down + j, rows], -jnp.sum(q, axis=1), **put(inside_u))
+        norm_parts[0, i, j] = jnp.sum(h * h)
+        norm_parts[1, i, j] = jnp.sum(jnp.abs(h))
+
+    if d % tiling.tall == 0 and d % tiling.wide == 0:
+        tile(False)
+    elif not tiling.guard:
+        tile(True)
+    else:
+        interior = ((i + 1) * tiling.tall <= d) & ((j + 1) * tiling.wide <= d)
+        pl.when(interior)(lambda: tile(False))
+        pl.when(~interior)(lambda: tile(True))
 
 
 def _orientation(p_u: Any, p_v: Any, u: Any, v: Any, rates: Any) -> Any:
     """S for one tile, Definition 1, the diagonal zero."""
     gap = (p_u + rates[1])[:, None] - p_v[None, :]
-    s = 1.0 / (1.0 + jnp.exp(gap * rates[0]))
+    s = _reciprocal(1.0 + jnp.exp2(gap * rates[0]))
     return jnp.where(u[:, None] == v[None, :], 0.0, s)
+
+
+def _reciprocal(x: Any) -> Any:
+    """1 / x for x > 0, to about an ulp, and 0 beyond 1e19: one instruction where a division is ten."""
+    return jax.lax.rsqrt(x * x)
+
+
+def _root(x: Any) -> Any:
+    """√x for x ≥ 0, to about an ulp."""
+    return x * jax.lax.rsqrt(jnp.maximum(x, 1e-37))
 
 
 def _round_at_random(m: Any, s2: Any, step: Any, u: Any, v: Any, d: int) -> tuple[Any, Any]:

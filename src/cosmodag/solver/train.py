@@ -54,7 +54,7 @@ def train(batch: Batch, state: State, epochs: int, watch: Watch, first: int = 0)
         state = advance(batch, state, first + done, first + done + step)
         done += step
         marks.append(first + done)
-        losses.append(np.asarray(state.loss))
+        losses.append(np.array(state.loss))  # a copy: some backends work in place
         watch.advance(step, _note(losses[-1]))
         stopped = watch.stop if done < epochs else None
         if np.all(np.asarray(state.diverged_at) >= 0):

@@ -1,0 +1,136 @@
+"""What the compiled loops of annealed learners share: settings, scalars of a step, Adam, e^x."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from cosmodag.solver.adam import EPSILON
+from cosmodag.solver.compiled import inlined
+
+__all__ = ["ONE", "ZERO", "Knobs", "Rates", "adam", "exp", "move", "norms", "rates_of"]
+
+ONE = np.float32(1)
+ZERO = np.float32(0)
+
+
+class Knobs(NamedTuple):
+    """Settings of one problem, by the names they have everywhere."""
+
+    learning_rate: float
+    priority_learning_rate: float
+    lambda1: float
+    lambda2: float
+    lambda_p: float
+    shift: float
+    temperature_start: float
+    temperature_end: float
+    epochs: float
+    beta1: float
+    beta2: float
+
+
+class Rates(NamedTuple):
+    """Scalars of one step, in single precision.
+
+    Attributes
+    ----------
+    temperature, shift, lambda1, beta1, beta2
+        As in the settings in force.
+    ridge, pull
+        λ₂ / ‖H‖_F and λ_p / ‖p‖₂: what the gradients of these norms multiply H and p by.
+    loss_scale
+        2 / (B·d), of the gradient of the mean squared error.
+    rate, order_rate, square_scale
+        Learning rates and Adam's second moment, corrected for starting at zero.
+    """
+
+    temperature: np.float32
+    shift: np.float32
+    lambda1: np.float32
+    ridge: np.float32
+    pull: np.float32
+    loss_scale: np.float32
+    beta1: np.float32
+    beta2: np.float32
+    rate: np.float32
+    order_rate: np.float32
+    square_scale: np.float32
+
+
+@inlined
+def rates_of(
+    knobs: Any, temperature: Any, step: Any, entries: Any, frobenius: Any, order_norm: Any
+) -> Any:
+    """Scalars of a step on a batch of so many entries, given ‖H‖_F and ‖p‖₂."""
+    mean_scale = 1 / (1 - knobs.beta1**step)
+    return Rates(
+        temperature,
+        np.float32(knobs.shift),
+        np.float32(knobs.lambda1),
+        np.float32(knobs.lambda2 / frobenius) if frobenius > 0 else ZERO,
+        np.float32(knobs.lambda_p / order_norm) if order_norm > 0 else ZERO,
+        np.float32(2.0 / entries),
+        np.float32(knobs.beta1),
+        np.float32(knobs.beta2),
+        np.float32(knobs.learning_rate * mean_scale),
+        np.float32(knobs.priority_learning_rate * mean_scale),
+        np.float32(1 / (1 - knobs.beta2**step)),
+    )
+
+
+@inlined
+def adam(value: Any, mean: Any, square: Any, gradient: Any, rates: Any, rate: Any) -> Any:
+    """One entry, and Adam's moments of its gradient, after a step."""
+    mean = rates.beta1 * mean + (ONE - rates.beta1) * gradient
+    square = rates.beta2 * square + (ONE - rates.beta2) * gradient * gradient
+    value -= rate * mean / (np.sqrt(square * rates.square_scale) + np.float32(EPSILON))
+    return value, mean, square
+
+
+@inlined
+def move(values: Any, means: Any, squares: Any, gradients: Any, rates: Any, rate: Any) -> None:
+    """Move a vector by Adam, in place."""
+    for k in range(values.shape[0]):
+        values[k], means[k], squares[k] = adam(
+            values[k], means[k], squares[k], gradients[k], rates, rate
+        )
+
+
+@inlined
+def norms(values: Any) -> Any:
+    """Sum of magnitudes and sum of squares."""
+    total, squares = ZERO, ZERO
+    for value in values.ravel():
+        total += abs(value)
+        squares += value * value
+    return total, squares
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _float_of_bits(typingctx: Any, bits: Any) -> Any:
+    """Read a 32-bit integer as the float with the same bits."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.FloatType())
+
+    return types.float32(types.int32), codegen
+
+
+@inlined
+def exp(x: Any) -> Any:
+    """e^x to about one unit in the last place, in a form that vectorises (libm's does not)."""
+    x = min(max(x, np.float32(-87.0)), np.float32(87.0))
+    power = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
+    # ln 2 in two parts, the first with few bits, so that power · ln 2 is subtracted exactly.
+    rest = x - power * np.float32(0.693359375) + power * np.float32(2.12194440e-4)
+    series = np.float32(1.0 / 5040.0)
+    series = series * rest + np.float32(1.0 / 720.0)
+    series = series * rest + np.float32(1.0 / 120.0)
+    series = series * rest + np.float32(1.0 / 24.0)
+    series = series * rest + np.float32(1.0 / 6.0)
+    series = series * rest + np.float32(0.5)
+    series = (series * rest + ONE) * rest + ONE
+    return series * _float_of_bits(np.int32((np.int32(power) + np.int32(127)) << np.int32(23)))
