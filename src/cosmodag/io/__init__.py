@@ -1,6 +1,27 @@
-"""Tables and graphs in and out."""
+"""Tables and graphs in and out; `cosmodag.io.convert` makes graphs for other libraries."""
 
+from cosmodag.io.convert import (
+    from_networkx,
+    to_causallearn,
+    to_dowhy,
+    to_lingam,
+    to_networkx,
+    to_pgmpy,
+)
 from cosmodag.io.graphs import Graph, read_graph, write_graph
 from cosmodag.io.tables import Table, as_table, read_table
 
-__all__ = ["Graph", "Table", "as_table", "read_graph", "read_table", "write_graph"]
+__all__ = [
+    "Graph",
+    "Table",
+    "as_table",
+    "from_networkx",
+    "read_graph",
+    "read_table",
+    "to_causallearn",
+    "to_dowhy",
+    "to_lingam",
+    "to_networkx",
+    "to_pgmpy",
+    "write_graph",
+]

@@ -54,8 +54,9 @@ def dump_adjacency(graph: Graph) -> str:
     lines = [",".join(['""', *names])]
     for row, name in enumerate(names):
         cells = ["0"] * len(names)
-        for arc in range(starts[row], starts[row + 1]):
-            cells[columns[arc]] = repr(weights[arc])
+        here = slice(starts[row], starts[row + 1])
+        for column, cell in zip(columns[here], map(repr, weights[here]), strict=True):
+            cells[column] = cell
         lines.append(",".join([name, *cells]))
     return "\n".join([*lines, ""])
 

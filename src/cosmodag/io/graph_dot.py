@@ -5,7 +5,6 @@ would not do: it pulls nodes together and may not be negative.
 """
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from cosmodag.errors import DataError
@@ -28,7 +27,7 @@ _UNDIRECTED = {"graph", "pdag", "mag", "pag"}
 class _Token(NamedTuple):
     kind: str
     value: str
-    line: int
+    position: int
 
 
 def dump_dot(graph: Graph) -> str:
@@ -83,7 +82,8 @@ class _Reader:
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
-        self.tokens = [*_tokens(text, source), _Token("end", "", text.count("\n") + 1)]
+        self.text = text
+        self.tokens = _tokens(text, source)
         self.position = 0
         self.nodes: dict[str, None] = {}
         self.sources: list[str] = []
@@ -115,8 +115,8 @@ class _Reader:
     def _unexpected(self) -> DataError:
         where = "at its end" if self.now.kind == "end" else f"from {self.now.value!r}"
         return DataError(
-            f"{self.source} cannot be read at line {self.now.line}, {where}: write plain nodes "
-            "and arcs in braces."
+            f"{self.source} cannot be read at line {_line(self.text, self.now.position)}, "
+            f"{where}: write plain nodes and arcs in braces."
         )
 
     def _header(self) -> None:
@@ -161,9 +161,10 @@ class _Reader:
             arrow = self._take()
             right = self._ends()
             if arrow.value not in ("->", "<-"):
+                line = _line(self.text, arrow.position)
                 raise DataError(
                     f"{self.source} joins {left[0]!r} and {right[0]!r} by {arrow.value!r} at line "
-                    f"{arrow.line}, which has no single direction: only '->' and '<-' are read."
+                    f"{line}, which has no single direction: only '->' and '<-' are read."
                 )
             forward = arrow.value == "->"
             pairs += [(u, v) if forward else (v, u) for u in left for v in right]
@@ -214,19 +215,26 @@ class _Reader:
         return found
 
 
-def _tokens(text: str, source: str) -> Iterator[_Token]:
-    position, line = 0, 1
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise DataError(
-                f"{source} is not well-formed DOT at line {line}, from {text[position]!r}: write "
-                "it again."
-            )
-        value, kind = match.group(), str(match.lastgroup)
+def _tokens(text: str, source: str) -> list[_Token]:
+    tokens = []
+    expected = 0
+    for match in _TOKEN.finditer(text):
+        if match.start() != expected:
+            break
+        expected = match.end()
+        kind, value = str(match.lastgroup), match.group()
         if kind == "quoted":
             # Only the quote is escaped in DOT; any other backslash is part of the name.
-            yield _Token(kind, value[1:-1].replace('\\"', '"'), line)
-        elif kind != "blank":
-            yield _Token(kind, value, line)
-        position, line = match.end(), line + value.count("\n")
+            value = value[1:-1].replace('\\"', '"')
+        if kind != "blank":
+            tokens.append(_Token(kind, value, match.start()))
+    if expected < len(text):
+        raise DataError(
+            f"{source} is not well-formed DOT at line {_line(text, expected)}, from "
+            f"{text[expected]!r}: write it again."
+        )
+    return [*tokens, _Token("end", "", len(text))]
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1

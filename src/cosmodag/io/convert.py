@@ -1,0 +1,141 @@
+"""Graphs for other libraries, each imported only when it is asked for.
+
+Everywhere in this package ``weights[u, v]`` belongs to the arc u → v: rows are causes, columns
+are effects. The others differ:
+
+=============  ===========================================================================
+library        where the arc u → v is
+=============  ===========================================================================
+networkx       edge ``(u, v)`` of a ``DiGraph``, its weight the attribute ``weight``
+pgmpy          edge ``(u, v)`` of a ``pgmpy.base.DAG``, with the attribute ``weight``
+causal-learn   ``graph[v, u] = 1`` (arrowhead at v) and ``graph[u, v] = -1`` (tail at u)
+LiNGAM         ``B[v, u]``, since its model is x = Bx + e: the transpose of ``weights``
+DoWhy          edge ``(u, v)`` of the ``DiGraph`` inside a structural causal model
+=============  ===========================================================================
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import DataError
+from cosmodag.io.columns import name_list
+from cosmodag.io.digraph import Graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = [
+    "from_networkx",
+    "to_causallearn",
+    "to_dowhy",
+    "to_lingam",
+    "to_networkx",
+    "to_pgmpy",
+]
+
+
+def to_networkx(graph: Graph) -> "nx.DiGraph":
+    """Make a ``networkx.DiGraph``: names as nodes, in order, and ``weight`` on each edge.
+
+    Examples
+    --------
+    >>> graph = to_networkx(Graph(["rain", "wet"], [[0, 0.5], [0, 0]]))
+    >>> list(graph.edges(data="weight"))
+    [('rain', 'wet', 0.5)]
+    """
+    import networkx as nx
+
+    made = nx.DiGraph()
+    made.add_nodes_from(graph.names)
+    made.add_weighted_edges_from(graph.named_arcs())
+    return made
+
+
+def from_networkx(graph: "nx.DiGraph") -> Graph:
+    """Make a `Graph` of a ``networkx.DiGraph``; an edge without ``weight`` weighs 1.
+
+    Nodes that are not strings are named by ``str``.
+    """
+    if not graph.is_directed() or graph.is_multigraph():
+        raise DataError(f"a networkx.DiGraph is needed, not a {type(graph).__name__}.")
+    position = {node: index for index, node in enumerate(graph)}
+    edges = list(graph.edges(data="weight", default=1.0))
+    return Graph.from_arcs(
+        [str(node) for node in graph],
+        [position[source] for source, _, _ in edges],
+        [position[target] for _, target, _ in edges],
+        np.array([weight for _, _, weight in edges], dtype=np.float64),
+    )
+
+
+def to_pgmpy(graph: Graph) -> Any:
+    """Make a ``pgmpy.base.DAG``, with ``weight`` on each edge; the graph must be acyclic."""
+    _check_acyclic(graph, "pgmpy")
+    made = _imported("pgmpy.base", "pgmpy").DAG()
+    made.add_nodes_from(list(graph.names))
+    for source, target, weight in graph.named_arcs():
+        made.add_edge(source, target, weight=weight)
+    return made
+
+
+def to_causallearn(graph: Graph) -> Any:
+    """Make a causal-learn ``Dag``; weights are left behind, and the graph must be acyclic.
+
+    Its matrix marks ends of edges, not arcs: for u → v, ``graph[v, u]`` is 1 and ``graph[u, v]``
+    is -1.
+    """
+    _check_acyclic(graph, "causal-learn")
+    node_class = _imported("causallearn.graph.GraphNode", "causal-learn").GraphNode
+    nodes = [node_class(name) for name in graph.names]
+    made = _imported("causallearn.graph.Dag", "causal-learn").Dag(nodes)
+    for source, target in zip(*(part.tolist() for part in graph.arcs()[:2]), strict=True):
+        made.add_directed_edge(nodes[source], nodes[target])
+    return made
+
+
+def to_lingam(graph: Graph) -> NDArray[np.float64]:
+    """Make LiNGAM's matrix B of x = Bx + e: ``B[v, u]`` is the weight of u → v, the transpose.
+
+    It compares with the ``adjacency_matrix_`` of a model fitted by the ``lingam`` package, which
+    is not needed for it.
+
+    Examples
+    --------
+    >>> to_lingam(Graph(["rain", "wet"], [[0, 0.5], [0, 0]]))
+    array([[0. , 0. ],
+           [0.5, 0. ]])
+    """
+    return np.ascontiguousarray(graph.dense().T)
+
+
+def to_dowhy(graph: Graph) -> Any:
+    """Make a ``dowhy.gcm.StructuralCausalModel`` with no mechanisms yet; it must be acyclic.
+
+    ``dowhy.gcm.auto.assign_causal_mechanisms`` and ``dowhy.gcm.fit`` go on from there; its
+    ``graph`` is the ``DiGraph`` that ``dowhy.CausalModel(graph=…)`` takes.
+    """
+    _check_acyclic(graph, "DoWhy")
+    return _imported("dowhy.gcm", "dowhy").StructuralCausalModel(to_networkx(graph))
+
+
+def _check_acyclic(graph: Graph, library: str) -> None:
+    import networkx as nx
+
+    try:
+        cycle = nx.find_cycle(to_networkx(graph))
+    except nx.NetworkXNoCycle:
+        return
+    nodes = name_list([str(source) for source, _ in cycle])
+    raise DataError(f"{library} takes acyclic graphs only, and this one has a cycle: {nodes}.")
+
+
+def _imported(module: str, package: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise DataError(
+            f"this conversion needs {package}: install it (pip install {package})."
+        ) from error
