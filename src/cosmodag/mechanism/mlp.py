@@ -1,0 +1,132 @@
+"""Non-linear relations: one multilayer perceptron a variable, x̂_v = f_v(x)."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.special import expit
+
+__all__ = ["ACTIVATIONS", "ARC_STRENGTHS", "MLP", "forward", "norms", "start_functions", "sums"]
+
+ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "sigmoid": (jax.nn.sigmoid, expit),
+    "tanh": (jnp.tanh, np.tanh),
+    "relu": (jax.nn.relu, lambda values: np.maximum(values, 0)),
+}
+"""What hidden units do: each as a function of JAX arrays and as one of NumPy arrays."""
+
+
+def norms(weights: Any) -> Any:
+    """‖W_uv·‖₂ over hidden units: zero exactly when x_u cannot reach f_v."""
+    return (weights**2).sum(axis=-1) ** 0.5
+
+
+def sums(weights: Any) -> Any:
+    """Σ_i W_uvi, the signed sum of the authors' code, in which hidden units may cancel."""
+    return weights.sum(axis=-1)
+
+
+ARC_STRENGTHS: dict[str, Callable[[Any], Any]] = {"norm": norms, "sum": sums}
+"""Ways to make one number of the first-layer weights of an arc."""
+
+
+def forward(x: Any, weights: Any, functions: Any, activation: Callable[[Any], Any]) -> Any:
+    """x̂ of k networks, for JAX and NumPy arrays alike.
+
+    All first layers are one matrix product, (B × d)·(d × k·h), where k small ones would spend their
+    time in overhead; later layers are locally connected.
+
+    Parameters
+    ----------
+    x : (B, d) array
+    weights : (d, k, h) array
+        W: from each variable to the first hidden layer of each network.
+    functions : dict
+        ``biases`` (k, h) of that layer; ``hidden``, further layers with ``weights`` (k, in, out) and
+        ``biases`` (k, out); ``output`` with ``weights`` (k, in) and ``biases`` (k,).
+    activation : callable
+
+    Returns
+    -------
+    (B, k) array
+    """
+    d, k, h = weights.shape
+    units = (x @ weights.reshape(d, k * h)).reshape(x.shape[0], k, h) + functions["biases"]
+    for layer in functions["hidden"]:
+        crossed = activation(units).swapaxes(0, 1) @ layer["weights"]
+        units = crossed.swapaxes(0, 1) + layer["biases"]
+    output = functions["output"]
+    return (activation(units) * output["weights"]).sum(axis=-1) + output["biases"]
+
+
+def start_functions(key: jax.Array, d: int, hidden: tuple[int, ...]) -> dict[str, Any]:
+    """Draw all but the first-layer weights, each layer from U(±1/√fan-in).
+
+    The first layer's fan-in counts as d·h, as in the authors' code, where H is stored input first.
+    """
+    first, *later = jax.random.split(key, len(hidden) + 1)
+
+    def uniform(key: jax.Array, shape: tuple[int, ...], fan_in: int) -> jax.Array:
+        limit = 1 / math.sqrt(fan_in)
+        return jax.random.uniform(key, shape, minval=-limit, maxval=limit)
+
+    def layer(key: jax.Array, shape: tuple[int, ...]) -> dict[str, jax.Array]:
+        weights, biases = jax.random.split(key)
+        return {
+            "weights": uniform(weights, shape, shape[1]),
+            "biases": uniform(biases, shape[:1] + shape[2:], shape[1]),
+        }
+
+    return {
+        "biases": uniform(first, (d, hidden[0]), d * hidden[0]),
+        "hidden": tuple(
+            layer(key, (d, *sizes))
+            for key, sizes in zip(later, zip(hidden, hidden[1:], strict=False), strict=False)
+        ),
+        "output": layer(later[-1], (d, hidden[-1])),
+    }
+
+
+@dataclass(frozen=True)
+class MLP:
+    """Each variable is a perceptron of its parents, cut off from others in its first layer.
+
+    With one hidden layer, x̂_v = Σ_i w_vi σ(Σ_u x_u W_uvi + b_vi) + c_v: the non-linear extension in
+    the paper's appendix, where W_uv· = H_uv· S_uv masks the weights from u to the hidden units i of
+    f_v. If W_uv· = 0, f_v does not depend on x_u.
+
+    Attributes
+    ----------
+    hidden
+        Units in each hidden layer of each network.
+    activation
+        A name in `ACTIVATIONS`.
+    arc_strength
+        A name in `ARC_STRENGTHS`.
+    """
+
+    hidden: tuple[int, ...] = (10,)
+    activation: str = "sigmoid"
+    arc_strength: str = "norm"
+
+    def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
+        """Draw H ~ U(−1/√(dh), 1/√(dh)), and all other layers."""
+        arcs_key, functions_key = jax.random.split(key)
+        shape = (d, d, self.hidden[0])
+        limit = 1 / math.sqrt(d * self.hidden[0])
+        arcs = jax.random.uniform(arcs_key, shape, minval=-limit, maxval=limit)
+        return arcs, start_functions(functions_key, d, self.hidden)
+
+    def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
+        """x̂_v = f_v(x), the first layer masked by W."""
+        predicted: jax.Array = forward(x, weights, functions, ACTIVATIONS[self.activation][0])
+        return predicted
+
+    def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
+        """One number an arc, from its weights to all hidden units."""
+        strengths: jax.Array = ARC_STRENGTHS[self.arc_strength](weights)
+        return strengths
