@@ -43,14 +43,14 @@ def linear_model(nodes: int = 10, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("noise", CONTINUOUS)
 def test_residuals_follow_their_family(noise: str) -> None:
     weights = linear_model()
-    values = sample_linear(weights, 2_000, generator(1), noise=noise)
+    values = sample_linear(weights, 10_000, generator(1), noise=noise)
     residuals = values - values @ weights
     assert stats.kstest(residuals.ravel(), CONTINUOUS[noise].cdf).pvalue > 1e-3
 
 
 def test_poisson_residuals_are_poisson_counts() -> None:
     weights = linear_model()
-    values = sample_linear(weights, 2_000, generator(1), noise="poisson")
+    values = sample_linear(weights, 10_000, generator(1), noise="poisson")
     residuals = values - values @ weights
     counts = residuals.round()
     assert np.abs(residuals - counts).max() < 1e-9  # rounding of sums of about a hundred
