@@ -263,10 +263,7 @@ def test_five_thousand_variables_take_less_than_two_seconds() -> None:
     data = load("n1_d5000_ER4_gauss", seed=0)
     noise = np.random.default_rng(0).standard_normal(data.graph.shape, dtype=np.float32)
     weights = data.weights + 0.05 * noise
-    seconds = []
-    for _ in range(2):  # the better of two, since other processes share the machine
-        start = time.perf_counter()
-        scores = evaluate(data.graph, weights)
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 2
+    start = time.process_time()  # not the clock on the wall: other processes share the machine
+    scores = evaluate(data.graph, weights)
+    assert time.process_time() - start < 2
     assert scores["auc"] > 0.99

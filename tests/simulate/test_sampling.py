@@ -179,9 +179,9 @@ def test_gaussian_process_draws_have_the_kernel_as_covariance(
 
 
 def test_ten_thousand_variables_simulate_in_seconds() -> None:
-    start = time.perf_counter()
+    start = time.process_time()  # not the clock on the wall: other processes share the machine
     data = load("n1000_d10000_ER4_gauss", seed=0)
-    assert time.perf_counter() - start < 10  # about one second on an idle core
+    assert time.process_time() - start < 5  # takes about one
     assert data.weights.nnz == 40_000
     residuals = data.X[:50] - data.X[:50] @ data.weights
     assert stats.kstest(residuals.ravel()[::50], stats.norm().cdf).pvalue > 1e-3
