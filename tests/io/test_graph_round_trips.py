@@ -17,6 +17,16 @@ AWKWARD = [
     "{x}", "[y]", "a->b", "//c", "/*d*/", "#e", "=", "\x00", "\x1b", "\u2028", "\x85", "\ufeff",
     "\ufffe", "nan", "None",
 ]  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_waiting_for_the_disk():
+    """Hundreds of small files are written here; whether they are flushed is tested elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cosmodag.io.atomic.os.fsync", lambda _: None)
+        yield
+
+
 names = st.lists(
     st.one_of(st.sampled_from(AWKWARD), st.text(min_size=1, max_size=8)),
     min_size=1,
@@ -90,6 +100,21 @@ def test_each_awkward_name(tmp_path, format, name):
         assert refusable(format, graph)
     else:
         assert read_graph(path, format) == graph
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@given(cut=st.tuples(st.floats(0, 1), st.integers(0, 12)), insert=st.text(max_size=4))
+@settings(max_examples=80, deadline=None)
+def test_a_damaged_file_is_read_or_refused_but_never_breaks(tmp_path_factory, format, cut, insert):
+    path = tmp_path_factory.getbasetemp() / f"damaged.{format}"
+    write_graph(Graph(["a b", "c", "é"], [[0, 1.5, -2e-9], [0, 0, 3.0], [0, 0, 0]]), path, format)
+    text = path.read_text(encoding="utf-8")
+    start = int(cut[0] * len(text))
+    path.write_bytes((text[:start] + insert + text[start + cut[1] :]).encode())
+    try:
+        read_graph(path, format)
+    except DataError as error:
+        assert_one_sentence(error)
 
 
 @pytest.mark.parametrize("suffix", ["graphml", "gml", "dot", "gv", "dagitty", "csv", "json"])

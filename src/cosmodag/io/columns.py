@@ -71,7 +71,7 @@ def numbers_from_objects(values: NDArray[np.object_], name: str, source: str) ->
             numbers[index] = math.nan
         elif isinstance(value, Real | Decimal | np.bool_):
             numbers[index] = float(value)
-        elif value != value or type(value).__name__ in ("NAType", "NaTType"):
+        elif type(value).__name__ in ("NAType", "NaTType"):
             numbers[index] = math.nan
         else:
             raise not_numbers(name, value, source)

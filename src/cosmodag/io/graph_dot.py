@@ -14,12 +14,12 @@ from cosmodag.io.named_arcs import graph_from_names, number
 __all__ = ["dump_dagitty", "dump_dot", "parse_dot"]
 
 _TOKEN = re.compile(
-    r"""(?P<blank>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)
+    r"""(?P<blank>\s+|//[^\n]*|/\*.*?\*/|\#[^\n]*)
       | (?P<quoted>"(?:[^"\\]|\\.)*")
       | (?P<operator><->|->|<-|--|@->|<-@|@-@|@--|--@)
       | (?P<word>-?(?:\d+\.?\d*|\.\d+)(?![\w.])|[\w.]+)
       | (?P<mark>[{}\[\]=;,:])""",
-    re.VERBOSE | re.MULTILINE | re.DOTALL,
+    re.VERBOSE | re.DOTALL,
 )
 _UNDIRECTED = {"graph", "pdag", "mag", "pag"}
 

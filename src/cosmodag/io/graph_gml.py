@@ -13,12 +13,12 @@ __all__ = ["dump_gml", "parse_gml"]
 _TO_ESCAPE = re.compile('[^ -~]|[&"]')
 _REFERENCE = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]\w*));")
 _TOKEN = re.compile(
-    r"""(?P<blank>\s+|^\s*\#[^\n]*)
+    r"""(?P<blank>\s+|\#[^\n]*)
       | (?P<text>"[^"]*")
       | (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))
       | (?P<open>\[) | (?P<close>\])
       | (?P<key>[A-Za-z]\w*)""",
-    re.VERBOSE | re.MULTILINE,
+    re.VERBOSE,
 )
 
 _Pairs = list[tuple[str, Any]]
@@ -80,7 +80,8 @@ def parse_gml(text: str, source: str) -> Graph:
 
 def _fields(value: Any, kind: str, needed: tuple[str, ...], source: str) -> dict[str, str]:
     """Give the plain values of a node or an edge by key."""
-    fields = {key: item for key, item in value if isinstance(item, str)} if value else {}
+    pairs = value if isinstance(value, list) else []
+    fields = {key: item for key, item in pairs if isinstance(item, str)}
     for name in needed:
         if name not in fields:
             raise DataError(f"{source} has a GML {kind} without '{name}': write it again.")

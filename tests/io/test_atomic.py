@@ -1,0 +1,75 @@
+"""A file is replaced whole or not at all."""
+
+import os
+import stat
+
+import pytest
+
+from cosmodag.errors import DataError
+from cosmodag.io import atomic
+from cosmodag.io.atomic import write_bytes, write_text
+
+
+def test_writes_exactly_what_it_is_given(tmp_path):
+    write_text(tmp_path / "a.txt", "é\r\n\n")
+    assert (tmp_path / "a.txt").read_bytes() == "é\r\n\n".encode()
+    write_bytes(tmp_path / "a.txt", b"\x00")
+    assert (tmp_path / "a.txt").read_bytes() == b"\x00"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("failing", ["fsync", "replace"])
+def test_a_failure_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch, failing):
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(atomic.os, failing, fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_text(path, "new")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_the_data_is_on_the_disk_before_the_name_points_to_it(tmp_path, monkeypatch):
+    calls = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(atomic.os, "fsync", lambda fd: (calls.append("sync"), sync(fd)))
+    monkeypatch.setattr(
+        atomic.os, "replace", lambda *paths: (calls.append("rename"), replace(*paths))
+    )
+    write_text(tmp_path / "a.txt", "text")
+    assert calls[:2] == ["sync", "rename"]
+
+
+def test_keeps_permissions_and_obeys_the_umask(tmp_path):
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
+    path.chmod(0o640)
+    write_text(path, "new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    write_text(tmp_path / "link.txt", "new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text() == "new"
+
+
+def test_refusals_name_the_path(tmp_path):
+    with pytest.raises(DataError, match="is a folder"):
+        write_text(tmp_path, "x")
+    with pytest.raises(DataError, match="make the folder"):
+        write_text(tmp_path / "none" / "a.txt", "x")
+
+
+def test_a_device_is_written_to_not_replaced():
+    write_text(os.devnull, "x")
+    assert not os.path.isfile(os.devnull)

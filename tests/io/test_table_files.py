@@ -1,0 +1,171 @@
+"""Tables from files: what is read, and what is refused in one sentence that names the culprit."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from cosmodag.errors import DataError, DataWarning
+from cosmodag.io import read_table
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(content, name="data.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a,b\n1,2\n3,4\n",
+        "\ufeffa,b\r\n1,2\r\n3,4\r\n",
+        "a;b\n1;2\n3;4\n",
+        "a\tb\n1\t2\n3\t4\n",
+        "a|b\n1|2\n3|4",
+        "a, b\n1, 2\n\n3, 4\n\n",
+        '"a","b"\n"1","2"\n"3","4"\n',
+    ],
+)
+def test_dialects_of_csv_that_mean_the_same(written, content):
+    table = read_table(written(content))
+    assert table.names == ["a", "b"]
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
+    assert table.X.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ('"a\nb",c', ["a\nb", "c"]),
+        ('"a,b","say ""hi"""', ["a,b", 'say "hi"']),
+        ("température °C,変数", ["température °C", "変数"]),
+        ('"a;b",c', ["a;b", "c"]),
+        ("0,1,2", ["0", "1", "2"]),
+    ],
+)
+def test_names_are_kept(written, header, names):
+    rows = "\n".join(",".join(["1.5"] * len(names)) for _ in range(2))
+    assert read_table(written(f"{header}\n{rows}\n")).names == names
+
+
+def test_booleans_are_zero_and_one(written):
+    table = read_table(written("a,b\nTrue,1\nFalse,2\n"))
+    np.testing.assert_array_equal(table.X, [[1, 1], [0, 2]])
+
+
+def test_no_header(written):
+    table = read_table(written("1,2.5\n3,4\n"), header=False)
+    assert table.names == ["x0", "x1"]
+    np.testing.assert_array_equal(table.X, [[1, 2.5], [3, 4]])
+
+
+def test_tsv_parquet_and_npy(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2], "b": [0.5, -1.0]})
+    frame.to_csv(tmp_path / "t.tsv", sep="\t", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    np.save(tmp_path / "t.npy", frame.to_numpy())
+    for suffix, names in [("tsv", ["a", "b"]), ("parquet", ["a", "b"]), ("npy", ["x0", "x1"])]:
+        table = read_table(tmp_path / f"t.{suffix}")
+        assert table.names == names
+        np.testing.assert_array_equal(table.X, frame.to_numpy())
+
+
+BAD = {
+    "folder": (None, "folder", "is a folder"),
+    "missing file": (None, "none.csv", "none.csv' does not exist"),
+    "suffix": ("a,b\n1,2\n", "data.xlsx", ".csv, .tsv, .parquet or .npy"),
+    "empty": ("", "data.csv", "data.csv' is empty"),
+    "blank": ("\n \n", "data.csv", "data.csv' is empty"),
+    "header only": ("a,b\n", "data.csv", "2 column.* and no rows"),
+    "one row": ("a,b\n1,2\n", "data.csv", "has one row"),
+    "one column": ("a\n1\n2\n", "data.csv", "has one column"),
+    "short row": ("a,b\n1,2\n3\n", "data.csv", "line 3 of .* has 1 field.* 2 are expected"),
+    "long row": ("a,b\n1,2\n3,4,5\n", "data.csv", "line 3 of .* has 3 field"),
+    "long rows": ("a,b\n1,2,3\n3,4,5\n", "data.csv", "line 2 of .* has 3 field"),
+    "long header": ("a,b,c\n1,2\n3,4\n", "data.csv", "line 2 of .* has 2 field"),
+    "ragged after a quoted line end": (
+        '"a\nb",c\n1,2\n3\n', "data.csv", "line 4 of .* has 1 field"),
+    "open quote": ('a,b\n1,2\n"3,4\n', "data.csv", "line 3 of"),
+    "text": ("a,b\n1,2\nlow,3\n", "data.csv", "column 'a' .*'low'.*0/1"),
+    "date": ("a,b\n2020-01-02,2\n2020-01-03,3\n", "data.csv", "column 'a' .*'2020-01-02'"),
+    "yes and no": ("a,b\nTrue,2\nno,3\n", "data.csv", "column 'a' .*'no'"),
+    "decimal comma": ("a;b\n1,5;2\n3;4\n", "data.csv", "column 'a' .*'1,5'.*point"),
+    "missing value": ("a,b\n1,\n3,4\n", "data.csv", "missing .* in 'b'.*missing='drop'"),
+    "NA": ("a,b\nNA,1\n3,4\n", "data.csv", "missing .* in 'a'"),
+    "infinite": ("a,b\ninf,1\n1,-inf\n", "data.csv", "infinite values in 'a', 'b'"),
+    "same name": ("a,b,a\n1,2,3\n4,5,6\n", "data.csv", "more than one column named 'a'"),
+    "index column": (",a,b\n0,1,2\n1,3,4\n", "data.csv", "column 1 .* no name.*index=False"),
+    "no header": ("1,2.5\n3,4\n5,6\n", "data.csv", "--no-header"),
+    "latin 1": ("é,b\n1,2\n3,4\n".encode("latin-1"), "data.csv", "UTF-8"),
+    "not Parquet": ("junk", "data.parquet", "not a Parquet file"),
+    "not npy": ("junk", "data.npy", "not a NumPy file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files(tmp_path, written, case):
+    content, name, message = BAD[case]
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / name if content is None else written(content, name)
+    with pytest.raises(DataError, match=message) as caught:
+        read_table(path)
+    text = str(caught.value)
+    assert text.endswith(".")
+    assert "\n" not in text
+    assert name in text
+
+
+def test_a_header_read_as_data(written):
+    with pytest.raises(DataError, match=r"'a'.*leave out --no-header"):
+        read_table(written("a,b\n1,2\n3,4\n"), header=False)
+
+
+def test_pickled_objects_are_never_loaded(tmp_path):
+    np.save(tmp_path / "t.npy", np.array([[object()]]), allow_pickle=True)
+    with pytest.raises(DataError, match="plain numbers"):
+        read_table(tmp_path / "t.npy")
+
+
+def test_dropping_rows_says_how_many(written):
+    path = written("a,b\n1,\n3,4\n5,6\n,7\n")
+    with pytest.warns(DataWarning, match="2 of 4 rows .* in 'a', 'b'") as caught:
+        table = read_table(path, missing="drop")
+    np.testing.assert_array_equal(table.X, [[3, 4], [5, 6]])
+    assert len(caught) == 1
+
+
+def test_dropping_nearly_everything_is_refused(written):
+    with pytest.raises(DataError, match="only 1 row"):
+        read_table(written("a,b\n1,\n3,4\n"), missing="drop")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "npy"])
+@given(
+    X=hnp.arrays(
+        np.float64,
+        st.tuples(st.integers(2, 5), st.integers(2, 4)),
+        elements=st.floats(allow_nan=False, allow_infinity=False),
+    )
+)
+@settings(max_examples=40, deadline=None)
+def test_floats_come_back_to_the_last_bit(tmp_path_factory, suffix, X):
+    path = tmp_path_factory.getbasetemp() / f"floats.{suffix}"
+    frame = pd.DataFrame(X, columns=[f"v{index}" for index in range(X.shape[1])])
+    if suffix == "npy":
+        np.save(path, X)
+    elif suffix == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="," if suffix == "csv" else "\t")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_table(path).X.tobytes() == X.tobytes()
