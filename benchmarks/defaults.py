@@ -23,13 +23,13 @@ from cosmodag.solver.schedules import anneal_temperature
 from cosmodag.solver.watch import Watch
 
 RANGES = {
-    "learning_rate": (5e-3, 8e-2),
-    "priority_learning_rate": (3e-4, 1e-2),
-    "lambda1": (5e-5, 2e-3),
-    "lambda2": (2e-3, 8e-2),
-    "shift": (1.5e-3, 2e-2),
-    "temperature_start": (0.1, 0.6),
-    "temperature_end": (4e-4, 1.2e-3),
+    "learning_rate": (6e-3, 5e-2),
+    "priority_learning_rate": (5e-4, 8e-3),
+    "lambda1": (1e-4, 2e-3),
+    "lambda2": (1e-2, 1.5e-1),
+    "shift": (8e-4, 8e-3),
+    "temperature_start": (0.1, 0.8),
+    "temperature_end": (4e-4, 2.5e-3),
 }
 FAMILIES = ("ER4_gauss", "SF4_gauss", "ER6_gauss", "ER4_exp", "ER4_gumbel")
 

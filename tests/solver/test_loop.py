@@ -5,6 +5,7 @@ import itertools
 import jax
 import numpy as np
 import pytest
+from jax.test_util import check_grads
 from solver_problems import SETTINGS, make_batch, make_table
 
 from cosmodag.mechanism import Linear
@@ -152,7 +153,7 @@ def test_gradient_of_the_loss_against_finite_differences():
             values = {"arcs": arcs, "order": order, "functions": {}}
             return recipe.loss(values, x, rows, settings)
 
-        jax.test_util.check_grads(
+        check_grads(
             loss, (parameters["arcs"], parameters["order"]), order=1, modes=["rev"], eps=1e-6
         )
         # The row of weight zero is no part of the mean.

@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.mechanism import Linear, Mechanism
+from cosmodag.solver.adam import State
 from cosmodag.solver.compiled import compiled, inlined
 from cosmodag.solver.cpu_steps import ONE, ZERO, adam, exp, move, norms, rates_of
 from cosmodag.solver.shuffle import fill_row_order
 
-__all__ = ["Arrays", "run_epochs"]
+__all__ = ["Arrays", "applies", "gather", "run_epochs", "scatter"]
 
 
 class Arrays(NamedTuple):
@@ -37,6 +39,26 @@ class _Workspace(NamedTuple):
     weights: NDArray[np.float32]
     gradient: NDArray[np.float32]
     order_gradient: NDArray[np.float32]
+
+
+def applies(mechanism: Mechanism) -> bool:
+    """Tell whether this loop is written for a mechanism."""
+    return isinstance(mechanism, Linear)
+
+
+def gather(state: State, lane: int) -> Arrays:
+    """Views of the arrays of one problem."""
+    return Arrays(
+        *(
+            moment[group][lane]
+            for group in ("arcs", "order")
+            for moment in (state.parameters, state.mean, state.square)
+        )
+    )
+
+
+def scatter(arrays: Arrays, state: State, lane: int) -> None:
+    """Do nothing: views need not be written back."""
 
 
 @inlined
