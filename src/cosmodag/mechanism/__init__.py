@@ -2,5 +2,6 @@
 
 from cosmodag.mechanism.base import Mechanism
 from cosmodag.mechanism.linear import Linear
+from cosmodag.mechanism.mlp import MLP
 
-__all__ = ["Linear", "Mechanism"]
+__all__ = ["MLP", "Linear", "Mechanism"]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -46,8 +47,8 @@ def forward(x: Any, weights: Any, functions: Any, activation: Callable[[Any], An
     weights : (d, k, h) array
         W: from each variable to the first hidden layer of each network.
     functions : dict
-        ``biases`` (k, h) of that layer; ``hidden``, further layers with ``weights`` (k, in, out) and
-        ``biases`` (k, out); ``output`` with ``weights`` (k, in) and ``biases`` (k,).
+        ``biases`` (k, h) of that layer; ``hidden``, further layers with ``weights`` (k, in, out)
+        and ``biases`` (k, out); ``output`` with ``weights`` (k, in) and ``biases`` (k,).
     activation : callable
 
     Returns
@@ -84,8 +85,7 @@ def start_functions(key: jax.Array, d: int, hidden: tuple[int, ...]) -> dict[str
     return {
         "biases": uniform(first, (d, hidden[0]), d * hidden[0]),
         "hidden": tuple(
-            layer(key, (d, *sizes))
-            for key, sizes in zip(later, zip(hidden, hidden[1:], strict=False), strict=False)
+            layer(key, (d, *sizes)) for key, sizes in zip(later, pairwise(hidden), strict=False)
         ),
         "output": layer(later[-1], (d, hidden[-1])),
     }

@@ -15,9 +15,9 @@ import jax
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from cosmodag.mechanism import Linear
+from cosmodag.mechanism import Mechanism
 from cosmodag.objective import cosmo_objective
-from cosmodag.solver import linear_cpu
+from cosmodag.solver import linear_cpu, mlp_cpu
 from cosmodag.solver.adam import State
 from cosmodag.solver.cpu_steps import Knobs
 from cosmodag.solver.loop import run_epochs
@@ -27,6 +27,11 @@ from cosmodag.solver.schedules import anneal_temperature
 from cosmodag.structure import Priority
 
 __all__ = ["BACKENDS", "Backend", "choose"]
+
+# Multiplications in a matrix product, about a millisecond's worth, below which a second thread
+# gains little on an idle machine; on a busy one, threads that wait for each other were measured to
+# make such a product a hundred times slower.
+_WORTH_THREADS = 1e8
 
 
 @dataclass(frozen=True)
@@ -53,15 +58,6 @@ def choose(batch: Batch) -> Backend:
     return next(backend for backend in BACKENDS if backend.applies(batch))
 
 
-def _is_linear_cosmo(recipe: Recipe) -> bool:
-    return (
-        isinstance(recipe.structure, Priority)
-        and isinstance(recipe.mechanism, Linear)
-        and recipe.objective is cosmo_objective
-        and recipe.schedule is anneal_temperature
-    )
-
-
 def _advance_xla(batch: Batch, state: State, first: int, last: int) -> State:
     with jax.default_device(batch.device):
         advanced: State = _run_many(
@@ -77,37 +73,60 @@ def _run_many(recipe: Recipe, state: State, *arguments: Any) -> State:
     return result
 
 
-def _applies_numba(batch: Batch) -> bool:
+@dataclass(frozen=True)
+class Kernel:
+    """A compiled loop over the epochs of one problem on a CPU, for one mechanism.
+
+    Attributes
+    ----------
+    applies
+        Whether it is written for a mechanism.
+    gather
+        (state, lane) → the arrays of one problem as the loop wants them.
+    scatter
+        (arrays, state, lane): write them back, where they are not views already.
+    run_epochs
+        The loop; it changes the arrays in place.
+    """
+
+    applies: Callable[[Mechanism], bool]
+    gather: Callable[[State, int], Any]
+    scatter: Callable[[Any, State, int], None]
+    run_epochs: Callable[..., tuple[int, float, int]]
+
+
+def _applies_numba(kernel: Kernel, batch: Batch) -> bool:
+    recipe = batch.recipe
     return (
         batch.device.platform == "cpu"
         and batch.tables.dtype == np.float32
-        and _is_linear_cosmo(batch.recipe)
+        and isinstance(recipe.structure, Priority)
+        and kernel.applies(recipe.mechanism)
+        and recipe.objective is cosmo_objective
+        and recipe.schedule is anneal_temperature
     )
 
 
-def _advance_numba(batch: Batch, state: State, first: int, last: int) -> State:
+def _advance_numba(kernel: Kernel, batch: Batch, state: State, first: int, last: int) -> State:
     state = jax.tree.map(_writable, state)
+    advance = partial(_advance_lane, kernel, batch, state, first, last)
     workers = min(batch.size, _cores())
-    with _blas().limit(limits=max(1, _cores() // workers), user_api="blas"):
+    with _blas().limit(limits=_threads(batch, state, workers), user_api="blas"):
         if workers == 1:
             for lane in range(batch.size):
-                _advance_lane(batch, state, first, last, lane)
+                advance(lane)
         else:
             with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(partial(_advance_lane, batch, state, first, last), range(batch.size)))
+                list(pool.map(advance, range(batch.size)))
     return state
 
 
-def _advance_lane(batch: Batch, state: State, first: int, last: int, lane: int) -> None:
+def _advance_lane(
+    kernel: Kernel, batch: Batch, state: State, first: int, last: int, lane: int
+) -> None:
     knobs = {name: float(batch.settings[name][lane]) for name in Knobs._fields}
-    arrays = linear_cpu.Arrays(
-        *(
-            moment[group][lane]
-            for group in ("arcs", "order")
-            for moment in (state.parameters, state.mean, state.square)
-        )
-    )
-    step, loss, diverged_at = linear_cpu.run_epochs(
+    arrays = kernel.gather(state, lane)
+    step, loss, diverged_at = kernel.run_epochs(
         batch.tables[batch.table[lane]],
         arrays,
         int(state.step[lane]),
@@ -117,9 +136,15 @@ def _advance_lane(batch: Batch, state: State, first: int, last: int, lane: int) 
         first,
         last,
     )
+    kernel.scatter(arrays, state, lane)
     state.step[lane], state.loss[lane] = step, loss
     if state.diverged_at[lane] < 0:
         state.diverged_at[lane] = diverged_at
+
+
+def _threads(batch: Batch, state: State, workers: int) -> int:
+    products = batch.recipe.batch_size * state.parameters["arcs"][0].size
+    return max(1, _cores() // workers) if products > _WORTH_THREADS else 1
 
 
 def _writable(array: Any) -> Any:
@@ -135,7 +160,11 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+_LINEAR = Kernel(linear_cpu.applies, linear_cpu.gather, linear_cpu.scatter, linear_cpu.run_epochs)
+_MLP = Kernel(mlp_cpu.applies, mlp_cpu.gather, mlp_cpu.scatter, mlp_cpu.run_epochs)
+
 BACKENDS: tuple[Backend, ...] = (
-    Backend("numba", _applies_numba, _advance_numba),
+    Backend("numba", partial(_applies_numba, _LINEAR), partial(_advance_numba, _LINEAR)),
+    Backend("numba-mlp", partial(_applies_numba, _MLP), partial(_advance_numba, _MLP)),
     Backend("xla", lambda batch: True, _advance_xla),
 )

@@ -47,7 +47,7 @@ def applies(mechanism: Mechanism) -> bool:
 
 
 def gather(state: State, lane: int) -> Arrays:
-    """Views of the arrays of one problem."""
+    """Take views of the arrays of one problem."""
     return Arrays(
         *(
             moment[group][lane]
