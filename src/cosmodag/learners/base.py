@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.dags import above, agreeing, drop_cycles, is_dag, topological_order
+from cosmodag.diagnose import quick, warn
 from cosmodag.equivalence import essential_graph
 from cosmodag.errors import DataError
 from cosmodag.io.frames import as_table
@@ -83,6 +84,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """
         self._check_settings()
         table = as_table(X)
+        warn(quick(table.X, table.names), stacklevel=3)
         self._remember_names(X, table.names)
         self._preparation = Preparation.of(table.X, self.scale)
         data = self._preparation.apply(table.X)
@@ -170,7 +172,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         -------
         (n, d) array
         """
-        return self._preparation.undo(self._fitted(self._prepared(X)))
+        fitted = self._fitted(self._prepared(X))
+        return self._preparation.undo(fitted)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean Gaussian log-likelihood, a row and variable, under ``adjacency_``.

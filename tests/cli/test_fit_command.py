@@ -1,0 +1,167 @@
+"""``cosmodag fit`` as its users meet it: in a process of its own where that matters."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cosmodag
+from cosmodag.cli import main
+from cosmodag.io.graphs import read_graph
+
+FILES = [
+    "adjacency.csv",
+    "edges.csv",
+    "graph.graphml",
+    "model.safetensors",
+    "run.json",
+    "weights.csv",
+]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    random = np.random.default_rng(0)
+    a = random.normal(size=200)
+    b = 2 * a + random.normal(size=200)
+    frame = pd.DataFrame({"dose": a, "blood level": b, "résponse": b - a + random.normal(size=200)})
+    frame.to_csv(tmp_path / "trial.csv", index=False)
+    frame.to_parquet(tmp_path / "trial.parquet")
+    frame.to_csv(tmp_path / "bare.csv", index=False, header=False)
+    return tmp_path / "trial.csv"
+
+
+def fit(*arguments: object) -> int:
+    return main(["fit", *map(str, arguments)])
+
+
+def test_it_writes_everything_and_prints_the_arcs(table, tmp_path, capsys):
+    assert fit(table, "-o", tmp_path / "out", "--epochs", 200) == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
+    printed = capsys.readouterr()
+    assert "blood level" in printed.out
+    assert printed.err == ""
+    model = cosmodag.load(tmp_path / "out" / "model.safetensors")
+    graph = read_graph(tmp_path / "out" / "graph.graphml")
+    assert list(graph.names) == ["dose", "blood level", "résponse"]
+    np.testing.assert_allclose(graph.dense(), model.adjacency_)
+    adjacency = read_graph(tmp_path / "out" / "adjacency.csv", format="adjacency")
+    np.testing.assert_allclose(adjacency.dense(), model.adjacency_)
+    facts = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert facts["rows"] == 200
+    assert facts["parameters"]["epochs"] == 200
+
+
+def test_parquet_and_bare_csv_give_the_same_graph(table, tmp_path, capsys):
+    for name, more in (("trial.csv", []), ("trial.parquet", []), ("bare.csv", ["--no-header"])):
+        assert (
+            fit(tmp_path / name, "-o", tmp_path / name[:-4], "--epochs", 50, "--json", *more) == 0
+        )
+        result = json.loads(capsys.readouterr().out)
+        assert result["variables"] == 3
+    weights = [
+        cosmodag.load(tmp_path / name / "model.safetensors").raw_weights_
+        for name in ("trial", "trial.par", "bare")
+    ]
+    # Text holds all digits of a double, so both files are the same table.
+    np.testing.assert_array_equal(weights[0], weights[1])
+    np.testing.assert_array_equal(weights[0], weights[2])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("a,b\n1,2\n3,\n", "'b'"),
+        ("a,b\n1,2\n3,inf\n", "'b'"),
+        ("a,b\n1,2\n3,low\n", "'b'"),
+        ("a,b\n1,2\n3\n4,5\n", "line 3"),
+        ("a,a\n1,2\n3,4\n", "'a'"),
+        ("a,b\n1,2\n", "row"),
+        ("a,b\n", "row"),
+        ("", "empty"),
+        ("a\n1\n2\n", "column"),
+    ],
+)
+def test_bad_tables_end_with_2_and_write_nothing(tmp_path, capsys, content, words):
+    (tmp_path / "bad.csv").write_text(content)
+    assert fit(tmp_path / "bad.csv", "-o", tmp_path / "out") == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("error: ")
+    assert printed.err.count("\n") == 1
+    assert words in printed.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing.csv"], "missing.csv"),
+        (["."], "folder"),
+        (["trial.csv", "--scale", "log"], "--scale"),
+        (["trial.csv", "--set", "lambda1=much"], "lambda1"),
+        (["trial.csv", "--set", "lambda9=1"], "lambda9"),
+        (["trial.csv", "--set", "lambda1"], "NAME=VALUE"),
+        (["trial.csv", "--epochs", "0"], "--epochs"),
+        (["trial.csv", "--device", "gpu", "--epochs", "1"], "device"),
+        (["trial.csv", "--unknown"], "--unknown"),
+        (["trial.csv", "-o", "trial.csv"], "trial.csv"),
+    ],
+)
+def test_bad_options_end_with_2(table, tmp_path, monkeypatch, capsys, arguments, words):
+    if words == "device":
+        import jax
+
+        if any(device.platform == "gpu" for device in jax.devices()):
+            pytest.skip("this machine has a GPU")
+    monkeypatch.chdir(tmp_path)
+    assert fit(*arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_constant_column_is_one_line_of_warning(table, tmp_path, capsys):
+    frame = pd.read_csv(table).assign(still=1.0)
+    frame.to_csv(table, index=False)
+    assert fit(table, "-o", tmp_path / "out", "--epochs", 20) == 0
+    error = capsys.readouterr().err
+    assert error.startswith("warning: ")
+    assert "still" in error
+
+
+def test_max_time_ends_well(table, tmp_path, capsys):
+    code = fit(table, "-o", tmp_path / "out", "--epochs", 10**7, "--max-time", 0.5, "--json")
+    assert code == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["stopped"] == "time"
+    assert "max_time" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "sigterm"]
+)
+def test_signals_end_with_their_code(table, tmp_path, number, code):
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "cosmodag", "fit", str(table), "-o", str(out)]
+    process = subprocess.Popen(
+        [*command, "--epochs", str(10**8)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not out.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(2)
+    os.kill(process.pid, number)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in error
+    # Ctrl-C keeps what was learnt; a termination writes nothing.
+    assert (out / "run.json").exists() == (number == signal.SIGINT)

@@ -1,0 +1,43 @@
+"""Saved models: plain data, whole or not at all, and refused when they are something else."""
+
+import numpy as np
+import pytest
+
+import cosmodag
+from cosmodag.errors import DataError
+from cosmodag.io.models import read_model, write_model
+
+
+def test_round_trip(tmp_path):
+    arrays = {"a": np.arange(6, dtype=np.float32).reshape(2, 3).T, "b": np.array([True, False])}
+    facts = {"learner": "Cosmo", "nothing": None, "names": ["ü", 'q"'], "x": 0.1}
+    write_model(tmp_path / "m.safetensors", arrays, facts)
+    read_arrays, read_facts = read_model(tmp_path / "m.safetensors")
+    assert read_facts == facts
+    for name, array in arrays.items():
+        assert np.array_equal(read_arrays[name], array)
+        assert read_arrays[name].dtype == array.dtype
+
+
+def test_other_files_are_refused(tmp_path):
+    from safetensors.numpy import save_file
+
+    (tmp_path / "text.safetensors").write_text("hello")
+    save_file({"a": np.zeros(2)}, tmp_path / "other.safetensors")
+    for name in ("text.safetensors", "other.safetensors", "missing.safetensors"):
+        with pytest.raises(DataError, match=name):
+            cosmodag.load(tmp_path / name)
+
+
+def test_an_unknown_learner_is_refused(tmp_path):
+    write_model(tmp_path / "m.safetensors", {}, {"learner": "Oracle"})
+    with pytest.raises(DataError, match="Oracle"):
+        cosmodag.load(tmp_path / "m.safetensors")
+
+
+def test_a_truncated_file_is_refused(tmp_path):
+    path = tmp_path / "m.safetensors"
+    write_model(path, {"a": np.zeros(100)}, {"learner": "Cosmo"})
+    path.write_bytes(path.read_bytes()[:-50])
+    with pytest.raises(DataError, match="damaged"):
+        read_model(path)

@@ -1,0 +1,24 @@
+"""Every learner, with settings that make it quick, and the problems they share."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from cosmodag import Cosmo
+from cosmodag.learners import StructureLearner
+
+LEARNERS: dict[str, Callable[[], StructureLearner]] = {
+    "Cosmo": partial(Cosmo, epochs=30, random_state=0),
+    "Cosmo-restarts": partial(Cosmo, epochs=10, restarts=3, random_state=0),
+}
+
+
+def chain_table(n: int = 120, seed: int = 0) -> pd.DataFrame:
+    """A chain a → b → c → d → e with growing variance, rows in float64."""
+    random = np.random.default_rng(seed)
+    columns = [random.normal(size=n)]
+    for _ in range(4):
+        columns.append(1.5 * columns[-1] + random.normal(size=n))
+    return pd.DataFrame(dict(zip("abcde", columns, strict=True)))

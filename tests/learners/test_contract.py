@@ -1,0 +1,232 @@
+"""What every learner promises, on shared problems: one test a promise, over all learners."""
+
+import pickle
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from learner_catalogue import LEARNERS, chain_table
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import cosmodag
+from cosmodag.dags import is_dag
+from cosmodag.errors import DataError, DataWarning, ScaleWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+every_learner = pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS.keys())
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    return chain_table()
+
+
+@every_learner
+def test_fit_returns_itself_and_sets_the_attributes(make, table):
+    model = make()
+    assert model.fit(table) is model
+    d = table.shape[1]
+    for name in ("raw_weights_", "weights_", "adjacency_"):
+        assert getattr(model, name).shape == (d, d)
+        assert np.isfinite(getattr(model, name)).all()
+    assert model.n_features_in_ == d
+    assert list(model.feature_names_in_) == list(table.columns)
+    assert sorted(model.causal_order_) == sorted(table.columns)
+    assert isinstance(model.was_cyclic_, bool)
+    assert set(model.graph_.nodes) == set(table.columns)
+    assert model.graph_.number_of_edges() == np.count_nonzero(model.adjacency_)
+
+
+@every_learner
+@pytest.mark.parametrize("threshold", [0.0, 0.3, 5.0])
+def test_the_graph_is_a_dag_at_any_threshold(make, table, threshold):
+    model = make().set_params(threshold=threshold).fit(table)
+    assert is_dag(model.weights_)
+    assert is_dag(model.adjacency_)
+    assert nx.is_directed_acyclic_graph(model.graph_)
+    kept = model.adjacency_ != 0
+    assert np.all(np.abs(model.adjacency_[kept]) > threshold)
+    assert np.array_equal(model.adjacency_[kept], model.raw_weights_[kept])
+    places = {name: place for place, name in enumerate(model.causal_order_)}
+    assert all(places[cause] < places[effect] for cause, effect in model.graph_.edges)
+
+
+@every_learner
+def test_the_same_seed_gives_the_same_bits(make, table):
+    first, second = make().fit(table), make().fit(table)
+    assert np.array_equal(first.raw_weights_, second.raw_weights_)
+
+
+@every_learner
+def test_the_callers_data_is_not_touched(make, table):
+    values = np.array(table, copy=True)
+    before = values.copy()
+    make().fit(values)
+    assert np.array_equal(values, before)
+
+
+@every_learner
+def test_all_kinds_of_tables_give_the_same_answer(make, table):
+    reference = make().fit(table).raw_weights_
+    others = [
+        table.to_numpy(),
+        table.to_numpy().tolist(),
+        pl.DataFrame({name: table[name].to_numpy() for name in table.columns}),
+        pa.table({name: table[name].to_numpy() for name in table.columns}),
+        np.asfortranarray(table.to_numpy()),
+    ]
+    for other in others:
+        assert np.array_equal(make().fit(other).raw_weights_, reference)
+
+
+@every_learner
+def test_an_array_has_numbers_for_names(make, table):
+    model = make().fit(table)
+    model.fit(table.to_numpy())
+    assert not hasattr(model, "feature_names_in_")
+    assert sorted(model.causal_order_) == list(range(table.shape[1]))
+
+
+@every_learner
+def test_clone_params_and_pickle(make, table):
+    model = make()
+    assert clone(model).get_params() == model.get_params()
+    fitted = pickle.loads(pickle.dumps(model.fit(table)))
+    assert np.array_equal(fitted.adjacency_, model.adjacency_)
+
+
+@every_learner
+def test_saving_and_loading(make, table, tmp_path):
+    model = make().fit(table)
+    model.save(tmp_path / "model.safetensors")
+    again = cosmodag.load(tmp_path / "model.safetensors")
+    assert type(again) is type(model)
+    assert again.get_params() == model.get_params()
+    for name in ("raw_weights_", "weights_", "adjacency_"):
+        assert np.array_equal(getattr(again, name), getattr(model, name))
+    assert again.causal_order_ == model.causal_order_
+    assert np.array_equal(again.predict(table), model.predict(table))
+    assert np.array_equal(again.sample(5, random_state=0), model.sample(5, random_state=0))
+    assert again.score(table) == model.score(table)
+
+
+@every_learner
+def test_predictions_have_the_units_of_the_data(make, table):
+    moved = table + 1000.0
+    model = make().fit(moved)
+    predicted = model.predict(moved)
+    assert predicted.shape == moved.shape
+    # A least-squares fit with an intercept passes through the means; float32 data near 1000 is
+    # exact to about 1e-4.
+    np.testing.assert_allclose(predicted.mean(0), moved.to_numpy().mean(0), atol=0.05)
+
+
+@every_learner
+def test_score_prefers_the_training_distribution(make, table):
+    model = make().fit(table)
+    noise = np.random.default_rng(1).normal(0, 10 * table.to_numpy().std(), table.shape)
+    assert model.score(table) > model.score(table + noise)
+
+
+@every_learner
+def test_samples_look_like_the_data(make, table):
+    model = make().fit(table)
+    drawn = model.sample(4000, random_state=0)
+    assert drawn.shape == (4000, table.shape[1])
+    # Residuals of a wrong graph are dependent and are drawn independently, so only locations and
+    # rough scales are promised whatever the learner.
+    scale = table.to_numpy().std(0)
+    assert np.all(np.abs(drawn.mean(0) - table.to_numpy().mean(0)) < 0.2 * scale)
+    assert np.all(drawn.std(0) > 0.3 * scale)
+    assert np.array_equal(drawn, model.sample(4000, random_state=0))
+
+
+@every_learner
+def test_grid_search_and_pipelines_work(make, table):
+    pipeline = make_pipeline(FunctionTransformer(), make())
+    pipeline.fit(table)
+    search = GridSearchCV(make(), {"threshold": [0.1, 0.5]}, cv=2, error_score="raise").fit(table)
+    assert search.best_params_["threshold"] in (0.1, 0.5)
+
+
+@every_learner
+def test_a_constant_column_stays_isolated_and_is_named(make, table):
+    with_constant = table.assign(still=3.0)
+    with pytest.warns(DataWarning, match="still"):
+        model = make().set_params(threshold=0.0).fit(with_constant)
+    assert not model.raw_weights_[-1].any()
+    assert not model.raw_weights_[:, -1].any()
+    assert model.graph_.degree("still") == 0
+    assert np.isfinite(model.score(with_constant))
+
+
+@every_learner
+def test_standardising_warns(make, table):
+    model = make()
+    if "scale" not in model.get_params():
+        pytest.skip("has no scale to choose")
+    with pytest.warns(ScaleWarning, match="wrong way"):
+        model.set_params(scale="standardize").fit(table)
+
+
+@every_learner
+def test_the_equivalence_class_has_the_same_skeleton(make, table):
+    model = make().fit(table)
+    essential = model.equivalence_class()
+    arcs = model.adjacency_ != 0
+    assert np.array_equal(essential | essential.T, arcs | arcs.T)
+    assert np.all(essential[arcs])
+
+
+@every_learner
+def test_asking_before_fitting_is_an_error(make, table):
+    for ask in (lambda m: m.graph_, lambda m: m.predict(table), lambda m: m.sample(2)):
+        with pytest.raises(NotFittedError):
+            ask(make())
+
+
+@every_learner
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t.assign(b=np.nan), "'b'"),
+        (lambda t: t.assign(b=np.inf), "'b'"),
+        (lambda t: t.assign(b="text"), "'b'"),
+        (lambda t: t.iloc[:0], "row"),
+        (lambda t: t.iloc[:1], "row"),
+        (lambda t: t[["a"]], "column"),
+        (lambda t: t.set_axis(["a", "a", "c", "d", "e"], axis=1), "'a'"),
+    ],
+)
+def test_bad_tables_are_refused_in_one_sentence(make, table, change, words):
+    with pytest.raises(DataError, match=words) as caught:
+        make().fit(change(table))
+    assert "\n" not in str(caught.value)
+
+
+@every_learner
+@pytest.mark.parametrize(
+    "bad", [{"threshold": -1}, {"threshold": "high"}, {"threshold": np.nan}, {"scale": "log"}]
+)
+def test_bad_parameters_are_refused_by_name(make, table, bad):
+    (name,) = bad
+    if name not in make().get_params():
+        pytest.skip(f"has no {name}")
+    with pytest.raises(DataError, match=name):
+        make().set_params(**bad).fit(table)
+
+
+@every_learner
+def test_new_data_must_have_the_same_columns(make, table):
+    model = make().fit(table)
+    with pytest.raises(DataError, match="columns"):
+        model.predict(table[["a", "b"]])
+    with pytest.raises(DataError, match="same order"):
+        model.predict(table[list(table.columns[::-1])])
