@@ -2,8 +2,10 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -31,6 +33,9 @@ LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 UPWARD = {("learners", "report")}
 
 LATE = {"CausalDisco", "gadjid", "matplotlib", "plotly", "ray", "torch"}
+
+# Packages whose name to install is not their name to import.
+IMPORT_NAMES = {"scikit-learn": "sklearn"}
 
 
 @dataclass(frozen=True)
@@ -139,6 +144,20 @@ def test_heavy_packages_are_imported_where_they_are_used() -> None:
         if found.at_top and found.imported.split(".")[0] in LATE
     ]
     assert early == []
+
+
+def test_every_package_imported_is_declared() -> None:
+    project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    declared = [*project["project"]["dependencies"], *extras["torch"], *extras["ray"]]
+    names = {re.split(r"[^\w-]", requirement)[0] for requirement in declared}
+    known = {IMPORT_NAMES.get(name, name) for name in names} | sys.stdlib_module_names
+    undeclared = [
+        describe(found)
+        for found in IMPORTS
+        if found.imported.split(".")[0] not in known | {"cosmodag"}
+    ]
+    assert undeclared == []
 
 
 def test_importing_cosmodag_is_cheap_and_changes_nothing() -> None:
