@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from cosmodag.dags import agreeing, drop_cycles, is_dag, order_of, topological_order
+from cosmodag.dags import above, agreeing, drop_cycles, is_dag, order_of, topological_order
 from cosmodag.errors import DataError
 
 FORMATS = [np.asarray, sparse.csr_array, sparse.coo_matrix, sparse.lil_array]
@@ -110,6 +110,14 @@ def test_agreeing_keeps_exactly_the_forward_arcs(d: int, seed: int, form: type) 
 def test_an_order_that_is_no_permutation_is_an_error(order: list[int]) -> None:
     with pytest.raises(DataError, match="An order of 3 vertices"):
         agreeing(np.ones((3, 3)), order)
+
+
+@given(sizes, seeds, st.sampled_from(FORMATS))
+def test_above_is_strict_and_in_magnitude(d: int, seed: int, form: type) -> None:
+    graph = random_graph(d, seed)
+    kept = above(form(graph), threshold=2)
+    np.testing.assert_array_equal(dense(kept), np.where(abs(graph) == 3, graph, 0))
+    assert sparse.issparse(kept) == sparse.issparse(form(graph))
 
 
 @given(sizes, seeds, st.sampled_from(FORMATS))
