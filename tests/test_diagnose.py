@@ -88,6 +88,12 @@ def test_outliers(X):
     assert finding.value == pytest.approx(200, rel=0.3)  # the MAD of 200 draws of N(0, 2²)
 
 
+def test_an_outlier_is_seen_in_a_table_too_long_to_take_all_medians_of():
+    X = np.random.default_rng(0).normal(size=(50_000, 2))
+    X[12_345, 1] = -100.0
+    assert found(quick(X, NAMES[:2]))["outliers"].columns == ("b",)
+
+
 def test_integer_codes(X):
     X[:, 3] = np.arange(200) % 4
     X[:, 2] = np.arange(200) % 2  # two values are as good as a 0/1 column
