@@ -10,7 +10,6 @@ cosmodag ...
 
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -63,8 +62,7 @@ def _start(
 
 for _name, _target in _COMMANDS.items():
     _module, _, _function = _target.partition(":")
-    if find_spec(_module) is not None:
-        register(app, _name, getattr(import_module(_module), _function))
+    register(app, _name, getattr(import_module(_module), _function))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
