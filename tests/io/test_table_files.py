@@ -169,3 +169,23 @@ def test_floats_come_back_to_the_last_bit(tmp_path_factory, suffix, X):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert read_table(path).X.tobytes() == X.tobytes()
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "npy", "parquet"])
+@given(
+    content=st.one_of(
+        st.text(st.sampled_from('ab1.5e-,;\t|"\n\r \0é#'), max_size=40).map(str.encode),
+        st.binary(max_size=40),
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_any_file_is_read_or_refused_but_never_breaks(tmp_path_factory, suffix, header, content):
+    path = tmp_path_factory.getbasetemp() / f"any.{suffix}"
+    path.write_bytes(content)
+    try:
+        table = read_table(path, header=header)
+    except DataError:
+        return
+    assert np.isfinite(table.X).all()
+    assert table.X.shape[1] == len(set(table.names)) >= 2

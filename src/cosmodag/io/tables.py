@@ -96,6 +96,8 @@ def _read_text(path: Path, source: str, separator: str | None, header: bool) -> 
         # A row that is too short ends in missing values: tell it from one that really has them.
         if frame.shape[1] != len(first) or frame.iloc[:, -1].isna().any():
             _refuse_ragged(path, source, separator, len(first))
+        if frame.shape[1] != len(first):
+            raise _unreadable(source, len(first))
     except csv.Error as error:
         raise DataError(f"{source} cannot be read as a table: {error}.") from error
     frame.columns = names
@@ -162,10 +164,14 @@ def _parse(path: Path, source: str, separator: str, skip: bool) -> "pd.DataFrame
             return pd.DataFrame()
         except (pd.errors.ParserError, OverflowError) as error:
             width = _refuse_ragged(path, source, separator, None)
-            raise DataError(
-                f"{source} cannot be read as a table of {width} columns: check its quotes and "
-                "separators."
-            ) from error
+            raise _unreadable(source, width) from error
+
+
+def _unreadable(source: str, width: int) -> DataError:
+    return DataError(
+        f"{source} cannot be read as a table of {width} columns: check its quotes, separators and "
+        "line ends."
+    )
 
 
 def _exact_floats(pandas_version: str) -> dict[str, Any]:
