@@ -17,10 +17,21 @@ from scipy.sparse.csgraph import connected_components
 
 from cosmodag.errors import DataError
 
-__all__ = ["above", "agreeing", "drop_cycles", "is_dag", "order_of", "topological_order"]
+__all__ = [
+    "DENSE_LIMIT",
+    "above",
+    "agreeing",
+    "drop_cycles",
+    "is_dag",
+    "order_of",
+    "topological_order",
+]
 
 Matrix: TypeAlias = Any
 """A (d, d) array or SciPy sparse matrix."""
+
+DENSE_LIMIT = 5_000
+"""Up to this many variables graphs are kept as dense matrices, above it as sparse ones."""
 
 WORD = 64
 CHUNK = 1024

@@ -11,6 +11,7 @@ __all__ = [
     "DataWarning",
     "DivergenceError",
     "InterruptedWarning",
+    "ResourceError",
     "ScaleWarning",
 ]
 
@@ -25,6 +26,10 @@ class DataError(CosmodagError, ValueError):
 
 class DivergenceError(CosmodagError, ArithmeticError):
     """Training reached a value that is not finite."""
+
+
+class ResourceError(CosmodagError, MemoryError):
+    """The work needs more memory than there is; nothing was allocated."""
 
 
 class CosmodagWarning(UserWarning):

@@ -29,6 +29,7 @@ __all__ = [
     "oriented",
     "priorities_of",
     "smooth_orientation",
+    "smooth_orientation_rows",
     "temperature_for",
 ]
 
@@ -61,8 +62,27 @@ def smooth_orientation(
     [[0.     0.9975]
      [0.     0.    ]]
     """
-    differences, temperature, shift = _differences(priorities, temperature, shift)
-    diagonal = jnp.eye(differences.shape[0], dtype=bool)
+    priorities = _floating(priorities)
+    d = priorities.shape[0]
+    return smooth_orientation_rows(priorities, temperature, shift, first=0, height=d)
+
+
+def smooth_orientation_rows(
+    priorities: ArrayLike, temperature: ArrayLike, shift: ArrayLike, first: ArrayLike, height: int
+) -> jax.Array:
+    """Rows first … first + height − 1 of S_{t,ε}(p), for matrices too large to be formed whole.
+
+    Examples
+    --------
+    >>> p = np.array([0.0, 1.0])
+    >>> print(smooth_orientation_rows(p, temperature=0.1, shift=0.4, first=1, height=1))
+    [[8.315281e-07 0.000000e+00]]
+    """
+    priorities = _floating(priorities)
+    temperature, shift = (jnp.asarray(s, priorities.dtype) for s in (temperature, shift))
+    causes = jax.lax.dynamic_slice_in_dim(priorities, first, height)
+    differences = priorities[None, :] - causes[:, None]
+    diagonal = jnp.arange(len(priorities))[None, :] == (first + jnp.arange(height))[:, None]
     return jnp.where(diagonal, 0, jax.nn.sigmoid((differences - shift) / temperature))
 
 
@@ -76,8 +96,9 @@ def hard_orientation(priorities: ArrayLike, shift: ArrayLike) -> jax.Array:
     >>> hard_orientation(np.array([0.0, 1.0, 1.25]), shift=0.5).astype(int).tolist()
     [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
     """
-    differences, shift = _differences(priorities, shift)
-    return differences >= shift
+    priorities = _floating(priorities)
+    differences = priorities[None, :] - priorities[:, None]
+    return differences >= jnp.asarray(shift, priorities.dtype)
 
 
 def oriented(strengths: ArrayLike, orientation: ArrayLike) -> jax.Array:
@@ -183,13 +204,10 @@ def temperature_for(tolerance: float, shift: float, d: int) -> float:
     return shift / (math.log1p(-math.exp(log_alpha)) - log_alpha)
 
 
-def _differences(priorities: ArrayLike, *scalars: ArrayLike) -> tuple[jax.Array, ...]:
-    """p_v − p_u at [u, v], and the scalars in the same precision."""
+def _floating(priorities: ArrayLike) -> jax.Array:
+    """Priorities in their own precision if they have one, else in JAX's default."""
     priorities = jnp.asarray(priorities)
-    dtype = jnp.result_type(priorities, 0.0)
-    priorities = priorities.astype(dtype)
-    differences = priorities[None, :] - priorities[:, None]
-    return differences, *(jnp.asarray(scalar, dtype) for scalar in scalars)
+    return priorities.astype(jnp.result_type(priorities, 0.0))
 
 
 def _check_positive(name: str, value: float) -> None:

@@ -7,17 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.dags import order_of
+from cosmodag.dags import DENSE_LIMIT, order_of
 from cosmodag.errors import DataError, DivergenceError, InterruptedWarning
 from cosmodag.learners.base import Learnt, StructureLearner
 from cosmodag.learners.checks import check_count, check_number, seeds_from
-from cosmodag.mechanism import Mechanism
+from cosmodag.mechanism import Linear, Mechanism
 from cosmodag.orientation import log_acyclicity_bound, temperature_for
 from cosmodag.solver.anneal import Anneal
 from cosmodag.solver.many import solve_many
 from cosmodag.solver.problems import Problem, Solution
+from cosmodag.solver.readout import strong_arcs
+from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.schedules import anneal_temperature
 from cosmodag.solver.watch import Watch
+from cosmodag.structure import Parameters, Priority, Settings
 
 __all__ = ["AnnealedLearner", "Setting"]
 
@@ -98,14 +101,16 @@ class AnnealedLearner(StructureLearner):
             for seed in seeds_from(self.random_state, self.restarts)
         ]
         solver = Anneal(self._mechanism(), self.batch_size)
-        with Watch(self.epochs, type(self).__name__, self.max_time, self.verbose) as watch:
+        with Watch(
+            self.epochs * self.restarts, type(self).__name__, self.max_time, self.verbose
+        ) as watch:
             found = [s for _, s in solve_many(solver, problems, device=self.device, watch=watch)]
         best = self._best(solver, problems[0], found)
         self._warn_if_stopped(best)
         final = anneal_temperature(self.epochs, problem_settings)
         priorities = np.asarray(best.parameters["order"], np.float64)
         return Learnt(
-            raw_weights=np.asarray(solver.recipe.read_out(best.parameters, final)),
+            raw_weights=self._strengths(solver.recipe, best.parameters, final),
             order=order_of(priorities),
             stopped=best.stopped,
             extra={
@@ -114,6 +119,14 @@ class AnnealedLearner(StructureLearner):
                 "settings_": settings,
             },
         )
+
+    def _strengths(self, recipe: Recipe, parameters: Parameters, settings: Settings) -> Any:
+        """Strength of all arcs, or of very many variables' those above the threshold."""
+        structure = recipe.structure
+        d = len(parameters["order"])
+        if d > DENSE_LIMIT and isinstance(structure, Priority) and recipe.mechanism == Linear():
+            return strong_arcs(structure, parameters, settings, self.threshold)
+        return np.asarray(recipe.read_out(parameters, settings))
 
     def _best(self, solver: Anneal, problem: Problem, found: list[Solution]) -> Solution:
         """Solution with the best penalised objective on all data, of those that stayed finite."""

@@ -213,7 +213,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "adjacency_")
         fitted = vars(self)
         arrays = {
-            "raw_weights_": self.raw_weights_,
+            **_as_arrays(self.raw_weights_ if hasattr(self, "raw_weights_") else self.adjacency_),
             "order": self._order,
             "residuals_": self.residuals_,
             **self._preparation.arrays(),
@@ -244,7 +244,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         self.residuals_ = arrays["residuals_"]
         extra = {name: arrays[name] for name in self._extra_arrays if name in arrays}
         extra.update(facts["extra"])
-        self._read_out(Learnt(arrays["raw_weights_"], arrays["order"], facts["stopped"], extra))
+        self._read_out(Learnt(_from_arrays(arrays), arrays["order"], facts["stopped"], extra))
 
     def _prepared(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training data's columns and prepare it alike."""
@@ -273,6 +273,23 @@ def _isolate(weights: Any, constant: NDArray[np.bool_]) -> Any:
         diagonal = sparse.diags_array(keep)
         return sparse.csr_array(diagonal @ weights @ diagonal)
     return np.asarray(weights, np.float64) * keep[:, None] * keep
+
+
+def _as_arrays(weights: Any) -> dict[str, NDArray[Any]]:
+    """Give a matrix, dense or sparse, as named arrays."""
+    if not sparse.issparse(weights):
+        return {"raw_weights_": weights}
+    entries = sparse.coo_array(weights)
+    return {"tails": entries.row, "heads": entries.col, "weights": entries.data}
+
+
+def _from_arrays(arrays: dict[str, NDArray[Any]]) -> Any:
+    """Rebuild the matrix that :func:`_as_arrays` took apart."""
+    if "raw_weights_" in arrays:
+        return arrays["raw_weights_"]
+    d = len(arrays["order"])
+    places = (arrays["tails"], arrays["heads"])
+    return sparse.csr_array((arrays["weights"], places), shape=(d, d))
 
 
 def _count(weights: Any) -> int:

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.dags import is_dag
+from cosmodag.dags import DENSE_LIMIT, is_dag
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io.graphs import GraphFormat, read_graph
 from cosmodag.io.tables import Missing, read_table
 
 __all__ = ["DENSE_LIMIT", "Dataset", "read_dataset"]
-
-DENSE_LIMIT = 5_000
-"""Up to this many variables a `Dataset` holds dense matrices, above it sparse ones."""
 
 
 @dataclass(frozen=True, eq=False)

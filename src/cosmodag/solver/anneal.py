@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from cosmodag.mechanism import Mechanism
 from cosmodag.objective import cosmo_objective
+from cosmodag.solver.backends import choose
 from cosmodag.solver.problems import Batch, Solution
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.schedules import anneal_temperature
@@ -43,4 +44,4 @@ class Anneal:
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve a batch of problems of one shape."""
         epochs = int(batch.settings["epochs"][0])
-        return solutions(batch, train(batch, batch.start(), epochs, watch))
+        return solutions(batch, train(batch, choose(batch).start(batch), epochs, watch))

@@ -46,11 +46,17 @@ class Backend:
         Whether it can run a batch.
     advance
         (batch, state, first, last) → state after those epochs; the state given is used up.
+    working_copies
+        Arrays as large as the parameters that it holds for each problem beside the state.
+    start
+        batch → its initial state.
     """
 
     name: str
     applies: Callable[[Batch], bool]
     advance: Callable[[Batch, State, int, int], State]
+    working_copies: int
+    start: Callable[[Batch], State] = Batch.start
 
 
 def choose(batch: Batch) -> Backend:
@@ -164,7 +170,8 @@ _LINEAR = Kernel(linear_cpu.applies, linear_cpu.gather, linear_cpu.scatter, line
 _MLP = Kernel(mlp_cpu.applies, mlp_cpu.gather, mlp_cpu.scatter, mlp_cpu.run_epochs)
 
 BACKENDS: tuple[Backend, ...] = (
-    Backend("numba", partial(_applies_numba, _LINEAR), partial(_advance_numba, _LINEAR)),
-    Backend("numba-mlp", partial(_applies_numba, _MLP), partial(_advance_numba, _MLP)),
-    Backend("xla", lambda batch: True, _advance_xla),
+    Backend("numba", partial(_applies_numba, _LINEAR), partial(_advance_numba, _LINEAR), 3),
+    Backend("numba-mlp", partial(_applies_numba, _MLP), partial(_advance_numba, _MLP), 3),
+    # Five: S, W, the gradient, and what XLA keeps between them; a test compares with its analysis.
+    Backend("xla", lambda batch: True, _advance_xla, 5),
 )

@@ -6,11 +6,21 @@ from typing import Protocol
 import jax
 
 from cosmodag.errors import DataError
+from cosmodag.solver.backends import choose
+from cosmodag.solver.memory import (
+    available_bytes,
+    check_fits,
+    lane_bytes,
+    lanes_that_fit,
+    table_bytes,
+)
 from cosmodag.solver.problems import Batch, Problem, Solution
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.watch import Watch
 
-__all__ = ["Solver", "device_named", "solve_many"]
+__all__ = ["Solver", "device_named", "solve_many", "split"]
+
+_SIDE_BY_SIDE = 32
 
 
 class Solver(Protocol):
@@ -49,6 +59,9 @@ def solve_many(
 ) -> Iterator[tuple[int, Solution]]:
     """Solve problems, those of one shape together.
 
+    Each group of problems of one shape is one batch, or several where memory or a prompt answer
+    asks for that, and solutions are handed out as batches finish.
+
     Parameters
     ----------
     solver : Solver
@@ -63,12 +76,39 @@ def solve_many(
     Yields
     ------
     (int, Solution)
-        The place of a problem in `problems` and its solution, as batches finish.
+        The place of a problem in `problems` and its solution.
+
+    Raises
+    ------
+    ResourceError
+        When not even one problem fits in memory; nothing is allocated then.
     """
     place = device_named(device)
     groups: dict[tuple[object, ...], list[int]] = {}
     for index, problem in enumerate(problems):
         groups.setdefault(problem.shape, []).append(index)
     for members in groups.values():
-        batch = Batch.of(solver.recipe, [problems[index] for index in members], place)
-        yield from zip(members, solver.solve(batch, watch), strict=True)
+        for part in split(solver.recipe, problems, members, place):
+            batch = Batch.of(solver.recipe, [problems[index] for index in part], place)
+            yield from zip(part, solver.solve(batch, watch), strict=True)
+
+
+def split(
+    recipe: Recipe, problems: Sequence[Problem], members: list[int], device: jax.Device
+) -> Iterator[list[int]]:
+    """Cut a group of problems of one shape into parts that fit in memory.
+
+    On a CPU parts are small even where memory is not short: problems are solved side by side
+    there, not in one program, so nothing is lost and solutions come sooner.
+    """
+    first = problems[members[0]]
+    available = available_bytes(device)
+    tables = len({id(problems[index].data) for index in members}) * table_bytes(first)
+    backend = choose(Batch.of(recipe, [problems[index] for index in members[:2]], device))
+    per_lane = lane_bytes(recipe, first, backend.working_copies)
+    check_fits(per_lane + table_bytes(first), available, "One such problem")
+    most = lanes_that_fit(per_lane, tables, available) or 1
+    if device.platform == "cpu":
+        most = min(most, _SIDE_BY_SIDE)
+    for begin in range(0, len(members), most):
+        yield members[begin : begin + most]

@@ -84,7 +84,7 @@ class Batch:
     """
 
     recipe: Recipe
-    tables: NDArray[Any]
+    tables: Any
     table: NDArray[np.int32]
     seeds: NDArray[np.uint32]
     settings: dict[str, NDArray[Any]]
@@ -94,11 +94,14 @@ class Batch:
     def of(cls, recipe: Recipe, problems: Sequence[Problem], device: jax.Device) -> "Batch":
         """Stack problems of one shape."""
         distinct = {id(problem.data): problem.data for problem in problems}
+        tables: Any = np.stack(list(distinct.values()))
+        if device.platform != "cpu":
+            tables = jax.device_put(tables, device)  # once, not at every chunk of epochs
         places = {key: place for place, key in enumerate(distinct)}
         dtype = problems[0].data.dtype
         return cls(
             recipe=recipe,
-            tables=np.stack(list(distinct.values())),
+            tables=tables,
             table=np.array([places[id(problem.data)] for problem in problems], np.int32),
             seeds=np.array([problem.seed for problem in problems], np.uint32),
             settings={
@@ -127,7 +130,7 @@ class Batch:
 
 def _start_many(recipe: Recipe, seeds: Any, d: int, settings: Any) -> State:
     def one(seed: Any, settings: Any) -> State:
-        return fresh_state(recipe.start(seed, d, settings))
+        return fresh_state(recipe.start(seed, d, settings), recipe.guard is not None)
 
     return jax.vmap(one)(seeds, settings)
 

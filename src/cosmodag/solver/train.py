@@ -15,6 +15,9 @@ __all__ = ["Trained", "solutions", "train"]
 # Enough pieces for a smooth bar and a prompt answer to Ctrl-C, few enough to cost nothing.
 _CHUNKS = 100
 
+# Above this, one matrix of parameters is left on the device.
+_HOST_BYTES = 2**32
+
 
 class Trained(NamedTuple):
     """A batch after training.
@@ -55,7 +58,7 @@ def train(batch: Batch, state: State, epochs: int, watch: Watch, first: int = 0)
         done += step
         marks.append(first + done)
         losses.append(np.array(state.loss))  # a copy: some backends work in place
-        watch.advance(step, _note(losses[-1]))
+        watch.advance(step * batch.size, _note(losses[-1]))
         stopped = watch.stop if done < epochs else None
         if np.all(np.asarray(state.diverged_at) >= 0):
             break
@@ -63,8 +66,17 @@ def train(batch: Batch, state: State, epochs: int, watch: Watch, first: int = 0)
 
 
 def solutions(batch: Batch, trained: Trained) -> list[Solution]:
-    """Take a trained batch apart into the solutions of its problems."""
-    parameters = jax.tree.map(np.asarray, trained.state.parameters)
+    """Take a trained batch apart into the solutions of its problems.
+
+    Parameters come to the host, except very large ones: those stay where they are, and Adam's
+    moments are freed to make room for reading them out.
+    """
+    parameters = trained.state.parameters
+    if sum(leaf.nbytes for leaf in jax.tree.leaves(parameters)) <= _HOST_BYTES:
+        parameters = jax.tree.map(np.asarray, parameters)
+    else:
+        for moment in jax.tree.leaves((trained.state.mean, trained.state.square)):
+            moment.delete()
     diverged_at = np.asarray(trained.state.diverged_at)
     return [
         Solution(

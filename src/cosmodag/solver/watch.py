@@ -22,7 +22,7 @@ class Watch:
     Parameters
     ----------
     total : int
-        Epochs to come.
+        Epochs to come, of all problems together.
     label : str
         What is being done.
     max_time : float, optional
@@ -86,12 +86,18 @@ class Watch:
 
     def _open_bar(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
 
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.completed:.0f}/{task.total:.0f} epochs"),
+            TaskProgressColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[note]}"),
             console=Console(stderr=True),

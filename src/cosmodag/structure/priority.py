@@ -1,11 +1,12 @@
 """Priorities: W = H ∘ S_{t,ε}(p), acyclic in the limit t → 0 whatever H and p are."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from cosmodag.orientation import smooth_orientation
+from cosmodag.orientation import smooth_orientation_rows
 from cosmodag.structure.base import Settings
 
 __all__ = ["Priority"]
@@ -26,5 +27,13 @@ class Priority:
 
     def orient(self, arcs: jax.Array, order: jax.Array, settings: Settings) -> jax.Array:
         """W = H ∘ S_{t,ε}(p), the diagonal zero."""
-        orientation = smooth_orientation(order, settings["temperature"], settings["shift"])
-        return arcs * orientation.reshape(orientation.shape + (1,) * (arcs.ndim - 2))
+        return self.orient_rows(arcs, order, 0, settings)
+
+    def orient_rows(
+        self, rows: jax.Array, order: jax.Array, first: Any, settings: Settings
+    ) -> jax.Array:
+        """Rows of W from the same rows of H, the first of them row `first`."""
+        orientation = smooth_orientation_rows(
+            order, settings["temperature"], settings["shift"], first, rows.shape[0]
+        )
+        return rows * orientation.reshape(orientation.shape + (1,) * (rows.ndim - 2))
