@@ -161,10 +161,11 @@ def test_gradient_of_the_loss_against_finite_differences():
                     ends.append(float(loss(**parameters)))
                     value[place] -= step
                 # Central differences in float64: truncation 1e-12, rounding 1e-16 / 1e-6.
-                assert (ends[0] - ends[1]) / 2e-6 == pytest.approx(slope[place], abs=1e-7)
+                assert (ends[0] - ends[1]) / 2e-6 == pytest.approx(float(slope[place]), abs=1e-7)
         # The row of weight zero is no part of the mean.
-        assert loss(**parameters) == pytest.approx(
-            recipe.loss({**parameters, "functions": {}}, x[:8], rows[:8], settings), rel=1e-12
+        assert float(loss(**parameters)) == pytest.approx(
+            float(recipe.loss({**parameters, "functions": {}}, x[:8], rows[:8], settings)),
+            rel=1e-12,
         )
 
 
