@@ -1,8 +1,11 @@
 """Linear COSMO's epochs on a GPU, for one problem too large to leave to a compiler.
 
 The same steps as `cosmodag.solver.loop`, for one recipe, in the two fused kernels of
-`cosmodag.solver.tiles`. Besides H and Adam's two moments nothing of size d² is ever in memory, so
-that d = 100,000 takes 112 GiB in single precision and 75 GiB with moments in bfloat16.
+`cosmodag.solver.tiles`. Besides H and Adam's two moments nothing of size d² is ever in memory: at
+d = 100,000 they are 112 GiB in single precision, and 75 GiB with moments in bfloat16.
+
+H and its moments are stored padded with zeros (`cosmodag.solver.tiles.padded`): cut
+``arcs[..., :d, :d]`` out of a state that comes from here.
 """
 
 import importlib.util
@@ -15,35 +18,43 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from cosmodag.solver.adam import State, adam_step
+from cosmodag.mechanism import Linear
+from cosmodag.objective import cosmo_objective
+from cosmodag.solver.adam import EPSILON, State, adam_step
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.schedules import anneal_temperature
 from cosmodag.solver.shuffle import row_order
-from cosmodag.structure import Settings
+from cosmodag.structure import Parameters, Priority, Settings
 
 __all__ = ["SMALLEST", "advance", "applies", "start"]
 
 SMALLEST = 500
-"""Number of variables from which the kernels are used."""
+"""Number of variables from which the kernels are faster than what XLA makes of the loop."""
 
+# Data on the device, so that every chunk of epochs need not send it again.
 _tables: WeakKeyDictionary[Batch, jax.Array] = WeakKeyDictionary()
 
 
 def applies(batch: Batch) -> bool:
-    """Whether a batch of linear COSMO is one large problem in single precision on a GPU."""
+    """Whether a batch is one large problem of linear COSMO in single precision on a GPU."""
+    recipe = batch.recipe
     return (
         batch.device.platform == "gpu"
         and batch.size == 1
         and batch.variables >= SMALLEST
         and batch.tables.dtype == np.float32
+        and isinstance(recipe.structure, Priority)
+        and isinstance(recipe.mechanism, Linear)
+        and recipe.objective is cosmo_objective
+        and recipe.schedule is anneal_temperature
         and _has_triton()
     )
 
 
 def start(batch: Batch, moments: Any = jnp.float32) -> State:
-    """Initial state, with Adam's moments of H in the precision asked for.
+    """Initial state, padded, with Adam's moments of H in the precision asked for.
 
-    The draws are those of `Batch.start`. Each number is computed from its own place in H, so that
+    The draws are those of `Batch.start`: each number is computed from its own place in H, so that
     no array of random bits comes before it.
 
     Parameters
@@ -78,24 +89,30 @@ def advance(
     batch : Batch
         One problem of linear COSMO.
     state : State
-        Where it stands; its memory is used for the result.
+        Where it stands; its memory is used for the result. It may be unpadded, which takes the
+        memory of a copy.
     first, last : int
         The epochs to run.
     tiling : Tiling, optional
         How to cut up the work.
     interpret : bool
         Whether to run the kernels without a GPU, slowly.
-    """
-    from cosmodag.solver.tiles import DEFAULT_TILING
 
-    if batch not in _tables:
-        _tables[batch] = jax.device_put(batch.tables[batch.table[0]], batch.device)
+    Returns
+    -------
+    State
+        Padded.
+    """
+    from cosmodag.solver.tiles import Tiling
+
     with jax.default_device(batch.device):
+        if batch not in _tables:
+            _tables[batch] = jnp.asarray(batch.tables[batch.table[0]])
         result: State = _run_epochs(
             batch.recipe.batch_size,
-            tiling or DEFAULT_TILING,
+            tiling or Tiling(),
             interpret,
-            state,
+            _pad_state(state),
             _tables[batch],
             batch.seeds[0],
             _settings(batch),
@@ -110,19 +127,20 @@ def _settings(batch: Batch) -> dict[str, Any]:
 
 
 def _has_triton() -> bool:
-    """Whether this JAX still has Pallas for Triton, which 0.11 announces will go one day."""
+    """Whether this JAX has Pallas for Triton, which JAX 0.11 announces it will drop one day."""
     return importlib.util.find_spec("jax.experimental.pallas.triton") is not None
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
 def _start(recipe: Any, d: int, moments: Any, seed: Any, settings: Settings) -> State:
     parameters = jax.tree.map(lambda a: a[None], recipe.start(seed, d, settings))
+    parameters["arcs"] = _pad(parameters["arcs"])
 
-    def zeros() -> dict[str, Any]:
-        dtypes = {"arcs": moments, "order": jnp.float32}
+    def zeros() -> Parameters:
         return {
             **parameters,
-            **{group: jnp.zeros(parameters[group].shape, dtype) for group, dtype in dtypes.items()},
+            "arcs": jnp.zeros(parameters["arcs"].shape, moments),
+            "order": jnp.zeros_like(parameters["order"]),
         }
 
     return State(
@@ -133,6 +151,25 @@ def _start(recipe: Any, d: int, moments: Any, seed: Any, settings: Settings) -> 
         jnp.full(1, jnp.nan, jnp.float32),
         jnp.full(1, -1, jnp.int32),
     )
+
+
+def _pad(arcs: jax.Array) -> jax.Array:
+    from cosmodag.solver.tiles import padded
+
+    more = padded(arcs.shape[-1]) - arcs.shape[-1]
+    return jnp.pad(arcs, [(0, 0)] * (arcs.ndim - 2) + [(0, more)] * 2)
+
+
+def _pad_state(state: State) -> State:
+    """Pad H and its moments one after the other, each let go as soon as its copy is made."""
+    groups = []
+    for group in state[:3]:
+        arcs = group["arcs"]
+        wide = _pad(arcs)
+        if wide is not arcs and wide.shape != arcs.shape:
+            arcs.delete()
+        groups.append({**group, "arcs": wide})
+    return State(*groups, *state[3:])
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2), donate_argnums=3)
@@ -147,77 +184,96 @@ def _run_epochs(
     first: Any,
     last: Any,
 ) -> State:
-    from cosmodag.solver.tiles import Rates, move_arcs, predict
-
-    n, d = table.shape
+    n = table.shape[0]
     size = min(batch_size, n)
     batches = math.ceil(n / size)
+    d = state.parameters["order"].shape[1]
     state = jax.tree.map(lambda lanes: lanes[0], state)
+    more = state.parameters["arcs"].shape[0] - d
+    table = jnp.pad(table, ((0, 0), (0, more)))
+    state = _on_order(lambda order: jnp.pad(order, (0, more)), state)
 
-    def run_epoch(epoch: Any, carry: tuple[State, Any]) -> tuple[State, Any]:
-        state, norms = carry
+    def run_epoch(epoch: Any, state: State) -> State:
         now = anneal_temperature(epoch, settings)
         rows = _rows_of_batches(table, row_order(seed, epoch, n), size, tiling.rows)
+        columns = jnp.swapaxes(rows, 1, 2)
 
-        def run_batch(k: Any, carry: tuple[State, Any, Any]) -> tuple[State, Any, Any]:
-            state, norms, total = carry
-            order = state.parameters["order"]
-            step = state.step + 1
+        def run_batch(k: Any, carry: tuple[State, Any]) -> tuple[State, Any]:
+            state, total = carry
             entries = jnp.minimum(size, n - k * size).astype(jnp.float32) * d
-            frobenius, one_norm = jnp.sqrt(norms[0]), norms[1]
-            order_norm = jnp.sqrt(jnp.sum(order * order))
-            rates = Rates(
-                sharpness=math.log2(math.e) / now["temperature"],
-                shift=now["shift"],
-                loss_scale=2 / entries,
-                lambda1=now["lambda1"],
-                ridge=_quotient(now["lambda2"], frobenius),
-                beta1=now["beta1"],
-                beta2=now["beta2"],
-                rate=now["learning_rate"] / (1 - now["beta1"] ** step),
-                square_scale=1 / (1 - now["beta2"] ** step),
-            )
-            packed = jnp.stack([jnp.asarray(rate, jnp.float32) for rate in rates])
-            place = jnp.reshape(k, 1).astype(jnp.int32)
-
-            parts = predict(place, packed, rows, state.parameters["arcs"], order, tiling, interpret)
-            residuals = jnp.sum(parts, axis=0) - rows[k]
-            moved = move_arcs(
-                place,
-                jnp.reshape(step, 1),
-                packed,
-                rows,
-                residuals,
-                state.parameters["arcs"],
-                state.mean["arcs"],
-                state.square["arcs"],
-                order,
-                tiling,
-                interpret,
-            )
-            pull = _quotient(now["lambda_p"], order_norm)
-            fit = jnp.sum(moved.order_parts, axis=0) * (rates.loss_scale / now["temperature"])
-            state = _move_order(state, fit + pull * order, now)
-            state.parameters["arcs"], state.mean["arcs"], state.square["arcs"] = moved[:3]
-            loss = (
-                jnp.sum(residuals * residuals) / entries
-                + now["lambda1"] * one_norm
-                + now["lambda2"] * frobenius
-                + now["lambda_p"] * order_norm
-            )
-            return state, jnp.sum(moved.norm_parts, axis=(1, 2)), total + loss
+            state, loss = _step(state, rows, columns, k, entries, now, tiling, interpret)
+            return state, total + loss
 
         zero = jnp.zeros((), jnp.float32)
-        state, norms, total = jax.lax.fori_loop(0, batches, run_batch, (state, norms, zero))
+        state, total = jax.lax.fori_loop(0, batches, run_batch, (state, zero))
         loss = total / batches
         broken = (state.diverged_at < 0) & ~jnp.isfinite(loss)
         diverged_at = jnp.where(broken, epoch, state.diverged_at).astype(jnp.int32)
-        return state._replace(loss=loss, diverged_at=diverged_at), norms
+        return state._replace(loss=loss, diverged_at=diverged_at)
 
-    arcs = state.parameters["arcs"]
-    norms = jnp.stack([jnp.sum(arcs * arcs), jnp.sum(jnp.abs(arcs))])
-    state, _ = jax.lax.fori_loop(first, last, run_epoch, (state, norms))
+    state = jax.lax.fori_loop(first, last, run_epoch, state)
+    state = _on_order(lambda order: order[:d], state)
     return jax.tree.map(lambda value: value[None], state)
+
+
+def _step(
+    state: State,
+    rows: jax.Array,
+    columns: jax.Array,
+    k: Any,
+    entries: Any,
+    now: Settings,
+    tiling: Any,
+    interpret: bool,
+) -> tuple[State, jax.Array]:
+    """One step, on batch k of an epoch with so many entries in it, and the objective before it."""
+    from cosmodag.solver.tiles import Rates, move_arcs, predict
+
+    arcs, order = state.parameters["arcs"], state.parameters["order"]
+    step = state.step + 1
+    rate = now["learning_rate"] / (1 - now["beta1"] ** step)
+    rates = Rates(
+        sharpness=math.log2(math.e) / now["temperature"],
+        shift=now["shift"],
+        loss_scale=2 / entries,
+        lambda1=now["lambda1"],
+        ridge=0.0,
+        fresh1=1 - now["beta1"],
+        fresh2=1 - now["beta2"],
+        root_scale=1 / (rate * jnp.sqrt(1 - now["beta2"] ** step)),
+        floor=EPSILON / rate,
+    )
+    place = jnp.reshape(k, 1).astype(jnp.int32)
+
+    parts, norm_parts = predict(place, _packed(rates), rows, arcs, order, tiling, interpret)
+    residuals = jnp.sum(parts, axis=0) - columns[k]
+    squares, magnitudes = jnp.sum(norm_parts, axis=(1, 2))
+    frobenius, order_norm = jnp.sqrt(squares), jnp.sqrt(jnp.sum(order * order))
+    rates = rates._replace(ridge=_pull(now["lambda2"], frobenius))
+
+    *moved, order_parts = move_arcs(
+        place,
+        jnp.reshape(step, 1),
+        _packed(rates),
+        columns,
+        residuals,
+        arcs,
+        state.mean["arcs"],
+        state.square["arcs"],
+        order,
+        tiling,
+        interpret,
+    )
+    fit = jnp.sum(order_parts, axis=0) * (rates.loss_scale / now["temperature"])
+    state = _move_order(state, fit + _pull(now["lambda_p"], order_norm) * order, now)
+    groups = ({**group, "arcs": new} for group, new in zip(state[:3], moved, strict=True))
+    loss = (
+        jnp.sum(residuals * residuals) / entries
+        + now["lambda1"] * magnitudes
+        + now["lambda2"] * frobenius
+        + now["lambda_p"] * order_norm
+    )
+    return State(*groups, *state[3:]), loss
 
 
 def _rows_of_batches(table: jax.Array, order: jax.Array, size: int, multiple: int) -> jax.Array:
@@ -226,23 +282,30 @@ def _rows_of_batches(table: jax.Array, order: jax.Array, size: int, multiple: in
     A row of zeros is predicted to be zero and leaves no trace in any product.
     """
     n = table.shape[0]
-    wide = math.ceil(size / multiple) * multiple
-    within = jnp.arange(wide)
+    within = jnp.arange(math.ceil(size / multiple) * multiple)
     places = jnp.arange(math.ceil(n / size))[:, None] * size + within
     real = (within < size) & (places < n)
     return jnp.where(real[..., None], table[order[jnp.where(real, places, 0)]], 0)
 
 
-def _quotient(numerator: Any, norm: Any) -> Any:
-    """Penalty's pull λ / ‖·‖, zero where the norm is."""
-    return jnp.where(norm > 0, numerator / jnp.where(norm > 0, norm, 1), 0)
+def _packed(rates: Any) -> jax.Array:
+    return jnp.stack([jnp.asarray(rate, jnp.float32) for rate in rates])
+
+
+def _pull(strength: Any, norm: Any) -> Any:
+    """λ / ‖·‖, the factor in the gradient of a norm; zero where the norm is."""
+    return jnp.where(norm > 0, strength / jnp.where(norm > 0, norm, 1), 0)
+
+
+def _on_order(change: Any, state: State) -> State:
+    """Change p and its moments."""
+    groups = ({**group, "order": change(group["order"])} for group in state[:3])
+    return State(*groups, *state[3:])
 
 
 def _move_order(state: State, gradient: Any, settings: Settings) -> State:
     """Count the step and move p by Adam; H and its moments are left to the caller."""
-    small = State(
-        *({"order": group["order"]} for group in (state.parameters, state.mean, state.square)),
-        *state[3:],
-    )
+    small = State(*({"order": group["order"]} for group in state[:3]), *state[3:])
     moved = adam_step(small, {"order": gradient}, settings)
-    return State(*(old | new for old, new in zip(state[:3], moved[:3], strict=True)), *moved[3:])
+    groups = (old | new for old, new in zip(state[:3], moved[:3], strict=True))
+    return State(*groups, *moved[3:])

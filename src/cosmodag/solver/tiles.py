@@ -2,9 +2,12 @@
 
 A step reads H twice and Adam's two moments once, and writes all three: seven passes over d²
 numbers, and no other array of that size exists. The first kernel forms W = H ∘ S inside the product
-x̂ = x W; the second forms each tile of the gradient G = xᵀ r and at once moves that tile of H and of
-both moments, leaving behind only sums: of Q = G ∘ W ∘ (1 − S) / t over rows and columns, from which
-the gradient of p is made, and of h² and |h|, for the norms in the next step's objective.
+x̂ = x W, and the norms of H on the way; the second forms each tile of the gradient G = xᵀ r and at
+once moves that tile of H and of both moments, leaving behind only the sums of G ∘ W ∘ (1 − S) over
+rows and over columns, from which the gradient of p is made.
+
+H and the moments are stored with rows and columns of zeros up to a multiple of `UNIT`, which stay
+zero: every tile is then whole, and every row begins where the memory likes it to.
 
 They are Pallas kernels for Triton; with ``interpret=True`` they run anywhere, slowly.
 """
@@ -17,9 +20,13 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from cosmodag.solver.adam import EPSILON
+__all__ = ["UNIT", "Moved", "Predicted", "Rates", "Tiling", "move_arcs", "padded", "predict"]
 
-__all__ = ["DEFAULT_TILING", "Moved", "Rates", "Tiling", "move_arcs", "predict"]
+UNIT = 64
+"""What the stored size of H is a multiple of; every measure of a tiling divides it."""
+
+# Large enough to turn any h that is not denormal into the sign of h, once clipped.
+_HUGE = 1e30
 
 
 class Tiling(NamedTuple):
@@ -38,24 +45,34 @@ class Tiling(NamedTuple):
 
     depth: int = 64
     width: int = 64
-    splits: int = 8
+    splits: int = 5
     warps: int = 4
     stages: int = 3
     tall: int = 64
-    wide: int = 64
-    move_warps: int = 4
+    wide: int = 32
+    move_warps: int = 8
     rows: int = 64
-    transposed: int = 1
-    guard: int = 1
-
-
-DEFAULT_TILING = Tiling()
-
-_HUGE = 1e30
 
 
 class Rates(NamedTuple):
-    """Scalars of one step, in the order in which the kernels read them."""
+    """Scalars of one step, in the order in which the kernels read them.
+
+    Attributes
+    ----------
+    sharpness
+        log₂(e) / t, for powers of two in place of e.
+    shift
+        ε.
+    loss_scale
+        2 / (B d), from the mean in the loss.
+    lambda1, ridge
+        λ₁, and λ₂ / ‖H‖_F.
+    fresh1, fresh2
+        1 − β₁ and 1 − β₂, the shares of a new gradient in the moments.
+    root_scale, floor
+        With a = learning rate / (1 − β₁ᵏ): 1 / (a √(1 − β₂ᵏ)) and Adam's 10⁻⁸ / a, so that H moves
+        by mean / (√square · root_scale + floor).
+    """
 
     sharpness: Any
     shift: Any
@@ -68,36 +85,60 @@ class Rates(NamedTuple):
     floor: Any
 
 
+class Predicted(NamedTuple):
+    """What the product returns, in parts.
+
+    Attributes
+    ----------
+    parts
+        (splits, d, b); their sum is x̂ᵀ.
+    norm_parts
+        (2, …); the sums are ‖H‖_F² and ‖H‖₁.
+    """
+
+    parts: jax.Array
+    norm_parts: jax.Array
+
+
 class Moved(NamedTuple):
-    """What the update returns: H and moments after the step, and what it summed on the way.
+    """What the update returns.
 
     Attributes
     ----------
     arcs, mean, square
-        (d, d), in the memory of those given.
+        H and its moments after the step, in the memory of those given.
     order_parts
-        (parts, d); the sum over parts is the gradient of the fit with respect to p.
-    norm_parts
-        (2, …); the sums are ‖H‖_F² and ‖H‖₁ after the step.
+        (parts, d); their sum over parts is, up to `loss_scale` / t, the gradient of the fit with
+        respect to p.
     """
 
     arcs: jax.Array
     mean: jax.Array
     square: jax.Array
     order_parts: jax.Array
-    norm_parts: jax.Array
+
+
+def padded(d: int) -> int:
+    """Size at which H is stored for d variables.
+
+    Examples
+    --------
+    >>> padded(10_000)
+    10048
+    """
+    return -(-d // UNIT) * UNIT
 
 
 def predict(
     place: jax.Array,
     rates: jax.Array,
-    table: jax.Array,
+    rows: jax.Array,
     arcs: jax.Array,
     order: jax.Array,
     tiling: Tiling,
     interpret: bool = False,
-) -> jax.Array:
-    """Parts of x̂ = x (H ∘ S) for one batch of rows; their sum over the first axis is x̂.
+) -> Predicted:
+    """x̂ = x (H ∘ S) for one batch of rows, and the norms of H.
 
     Parameters
     ----------
@@ -105,36 +146,39 @@ def predict(
         Which batch.
     rates : (9,) array
         `Rates`.
-    table : (batches, b, d) array
+    rows : (batches, b, d) array
         Rows in the order of the epoch, b a multiple of `tiling.rows`.
     arcs, order : (d, d) and (d,) arrays
-        H and p.
+        H and p, padded.
     tiling : Tiling
     interpret : bool
 
     Returns
     -------
-    (splits, b, d) array
+    Predicted
     """
-    batch, d = table.shape[1:]
-    splits = min(tiling.splits, pl.cdiv(d, tiling.depth))
-    return pl.pallas_call(
+    size, d = rows.shape[1:]
+    splits = min(tiling.splits, d // tiling.depth)
+    across = d // tiling.width
+    predicted = pl.pallas_call(
         partial(_predict_kernel, tiling=tiling, splits=splits),
-        grid=(pl.cdiv(d, tiling.width), splits, batch // tiling.rows),
-        out_shape=jax.ShapeDtypeStruct((splits, batch, d), jnp.float32),
-        compiler_params=triton.CompilerParams(
-            num_warps=tiling.warps, num_stages=tiling.stages
+        grid=(across, splits, size // tiling.rows),
+        out_shape=(
+            jax.ShapeDtypeStruct((splits, d, size), jnp.float32),
+            jax.ShapeDtypeStruct((2, splits, across), jnp.float32),
         ),
+        compiler_params=triton.CompilerParams(num_warps=tiling.warps, num_stages=tiling.stages),
         interpret=interpret,
         name="cosmo_predict",
-    )(place, rates, table, arcs, order)
+    )(place, rates, rows, arcs, order)
+    return Predicted(*predicted)
 
 
 def move_arcs(
     place: jax.Array,
     step: jax.Array,
     rates: jax.Array,
-    table: jax.Array,
+    columns: jax.Array,
     residuals: jax.Array,
     arcs: jax.Array,
     mean: jax.Array,
@@ -151,12 +195,14 @@ def move_arcs(
 
     Parameters
     ----------
-    place, rates, table, order, tiling, interpret
+    place, rates, order, tiling, interpret
         As for `predict`.
     step : (1,) int32 array
         Which step this is; seeds the rounding.
-    residuals : (b, d) array
-        x̂ − x.
+    columns : (batches, d, b) array
+        The rows given to `predict`, transposed.
+    residuals : (d, b) array
+        (x̂ − x)ᵀ.
     arcs : (d, d) float32 array
         H.
     mean, square : (d, d) float32 or bfloat16 arrays
@@ -167,60 +213,71 @@ def move_arcs(
     Moved
     """
     d = order.shape[0]
-    down, across = pl.cdiv(d, tiling.tall), pl.cdiv(d, tiling.wide)
+    down, across = d // tiling.tall, d // tiling.wide
     moved = pl.pallas_call(
         partial(_move_kernel, tiling=tiling),
         grid=(across, down),
         out_shape=(
-            jax.ShapeDtypeStruct(arcs.shape, arcs.dtype),
-            jax.ShapeDtypeStruct(mean.shape, mean.dtype),
-            jax.ShapeDtypeStruct(square.shape, square.dtype),
+            *(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in (arcs, mean, square)),
             jax.ShapeDtypeStruct((down + across, d), jnp.float32),
-            jax.ShapeDtypeStruct((2, down, across), jnp.float32),
         ),
         input_output_aliases={5: 0, 6: 1, 7: 2},
         compiler_params=triton.CompilerParams(num_warps=tiling.move_warps, num_stages=1),
         interpret=interpret,
         name="cosmo_move_arcs",
-    )(place, step, rates, table, residuals, arcs, mean, square, order)
+    )(place, step, rates, columns, residuals, arcs, mean, square, order)
     return Moved(*moved)
 
 
 def _predict_kernel(
-    place: Any, rates: Any, table: Any, arcs: Any, order: Any, parts: Any, *, tiling: Tiling, splits: int
+    place: Any,
+    rates: Any,
+    rows: Any,
+    arcs: Any,
+    order: Any,
+    parts: Any,
+    norm_parts: Any,
+    *,
+    tiling: Tiling,
+    splits: int,
 ) -> None:
-    d = order.shape[0]
-    split, slab = pl.program_id(1), pl.program_id(2)
-    start = pl.program_id(0) * tiling.width
-    v = start + jnp.arange(tiling.width)
-    columns, rows = pl.ds(start, tiling.width), pl.ds(slab * tiling.rows, tiling.rows)
-    p_v = triton.load(order.at[columns], mask=v < d, other=0.0)
-    tiles = pl.cdiv(d, tiling.depth)
-    each = pl.cdiv(tiles, splits)
+    j, split, slab = (pl.program_id(axis) for axis in range(3))
+    heads, some = pl.ds(j * tiling.width, tiling.width), pl.ds(slab * tiling.rows, tiling.rows)
+    v = j * tiling.width + jnp.arange(tiling.width)
+    p_v = order[heads]
     batch = place[0]
+    tiles = order.shape[0] // tiling.depth
+    each = pl.cdiv(tiles, splits)
 
-    def add_tile(i: Any, total: Any) -> Any:
-        start = (split * each + i) * tiling.depth
-        u = start + jnp.arange(tiling.depth)
-        across = pl.ds(start, tiling.depth)
-        p_u = triton.load(order.at[across], mask=u < d, other=0.0)
-        x = triton.load(table.at[batch, rows, across], mask=(u < d)[None, :], other=0.0)
-        h = triton.load(
-            arcs.at[across, columns], mask=(u < d)[:, None] & (v < d)[None, :], other=0.0
+    def add_tile(i: Any, sums: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        product, squares, magnitudes = sums
+        tails = pl.ds(i * tiling.depth, tiling.depth)
+        u = i * tiling.depth + jnp.arange(tiling.depth)
+        h = arcs[tails, heads]
+        w = h * _orientation(order[tails], p_v, u, v, rates)
+        x = rows[batch, some, tails]
+        return (
+            product + jnp.dot(w.T, x.T),
+            squares + jnp.sum(h * h, axis=0),
+            magnitudes + jnp.sum(jnp.abs(h), axis=0),
         )
-        return total + jnp.dot(x, h * _orientation(p_u, p_v, u, v, rates))
 
-    total = jnp.zeros((tiling.rows, tiling.width), jnp.float32)
-    total = jax.lax.fori_loop(0, each, add_tile, total)
-    mask = jnp.broadcast_to((v < d)[None, :], total.shape)
-    triton.store(parts.at[split, rows, columns], total, mask=mask)
+    zeros = jnp.zeros(tiling.width, jnp.float32)
+    nothing = jnp.zeros((tiling.width, tiling.rows), jnp.float32)
+    first = split * each
+    product, squares, magnitudes = jax.lax.fori_loop(
+        first, jnp.minimum(first + each, tiles), add_tile, (nothing, zeros, zeros)
+    )
+    parts[split, heads, some] = product
+    norm_parts[0, split, j] = jnp.sum(squares)
+    norm_parts[1, split, j] = jnp.sum(magnitudes)
 
 
 def _move_kernel(
     place: Any,
     step: Any,
     rates: Any,
-    table: Any,
+    columns: Any,
     residuals: Any,
     arcs: Any,
     mean: Any,
@@ -230,90 +287,55 @@ def _move_kernel(
     mean_out: Any,
     square_out: Any,
     order_parts: Any,
-    norm_parts: Any,
     *,
     tiling: Tiling,
 ) -> None:
-    d = order.shape[0]
     j, i = pl.program_id(0), pl.program_id(1)
-    down = pl.num_programs(1)
-    rows, columns = pl.ds(i * tiling.tall, tiling.tall), pl.ds(j * tiling.wide, tiling.wide)
+    tails, heads = pl.ds(i * tiling.tall, tiling.tall), pl.ds(j * tiling.wide, tiling.wide)
     u = i * tiling.tall + jnp.arange(tiling.tall)
     v = j * tiling.wide + jnp.arange(tiling.wide)
-    inside_u, inside_v = u < d, v < d
-    inside = inside_u[:, None] & inside_v[None, :]
+    rate = Rates(*(rates[k] for k in range(len(Rates._fields))))
+    batch = place[0]
 
-    def tile(masked: bool) -> None:
-        def only(mask: Any) -> dict[str, Any]:
-            return {"mask": mask, "other": 0.0} if masked else {}
+    h = arcs[tails, heads]
+    m = mean[tails, heads].astype(jnp.float32)
+    s2 = square[tails, heads].astype(jnp.float32)
 
-        def put(mask: Any) -> dict[str, Any]:
-            return {"mask": mask} if masked else {}
+    def product(k: Any) -> Any:
+        some = pl.ds(k * tiling.rows, tiling.rows)
+        return jnp.dot(columns[batch, tails, some], residuals[heads, some].T)
 
-        rate = Rates(*(rates[k] for k in range(len(Rates._fields))))
+    slabs = residuals.shape[1] // tiling.rows
+    fit = product(0)
+    if slabs > 1:
+        fit = jax.lax.fori_loop(1, slabs, lambda k, total: total + product(k), fit)
 
-        h = triton.load(arcs.at[rows, columns], **only(inside))
-        m = triton.load(mean.at[rows, columns], **only(inside)).astype(jnp.float32)
-        s2 = triton.load(square.at[rows, columns], **only(inside)).astype(jnp.float32)
-        p_u = triton.load(order.at[rows], **only(inside_u))
-        p_v = triton.load(order.at[columns], **only(inside_v))
-        batch = place[0]
-
-        def product(k: Any) -> Any:
-            some = pl.ds(k * tiling.rows, tiling.rows)
-            if tiling.transposed:
-                x = triton.load(table.at[batch, rows, some], **only(inside_u[:, None]))
-                r = triton.load(residuals.at[columns, some], **only(inside_v[:, None]))
-                return jnp.dot(x, r.T)
-            x = triton.load(table.at[batch, some, rows], **only(inside_u[None, :]))
-            r = triton.load(residuals.at[some, columns], **only(inside_v[None, :]))
-            return jnp.dot(x.T, r)
-
-        slabs = table.shape[2 if tiling.transposed else 1] // tiling.rows
-        fit = product(0)
-        if slabs > 1:
-            fit = jax.lax.fori_loop(1, slabs, lambda k, total: total + product(k), fit)
-
-        s = _orientation(p_u, p_v, u, v, rates)
-        oriented = fit * s
-        through = oriented * h
-        q = through - through * s
-        # The bounds of λ₁ · sign(h), which is 0 at 0, reached by any h that is not denormal.
-        sparse = jnp.clip(h * _HUGE, -rate.lambda1, rate.lambda1)
-        g = oriented * rate.loss_scale + (rate.ridge * h + sparse)
-        m = m + rate.fresh1 * (g - m)
-        s2 = s2 + rate.fresh2 * (g * g - s2)
-        h = h - m * _reciprocal(_root(s2) * rate.root_scale + rate.floor)
-
-        triton.store(arcs_out.at[rows, columns], h, **put(inside))
-        if mean.dtype != jnp.float32:
-            m, s2 = _round_at_random(m, s2, step[0], u, v, d)
-        triton.store(mean_out.at[rows, columns], m.astype(mean.dtype), **put(inside))
-        triton.store(square_out.at[rows, columns], s2.astype(square.dtype), **put(inside))
-        triton.store(order_parts.at[i, columns], jnp.sum(q, axis=0), **put(inside_v))
-        triton.store(order_parts.at[down + j, rows], -jnp.sum(q, axis=1), **put(inside_u))
-        norm_parts[0, i, j] = jnp.sum(h * h)
-        norm_parts[1, i, j] = jnp.sum(jnp.abs(h))
-
-    if d % tiling.tall == 0 and d % tiling.wide == 0:
-        tile(False)
-    elif not tiling.guard:
-        tile(True)
-    else:
-        interior = ((i + 1) * tiling.tall <= d) & ((j + 1) * tiling.wide <= d)
-        pl.when(interior)(lambda: tile(False))
-        pl.when(~interior)(lambda: tile(True))
+    s = _orientation(order[tails], order[heads], u, v, rates)
+    oriented = fit * s
+    through = oriented * h
+    q = through - through * s
+    sparse = jnp.clip(h * _HUGE, -rate.lambda1, rate.lambda1)
+    g = oriented * rate.loss_scale + (rate.ridge * h + sparse)
+    m = m + rate.fresh1 * (g - m)
+    s2 = s2 + rate.fresh2 * (g * g - s2)
+    arcs_out[tails, heads] = h - m * _reciprocal(_root(s2) * rate.root_scale + rate.floor)
+    if mean.dtype != jnp.float32:
+        m, s2 = _round_at_random(m, s2, step[0], u, v)
+    mean_out[tails, heads] = m.astype(mean.dtype)
+    square_out[tails, heads] = s2.astype(square.dtype)
+    order_parts[i, heads] = jnp.sum(q, axis=0)
+    order_parts[pl.num_programs(1) + j, tails] = -jnp.sum(q, axis=1)
 
 
 def _orientation(p_u: Any, p_v: Any, u: Any, v: Any, rates: Any) -> Any:
     """S for one tile, Definition 1, the diagonal zero."""
-    gap = (p_u + rates[1])[:, None] - p_v[None, :]
-    s = _reciprocal(1.0 + jnp.exp2(gap * rates[0]))
+    sharpness, shift = rates[0], rates[1]
+    s = _reciprocal(1.0 + jnp.exp2(((p_u + shift)[:, None] - p_v[None, :]) * sharpness))
     return jnp.where(u[:, None] == v[None, :], 0.0, s)
 
 
 def _reciprocal(x: Any) -> Any:
-    """1 / x for x > 0, to about an ulp, and 0 beyond 1e19: one instruction where a division is ten."""
+    """1 / x for x > 0, to about an ulp, and 0 beyond 1e19: two instructions in place of ten."""
     return jax.lax.rsqrt(x * x)
 
 
@@ -322,10 +344,10 @@ def _root(x: Any) -> Any:
     return x * jax.lax.rsqrt(jnp.maximum(x, 1e-37))
 
 
-def _round_at_random(m: Any, s2: Any, step: Any, u: Any, v: Any, d: int) -> tuple[Any, Any]:
+def _round_at_random(m: Any, s2: Any, step: Any, u: Any, v: Any) -> tuple[Any, Any]:
     """Cut both to the bits of a bfloat16, up or down at random without bias."""
-    arc = u[:, None].astype(jnp.uint32) * jnp.uint32(d) + v[None, :].astype(jnp.uint32)
-    word = arc + step.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
+    word = u[:, None].astype(jnp.uint32) * jnp.uint32(0x85EBCA6B) + v[None, :].astype(jnp.uint32)
+    word = word + step.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
     word = (word ^ (word >> 16)) * jnp.uint32(0x7FEB352D)
     word = (word ^ (word >> 15)) * jnp.uint32(0x846CA68B)
 
@@ -334,4 +356,4 @@ def _round_at_random(m: Any, s2: Any, step: Any, u: Any, v: Any, d: int) -> tupl
         bits = (bits + noise) & jnp.uint32(0xFFFF0000)
         return jax.lax.bitcast_convert_type(bits, jnp.float32)
 
-    return cut(m, word >> 16), cut(s2, word & jnp.uint32(0xFFFF))
+    return cut(m, word >> 16), cut(s2, (word ^ (word >> 16)) & jnp.uint32(0xFFFF))
