@@ -135,6 +135,14 @@ def test_a_constant_column_is_one_line_of_warning(table, tmp_path, capsys):
     assert "still" in error
 
 
+def test_a_dry_run_says_the_cost_and_writes_nothing(table, tmp_path, capsys):
+    assert fit(table, "-o", tmp_path / "out", "--dry-run") == 0
+    assert "GiB" in capsys.readouterr().out
+    assert fit(table, "-o", tmp_path / "out", "--dry-run", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["seconds"] > 0
+    assert not (tmp_path / "out").exists()
+
+
 def test_max_time_ends_well(table, tmp_path, capsys):
     code = fit(table, "-o", tmp_path / "out", "--epochs", 10**7, "--max-time", 0.5, "--json")
     assert code == 0

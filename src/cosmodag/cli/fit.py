@@ -1,6 +1,7 @@
 """``cosmodag fit``: a graph from a table."""
 
 import time
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +15,7 @@ from cosmodag.cli._shell import EXIT_INTERRUPTED
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
+    from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
 __all__ = ["fit"]
@@ -80,6 +82,9 @@ def fit(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the learner."),
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it would cost, and stop.")
+    ] = False,
     top: Annotated[int, typer.Option(min=0, help="How many arcs to print.")] = 15,
     json: JsonOption = False,
 ) -> None:
@@ -104,6 +109,9 @@ def fit(
         **_extra_settings(setting or []),
     }
     model = _learner(method, parameters)
+    if dry_run:
+        _print_cost(model, data, json)
+        return
     make_folder(output)
     begin = time.monotonic()
     model.fit(data)
@@ -132,6 +140,17 @@ def fit(
         )
     if model.stopped_ == "interrupt":
         raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _print_cost(model: "StructureLearner", data: "Table", json: bool) -> None:
+    """Print memory and expected time, from a few timed epochs."""
+    if not hasattr(model, "estimate"):
+        raise DataError(f"--dry-run cannot tell what {type(model).__name__} would cost.")
+    cost = model.estimate(data)
+    if json:
+        print_json(asdict(cost))
+    else:
+        print_result(f"{type(model).__name__} would take {cost}")
 
 
 def _learner(method: Method, parameters: dict[str, Any]) -> "StructureLearner":

@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 
 from cosmodag.dags import DENSE_LIMIT, order_of
 from cosmodag.errors import DataError, DivergenceError, InterruptedWarning
+from cosmodag.io.frames import as_table
 from cosmodag.learners.base import Learnt, StructureLearner
 from cosmodag.learners.checks import check_count, check_number, seeds_from
+from cosmodag.learners.preparation import Preparation
 from cosmodag.mechanism import Linear, Mechanism
 from cosmodag.orientation import log_acyclicity_bound, temperature_for
 from cosmodag.solver.anneal import Anneal
+from cosmodag.solver.estimate import Estimate, estimate
 from cosmodag.solver.many import solve_many
 from cosmodag.solver.problems import Problem, Solution
 from cosmodag.solver.readout import strong_arcs
@@ -92,22 +95,41 @@ class AnnealedLearner(StructureLearner):
         highest = temperature_for(self.acyclicity_tolerance, settings["shift"], d)
         return min(highest, settings["temperature_start"])
 
+    def estimate(self, X: Any) -> Estimate:
+        """Say what fitting a table would cost: memory, and time from a few timed epochs.
+
+        Raises
+        ------
+        ResourceError
+            When the fit would need more memory than there is; nothing is allocated then.
+        """
+        self._check_settings()
+        table = as_table(X)
+        data = Preparation.of(table.X, self.scale).apply(table.X)
+        return estimate(self._solver(), self._problems(data), self.device)
+
+    def _solver(self) -> Anneal:
+        return Anneal(self._mechanism(), self.batch_size)
+
+    def _problems(self, data: NDArray[np.float32]) -> list[Problem]:
+        """One problem a start."""
+        settings = self.settings_for(data.shape[1])
+        numbers = {**settings, "epochs": float(self.epochs), "beta1": 0.9, "beta2": 0.999}
+        seeds = seeds_from(self.random_state, self.restarts)
+        return [Problem(data, numbers, seed) for seed in seeds]
+
     def _learn(self, data: NDArray[np.float32]) -> Learnt:
         d = data.shape[1]
-        settings = self.settings_for(d)
-        problem_settings = {**settings, "epochs": float(self.epochs), "beta1": 0.9, "beta2": 0.999}
-        problems = [
-            Problem(data, problem_settings, seed)
-            for seed in seeds_from(self.random_state, self.restarts)
-        ]
-        solver = Anneal(self._mechanism(), self.batch_size)
+        problems = self._problems(data)
+        settings = dict(problems[0].settings)
+        solver = self._solver()
         with Watch(
             self.epochs * self.restarts, type(self).__name__, self.max_time, self.verbose
         ) as watch:
             found = [s for _, s in solve_many(solver, problems, device=self.device, watch=watch)]
         best = self._best(solver, problems[0], found)
         self._warn_if_stopped(best)
-        final = anneal_temperature(self.epochs, problem_settings)
+        final = anneal_temperature(self.epochs, settings)
         priorities = np.asarray(best.parameters["order"], np.float64)
         return Learnt(
             raw_weights=self._strengths(solver.recipe, best.parameters, final),
@@ -115,8 +137,8 @@ class AnnealedLearner(StructureLearner):
             stopped=best.stopped,
             extra={
                 "priorities_": priorities,
-                "history_": self._history(best, problem_settings, d),
-                "settings_": settings,
+                "history_": self._history(best, settings, d),
+                "settings_": self.settings_for(d),
             },
         )
 

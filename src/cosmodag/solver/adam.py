@@ -25,6 +25,9 @@ class State(NamedTuple):
         Mean objective over the batches of the latest epoch.
     diverged_at
         First epoch in which the objective was not finite, −1 while there is none.
+    undone
+        Where the recipe has a guard: how many epochs it undid, and the first of them (−1 while
+        there is none).
     """
 
     parameters: Parameters
@@ -33,13 +36,15 @@ class State(NamedTuple):
     step: Any
     loss: Any
     diverged_at: Any
+    undone: Any = ()
 
 
-def fresh_state(parameters: Parameters) -> State:
-    """Parameters before the first step."""
+def fresh_state(parameters: Parameters, guarded: bool = False) -> State:
+    """Parameters before the first step, of a recipe with a guard or of one without."""
     zeros = jax.tree.map(jnp.zeros_like, parameters)
     loss = jnp.asarray(jnp.nan, parameters["arcs"].dtype)
-    return State(parameters, zeros, zeros, jnp.int32(0), loss, jnp.int32(-1))
+    undone = (jnp.int32(0), jnp.int32(-1)) if guarded else ()
+    return State(parameters, zeros, zeros, jnp.int32(0), loss, jnp.int32(-1), undone)
 
 
 def adam_step(state: State, gradient: Parameters, settings: Settings) -> State:

@@ -17,12 +17,11 @@ from threadpoolctl import ThreadpoolController
 
 from cosmodag.mechanism import Mechanism
 from cosmodag.objective import cosmo_objective
-from cosmodag.solver import linear_cpu, mlp_cpu
+from cosmodag.solver import linear_cpu, mlp_cpu, sharded
 from cosmodag.solver.adam import State
 from cosmodag.solver.cpu_steps import Knobs
-from cosmodag.solver.loop import run_epochs
+from cosmodag.solver.loop import run_many
 from cosmodag.solver.problems import Batch
-from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.schedules import anneal_temperature
 from cosmodag.structure import Priority
 
@@ -72,11 +71,7 @@ def _advance_xla(batch: Batch, state: State, first: int, last: int) -> State:
         return advanced
 
 
-@partial(jax.jit, static_argnums=0, donate_argnums=1)
-def _run_many(recipe: Recipe, state: State, *arguments: Any) -> State:
-    axes = (0, None, 0, 0, 0, None, None)
-    result: State = jax.vmap(partial(run_epochs, recipe), in_axes=axes)(state, *arguments)
-    return result
+_run_many = jax.jit(run_many, static_argnums=0, donate_argnums=1)
 
 
 @dataclass(frozen=True)
@@ -172,6 +167,7 @@ _MLP = Kernel(mlp_cpu.applies, mlp_cpu.gather, mlp_cpu.scatter, mlp_cpu.run_epoc
 BACKENDS: tuple[Backend, ...] = (
     Backend("numba", partial(_applies_numba, _LINEAR), partial(_advance_numba, _LINEAR), 3),
     Backend("numba-mlp", partial(_applies_numba, _MLP), partial(_advance_numba, _MLP), 3),
+    Backend("sharded", sharded.applies, sharded.advance, 5, sharded.start),
     # Five: S, W, the gradient, and what XLA keeps between them; a test compares with its analysis.
     Backend("xla", lambda batch: True, _advance_xla, 5),
 )

@@ -12,7 +12,7 @@ from cosmodag.solver.adam import State, fresh_state
 from cosmodag.solver.recipe import Recipe
 from cosmodag.structure import Parameters
 
-__all__ = ["Batch", "Problem", "Solution"]
+__all__ = ["Batch", "Problem", "Solution", "start_many"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +128,13 @@ class Batch:
             return state
 
 
-def _start_many(recipe: Recipe, seeds: Any, d: int, settings: Any) -> State:
+def start_many(recipe: Recipe, seeds: Any, d: int, settings: Any) -> State:
+    """Draw the initial states of problems of d variables, stacked."""
+
     def one(seed: Any, settings: Any) -> State:
         return fresh_state(recipe.start(seed, d, settings), recipe.guard is not None)
 
     return jax.vmap(one)(seeds, settings)
 
 
-_start = jax.jit(_start_many, static_argnums=(0, 2))
+_start = jax.jit(start_many, static_argnums=(0, 2))

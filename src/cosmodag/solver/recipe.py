@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -11,10 +11,39 @@ from cosmodag.mechanism import Mechanism
 from cosmodag.objective import Objective
 from cosmodag.structure import Parameters, Settings, Structure
 
-__all__ = ["Recipe", "Schedule"]
+__all__ = ["Guard", "Recipe", "Schedule", "Strengths", "from_normal", "from_zero"]
 
 Schedule = Callable[[Any, Settings], Settings]
 """The settings in force during an epoch, from its number (from 0) and the problem's settings."""
+
+Strengths = Callable[[jax.Array, jax.Array], jax.Array]
+"""The strengths of arcs to start from, from a key and the ones the mechanism drew."""
+
+
+def from_zero(key: jax.Array, drawn: jax.Array) -> jax.Array:
+    """Start without arcs."""
+    return jnp.zeros_like(drawn)
+
+
+def from_normal(key: jax.Array, drawn: jax.Array) -> jax.Array:
+    """Start from N(0, 1)."""
+    return jax.random.normal(key, drawn.shape, drawn.dtype)
+
+
+class Guard(Protocol):
+    """A region that W must not be found outside of at the end of an epoch."""
+
+    def holds(self, strengths: jax.Array, settings: Settings) -> jax.Array:
+        """Whether the strengths of arcs, d × d, are inside."""
+        ...
+
+    def patience(self, settings: Settings) -> jax.Array:
+        """How many epochs may be undone; from then on nothing moves any more."""
+        ...
+
+    def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
+        """Whether, after a run that began with epoch `first`, its result is not to be used."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -32,6 +61,10 @@ class Recipe:
         How settings change with the epoch.
     batch_size
         Rows a step; the last batch of an epoch may be smaller.
+    strengths
+        Where the strengths of arcs start; None for where the mechanism starts them.
+    guard
+        What is checked at the end of every epoch; the epoch is undone where it fails.
     """
 
     structure: Structure
@@ -39,11 +72,15 @@ class Recipe:
     objective: Objective
     schedule: Schedule
     batch_size: int
+    strengths: Strengths | None = None
+    guard: Guard | None = None
 
     def start(self, seed: Any, d: int, settings: Settings) -> Parameters:
         """Draw the parameters of one problem of d variables."""
         order_key, mechanism_key = jax.random.split(jax.random.key(seed))
         arcs, functions = self.mechanism.start(mechanism_key, d)
+        if self.strengths is not None:
+            arcs = self.strengths(mechanism_key, arcs)
         order = self.structure.start(order_key, d, settings)
         return {"arcs": arcs, "order": order, "functions": functions}
 
