@@ -2,7 +2,7 @@
 
 import math
 
-__all__ = ["default_settings", "paper_settings"]
+__all__ = ["default_mlp_settings", "default_settings", "paper_mlp_settings", "paper_settings"]
 
 
 def paper_settings(d: int) -> dict[str, float | None]:
@@ -51,6 +51,44 @@ def default_settings(d: int) -> dict[str, float]:
         "shift": 2.5e-3,
         "temperature_start": 0.37,
         "temperature_end": 1.2e-3,
+    }
+
+
+def paper_mlp_settings(d: int) -> dict[str, float | None]:
+    """Give non-linear COSMO's hyper-parameters as the paper's search chose them.
+
+    Close to what was selected over the paper's non-linear data sets; the same for every d.
+    """
+    return {
+        "learning_rate": 1.7e-3,
+        "priority_learning_rate": None,
+        "lambda1": 6.7e-4,
+        "lambda2": 2.3e-3,
+        "lambda_p": 2e-3,
+        "shift": 1e-2,
+        "temperature_start": 0.45,
+        "temperature_end": 8e-4,
+    }
+
+
+def default_mlp_settings(d: int, mask: str = "weights") -> dict[str, float]:
+    """Give the hyper-parameters that ``CosmoMLP()`` uses for d variables.
+
+    Parameters
+    ----------
+    d : int
+    mask : {"weights", "inputs"}
+        Gates are fewer than weights, and one gate stands for several: λ₁ is larger for them.
+    """
+    return {
+        "learning_rate": 1.7e-3,
+        "priority_learning_rate": 5e-4,
+        "lambda1": 6.7e-4 if mask == "weights" else 1.8e-3,
+        "lambda2": 2.3e-3,
+        "lambda_p": 2e-3,
+        "shift": 1e-2,
+        "temperature_start": 0.45,
+        "temperature_end": 8e-4,
     }
 
 

@@ -285,6 +285,7 @@ def run_epochs(
             )
         batches = (n + size - 1) // size
         loss = (error + penalty) / batches + knobs.lambda1 * norms(state.arcs)[0]
-        if diverged_at < 0 and not np.isfinite(loss):
+        # Not np.isfinite: it subtracts, which reordered sums may simplify away.
+        if diverged_at < 0 and not abs(loss) < np.inf:
             diverged_at = epoch
     return step, loss, diverged_at

@@ -1,0 +1,228 @@
+"""Learners of networks: what the non-linear learners share after the fit."""
+
+from abc import abstractmethod
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from cosmodag.errors import DataError
+from cosmodag.learners.base import Learnt, StructureLearner
+from cosmodag.learners.checks import check_count
+from cosmodag.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward
+
+__all__ = ["NetworkLearner"]
+
+# Hidden units of a block of rows held at once, 128 MB of them.
+_MOST_UNITS = 2**24
+
+
+class NetworkLearner(StructureLearner):
+    """A learner whose variables are perceptrons of their parents.
+
+    A subclass calls :meth:`_keep` when it has learnt. Predictions use the *pruned* networks: of
+    the first layer, only the weights of arcs in ``adjacency_``.
+    """
+
+    hidden: tuple[int, ...]
+    activation: str
+    arc_strength: str
+
+    first_weights_: NDArray[Any]
+    first_biases_: NDArray[Any]
+    inner_layers_: NDArray[Any]
+    output_weights_: NDArray[Any]
+    output_biases_: NDArray[Any]
+
+    _extra_arrays: tuple[str, ...] = (
+        "first_weights_",
+        "first_biases_",
+        "inner_layers_",
+        "output_weights_",
+        "output_biases_",
+    )
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if not isinstance(self.hidden, tuple | list) or not self.hidden:
+            raise DataError(
+                f"hidden is {self.hidden!r}: it must be a tuple of the sizes of hidden layers, "
+                "such as (10,)."
+            )
+        for size in self.hidden:
+            check_count("hidden", size)
+        check_choice("activation", self.activation, ACTIVATIONS)
+        check_choice("arc_strength", self.arc_strength, ARC_STRENGTHS)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn a graph, as every learner does, and centre the residuals of the pruned networks."""
+        super().fit(X, y)
+        self._centre_residuals()
+        return self
+
+    def _centre_residuals(self) -> None:
+        """Give each pruned network the output bias that is best for it on the training data."""
+        shift = self.residuals_.mean(axis=0)
+        shift[self._preparation.constant] = 0
+        self.output_biases_ = self.output_biases_ + shift
+        self.residuals_ = self.residuals_ - shift
+
+    def _keep(self, first_weights: ArrayLike, functions: Any) -> None:
+        """Remember the networks as fitted attributes."""
+        self.first_weights_ = np.asarray(first_weights)
+        self.first_biases_ = np.asarray(functions["biases"])
+        inner = [
+            np.ravel(layer[kind]) for layer in functions["hidden"] for kind in ("weights", "biases")
+        ]
+        self.inner_layers_ = np.concatenate([np.empty(0, np.float32), *inner])
+        self.output_weights_ = np.asarray(functions["output"]["weights"])
+        self.output_biases_ = np.asarray(functions["output"]["biases"])
+
+    def _inner_layers(self) -> list[dict[str, NDArray[Any]]]:
+        """Take `inner_layers_` apart into weights (d, in, out) and biases (d, out)."""
+        d, rest, layers = self.n_features_in_, self.inner_layers_, []
+        for before, after in pairwise(self.hidden):
+            weights, biases, rest = np.split(rest, np.cumsum([d * before * after, d * after]))
+            layers.append(
+                {"weights": weights.reshape(d, before, after), "biases": biases.reshape(d, after)}
+            )
+        return layers
+
+    @abstractmethod
+    def _causal_order(self) -> NDArray[np.intp] | None:
+        """Order of the variables, causes first, where it does not come from the weights."""
+
+    @property
+    def arc_norms_(self) -> NDArray[np.float64]:
+        """(d, d): ‖W_uv·‖₂, the length of the first-layer weights of each arc."""
+        return self._arc_strengths("norm")
+
+    @property
+    def arc_sums_(self) -> NDArray[np.float64]:
+        """(d, d): Σ_i W_uvi, the signed sum of the first-layer weights of each arc."""
+        return self._arc_strengths("sum")
+
+    def _arc_strengths(self, name: str) -> NDArray[np.float64]:
+        check_is_fitted(self, "first_weights_")
+        strengths = ARC_STRENGTHS[name](self.first_weights_.astype(np.float64))
+        strengths[self._preparation.constant] = 0
+        strengths[:, self._preparation.constant] = 0
+        return np.asarray(strengths)
+
+    def read_out(self, arc_strength: str) -> Self:
+        """Read the graph again from the same fit, with another strength of arcs.
+
+        Everything that follows from the strengths is set anew: `raw_weights_`, `weights_`,
+        `adjacency_`, the residuals, and the parameter `arc_strength` itself.
+
+        Parameters
+        ----------
+        arc_strength : {"norm", "sum"}
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "adjacency_")
+        check_choice("arc_strength", arc_strength, ARC_STRENGTHS)
+        data = self._training_data()
+        self.arc_strength = arc_strength
+        raw = self._arc_strengths(arc_strength)
+        self._read_out(Learnt(raw, self._causal_order(), self.stopped_))
+        self.residuals_ = np.asarray(data - self._fitted(data), np.float32)
+        self._centre_residuals()
+        return self
+
+    def effect(self, u: Any, v: Any, grid: ArrayLike) -> NDArray[np.float64]:
+        """Fitted response of v to u, all other parents of v at their means.
+
+        Parameters
+        ----------
+        u, v : column name, or column number
+            The arc u → v. If the graph has no such arc, the response is flat.
+        grid : (m,) array
+            Values of u, in its own units.
+
+        Returns
+        -------
+        (m,) array
+            Values of v, in its own units.
+        """
+        check_is_fitted(self, "adjacency_")
+        cause, response = self._place(u), self._place(v)
+        values = np.asarray(grid, np.float64)
+        if values.ndim != 1 or not np.isfinite(values).all():
+            raise DataError("grid must be a one-dimensional array of finite numbers.")
+        means, factors = self._preparation.means, self._preparation.factors
+        rows = np.tile(self._training_data().mean(axis=0), (len(values), 1))
+        rows[:, cause] = (values - means[cause]) / factors[cause]
+        fitted = self._fitted_column(rows, response)
+        return np.asarray(fitted * factors[response] + means[response])
+
+    def _place(self, name: Any) -> int:
+        names = self.names_
+        if name in names:
+            return names.index(name)
+        raise DataError(f"There is no column {name!r}: the columns are {_listed(names)}.")
+
+    def _training_data(self) -> NDArray[np.float64]:
+        """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
+        values = self.residuals_.astype(np.float64)
+        for v in self._order:
+            values[:, v] += self._fitted_column(values, v)
+        return values
+
+    def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
+        weights = np.where(self.adjacency_[..., None] != 0, self.first_weights_, 0)
+        functions = self._functions(slice(None))
+        activation = ACTIVATIONS[self.activation][1]
+        step = max(1, _MOST_UNITS // weights[0].size)
+        blocks = [
+            forward(data[start : start + step], weights, functions, activation)
+            for start in range(0, len(data), step)
+        ]
+        fitted = np.concatenate(blocks) if blocks else np.empty(data.shape)
+        fitted[:, self._preparation.constant] = 0
+        return fitted
+
+    def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
+        if self._preparation.constant[v]:
+            return np.zeros(len(data))
+        parents = np.flatnonzero(self.adjacency_[:, v])
+        weights = self.first_weights_[parents, v][:, None]
+        functions = self._functions(slice(v, v + 1))
+        activation = ACTIVATIONS[self.activation][1]
+        column: NDArray[Any] = forward(data[:, parents], weights, functions, activation)[:, 0]
+        return column
+
+    def _functions(self, some: slice) -> dict[str, Any]:
+        """All but the first-layer weights, of some of the networks."""
+        return {
+            "biases": self.first_biases_[some],
+            "hidden": [
+                {kind: values[some] for kind, values in layer.items()}
+                for layer in self._inner_layers()
+            ],
+            "output": {
+                "weights": self.output_weights_[some],
+                "biases": self.output_biases_[some],
+            },
+        }
+
+    def _restore(self, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
+        # A saved tuple comes back as a list.
+        self.hidden = tuple(self.hidden)
+        super()._restore(arrays, facts)
+
+
+def check_choice(name: str, value: Any, choices: Any) -> None:
+    """Refuse a value that is not one of the names allowed."""
+    if not isinstance(value, str) or value not in choices:
+        raise DataError(f"{name} is {value!r}: it must be one of {', '.join(map(repr, choices))}.")
+
+
+def _listed(names: list[Any]) -> str:
+    shown = ", ".join(str(name) for name in names[:10])
+    return shown if len(names) <= 10 else f"{shown}, … ({len(names)} in all)"
