@@ -36,15 +36,20 @@ autodoc_mock_imports = ["ray", "torch"]
 numpydoc_show_class_members = False
 
 
-def escape_absolute_values(
+def escape_mathematics(
     app: Any, what: str, name: str, obj: object, options: Any, lines: list[str]
 ) -> None:
-    """Read ``|W|`` in a docstring as mathematics; to reStructuredText it is a substitution."""
+    """Read ``|W|`` and ``adjacency_`` as they stand; to reStructuredText they are references."""
     for number, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
-            pieces = line.split("`")
-            pieces[::2] = [re.sub(r"(?<!\\)\|(?=[^\s|])", r"\\|", piece) for piece in pieces[::2]]
-            lines[number] = "`".join(pieces)
+            pieces = re.split(r"(``.+?``|`[^`]+`)", line)  # quoted pieces at odd positions
+            pieces[::2] = [escape(piece) for piece in pieces[::2]]
+            lines[number] = "".join(pieces)
+
+
+def escape(prose: str) -> str:
+    prose = re.sub(r"(?<!\\)\|(?=[^\s|])", r"\\|", prose)
+    return re.sub(r"(?<=\w)_(?!\w)", r"\\_", prose)
 
 
 def skip_type_aliases(
@@ -57,4 +62,4 @@ def skip_type_aliases(
 def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", skip_type_aliases)
     # after numpydoc, which rewrites the lines
-    app.connect("autodoc-process-docstring", escape_absolute_values, priority=900)
+    app.connect("autodoc-process-docstring", escape_mathematics, priority=900)
