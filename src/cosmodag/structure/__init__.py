@@ -6,6 +6,8 @@ adds the batch.
 """
 
 from cosmodag.structure.base import Parameters, Settings, Structure
+from cosmodag.structure.free import Free
+from cosmodag.structure.potential import Potential
 from cosmodag.structure.priority import Priority
 
-__all__ = ["Parameters", "Priority", "Settings", "Structure"]
+__all__ = ["Free", "Parameters", "Potential", "Priority", "Settings", "Structure"]
