@@ -11,14 +11,35 @@ from cosmodag._version import __version__
 
 if TYPE_CHECKING:
     from cosmodag import metrics, simulate
-    from cosmodag.learners import Cosmo, default_settings, load, paper_settings
+    from cosmodag.learners import (
+        Cosmo,
+        CosmoMLP,
+        EmptyGraph,
+        EqualVariance,
+        R2Sort,
+        RandomSort,
+        VarianceSort,
+        default_mlp_settings,
+        default_settings,
+        load,
+        paper_mlp_settings,
+        paper_settings,
+    )
 
 __all__ = [
     "Cosmo",
+    "CosmoMLP",
+    "EmptyGraph",
+    "EqualVariance",
+    "R2Sort",
+    "RandomSort",
+    "VarianceSort",
     "__version__",
+    "default_mlp_settings",
     "default_settings",
     "load",
     "metrics",
+    "paper_mlp_settings",
     "paper_settings",
     "simulate",
 ]

@@ -6,12 +6,25 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from cosmodag import Cosmo
+from cosmodag import (
+    Cosmo,
+    EmptyGraph,
+    EqualVariance,
+    R2Sort,
+    RandomSort,
+    VarianceSort,
+)
 from cosmodag.learners import StructureLearner
 
 LEARNERS: dict[str, Callable[[], StructureLearner]] = {
     "Cosmo": partial(Cosmo, epochs=30, random_state=0),
     "Cosmo-restarts": partial(Cosmo, epochs=10, restarts=3, random_state=0),
+    "VarianceSort": VarianceSort,
+    "VarianceSort-least-squares": partial(VarianceSort, criterion="none"),
+    "R2Sort": R2Sort,
+    "RandomSort": partial(RandomSort, random_state=0),
+    "EqualVariance": EqualVariance,
+    "EmptyGraph": EmptyGraph,
 }
 
 

@@ -1,8 +1,35 @@
 """Learners: scikit-learn estimators that turn a table into a DAG."""
 
 from cosmodag.learners.base import StructureLearner
+from cosmodag.learners.baselines import (
+    EmptyGraph,
+    EqualVariance,
+    R2Sort,
+    RandomSort,
+    VarianceSort,
+)
 from cosmodag.learners.cosmo import Cosmo
+from cosmodag.learners.cosmo_mlp import CosmoMLP
 from cosmodag.learners.saved import load
-from cosmodag.learners.settings import default_settings, paper_settings
+from cosmodag.learners.settings import (
+    default_mlp_settings,
+    default_settings,
+    paper_mlp_settings,
+    paper_settings,
+)
 
-__all__ = ["Cosmo", "StructureLearner", "default_settings", "load", "paper_settings"]
+__all__ = [
+    "Cosmo",
+    "CosmoMLP",
+    "EmptyGraph",
+    "EqualVariance",
+    "R2Sort",
+    "RandomSort",
+    "StructureLearner",
+    "VarianceSort",
+    "default_mlp_settings",
+    "default_settings",
+    "load",
+    "paper_mlp_settings",
+    "paper_settings",
+]

@@ -5,11 +5,30 @@ import os
 from cosmodag.errors import DataError
 from cosmodag.io.models import read_model
 from cosmodag.learners.base import StructureLearner
+from cosmodag.learners.baselines import (
+    EmptyGraph,
+    EqualVariance,
+    R2Sort,
+    RandomSort,
+    VarianceSort,
+)
 from cosmodag.learners.cosmo import Cosmo
+from cosmodag.learners.cosmo_mlp import CosmoMLP
 
 __all__ = ["load"]
 
-_LEARNERS: dict[str, type[StructureLearner]] = {learner.__name__: learner for learner in (Cosmo,)}
+_LEARNERS: dict[str, type[StructureLearner]] = {
+    learner.__name__: learner
+    for learner in (
+        Cosmo,
+        CosmoMLP,
+        EmptyGraph,
+        EqualVariance,
+        R2Sort,
+        RandomSort,
+        VarianceSort,
+    )
+}
 
 
 def load(path: str | os.PathLike[str]) -> StructureLearner:

@@ -1,0 +1,161 @@
+"""Sparse regression of each variable on those before it in a causal order."""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from cosmodag.errors import DataError
+
+__all__ = ["CRITERIA", "check_criterion", "regress_on_predecessors"]
+
+CRITERIA = ("bic", "aic", "none")
+
+# Share of a variable's variance below which what is left of it is rounding of float32 data.
+NEGLIGIBLE = 1e-10
+# The lasso path ends, and drops regressors, at absolute tolerances of about 1e-7. Blown up by this
+# factor the regressors of smallest weight stay clear of them.
+ENLARGEMENT = 1e6
+# A path coefficient is a share of the least-squares one; this much of it is rounding.
+VANISHED = 1e-9
+
+
+def check_criterion(criterion: Any) -> None:
+    """Refuse a criterion that is not one of ``CRITERIA``."""
+    if criterion not in CRITERIA:
+        raise DataError(
+            f"criterion is {criterion!r}: it must be one of {', '.join(map(repr, CRITERIA))}."
+        )
+
+
+def regress_on_predecessors(
+    data: NDArray[Any], order: NDArray[np.intp], criterion: str = "bic"
+) -> NDArray[np.float64]:
+    r"""Regress each variable on all variables before it in an order, and keep the useful ones.
+
+    The second half of *sortnregress* (Reisach, Seiler and Weichwald 2021): least squares gives
+    coefficients :math:`b`, and an adaptive lasso, that is the lasso on regressors multiplied by
+    :math:`|b|`, a path of ever more regressors, from which the information criterion
+
+    .. math:: \mathrm{RSS} / \hat\sigma^2 + c \cdot \text{(number of regressors)},
+       \qquad c = \log n \text{ (BIC) or } 2 \text{ (AIC)},
+
+    chooses, :math:`\hat\sigma^2` being the error variance of least squares. The result follows
+    the units: a column in other units has other coefficients, but the same arcs.
+
+    A variable with more than (n − 1)/2 predecessors leaves least squares too few rows, or none, to
+    estimate :math:`\sigma^2` from. Then :math:`b` is the least-squares solution of least norm,
+    :math:`n \log \mathrm{RSS}` takes the place of :math:`\mathrm{RSS} / \hat\sigma^2`, and at most
+    (n − 1)/2 regressors are kept.
+
+    All of it is computed from the d×d matrix of second moments, so that only one product depends
+    on n. There is no intercept: centre the data.
+
+    Parameters
+    ----------
+    data : (n, d) array
+    order : (d,) array of int
+        The variables, causes first.
+    criterion : {"bic", "aic", "none"}
+        How to choose; ``"none"`` keeps least squares on all predecessors.
+
+    Returns
+    -------
+    (d, d) array
+        Coefficient of u in the regression of v at [u, v]; zero rows and columns for variables that
+        are constant.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> x = random.normal(size=500)
+    >>> y = 2 * x + random.normal(size=500)
+    >>> data = np.column_stack([y - x + random.normal(size=500), y, x])
+    >>> regress_on_predecessors(data, order=np.array([2, 1, 0])).round(1)
+    array([[ 0. ,  0. ,  0. ],
+           [ 1. ,  0. ,  0. ],
+           [-1.1,  2. ,  0. ]])
+    """
+    from sklearn.exceptions import ConvergenceWarning
+
+    check_criterion(criterion)
+    n, d = data.shape
+    order = order[np.ptp(data, axis=0)[order] > 0]
+    ordered = data[:, order].astype(np.float64)
+    sizes = np.sqrt(np.mean(ordered**2, axis=0))
+    ordered /= sizes
+    products = ordered.T @ ordered / n
+    coefficients = np.zeros(products.shape)
+    with warnings.catch_warnings():
+        # What it warns of is that a redundant regressor was left out, and that is meant.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for k in range(1, len(order)):
+            coefficients[:k, k] = _regress(products[:k, :k], products[:k, k], n, criterion)
+    weights = np.zeros((d, d))
+    weights[np.ix_(order, order)] = coefficients * sizes / sizes[:, None]
+    return weights
+
+
+def _regress(
+    gram: NDArray[np.float64], target: NDArray[np.float64], n: int, criterion: str
+) -> NDArray[np.float64]:
+    """Regress a variable of unit size, given the mean products among regressors and with it."""
+    least_squares: NDArray[np.float64] = linalg.lstsq(
+        gram, target, cond=NEGLIGIBLE, lapack_driver="gelsy"
+    )[0]
+    if criterion == "none":
+        return least_squares
+    penalty = math.log(n) if criterion == "bic" else 2.0
+    noise = _noise_variance(target, least_squares, n)
+    used = np.flatnonzero(least_squares)
+    factors = ENLARGEMENT * np.abs(least_squares[used])
+    gram, target = gram[np.ix_(used, used)] * np.outer(factors, factors), target[used] * factors
+    path = _lasso_path(gram, target, n)
+    chosen = path[:, np.argmin(_criterion(path, gram, target, n, penalty, noise))]
+    coefficients = np.zeros_like(least_squares)
+    coefficients[used] = chosen * factors
+    return coefficients
+
+
+def _noise_variance(
+    target: NDArray[np.float64], least_squares: NDArray[np.float64], n: int
+) -> float | None:
+    """Error variance of least squares; None where too few rows are left to estimate it from."""
+    regressors = len(target)
+    if 2 * regressors > n - 1:
+        return None
+    unexplained = 1.0 - float(target @ least_squares)
+    return max(unexplained, NEGLIGIBLE) * n / (n - regressors - 1)
+
+
+def _lasso_path(
+    gram: NDArray[np.float64], target: NDArray[np.float64], n: int
+) -> NDArray[np.float64]:
+    """Solutions of the lasso, a column for each place where the set of regressors changes."""
+    from sklearn.linear_model import lars_path_gram
+
+    if not len(target):
+        return np.zeros((0, 1))
+    path = lars_path_gram(n * target, n * gram, n_samples=n, method="lasso")[2]
+    return np.where(np.abs(path) * ENLARGEMENT > VANISHED, path, 0.0)
+
+
+def _criterion(
+    path: NDArray[np.float64],
+    gram: NDArray[np.float64],
+    target: NDArray[np.float64],
+    n: int,
+    penalty: float,
+    noise: float | None,
+) -> NDArray[np.float64]:
+    """Information criterion of each solution, with the noise variance known or profiled out."""
+    explained = 2 * target @ path - np.sum(path * (gram @ path), axis=0)
+    unexplained = np.maximum(1.0 - explained, NEGLIGIBLE)
+    regressors = np.count_nonzero(path, axis=0)
+    if noise is not None:
+        return np.asarray(n * unexplained / noise + penalty * regressors)
+    criterion = n * np.log(unexplained) + penalty * regressors
+    return np.where(2 * regressors <= n - 1, criterion, np.inf)
