@@ -36,15 +36,22 @@ autodoc_mock_imports = ["ray", "torch"]
 numpydoc_show_class_members = False
 
 
-def escape_mathematics(
+def escape_names(
     app: Any, what: str, name: str, obj: object, options: Any, lines: list[str]
 ) -> None:
     """Read ``|W|`` and ``adjacency_`` as they stand; to reStructuredText they are references."""
+    block = None  # the indentation of the directive or literal block the line may belong to
     for number, line in enumerate(lines):
-        if not line.lstrip().startswith((">>>", "...")):
-            pieces = re.split(r"(``.+?``|`[^`]+`)", line)  # quoted pieces at odd positions
-            pieces[::2] = [escape(piece) for piece in pieces[::2]]
-            lines[number] = "".join(pieces)
+        indentation = len(line) - len(line.lstrip())
+        if block is not None and line.strip() and indentation <= block:
+            block = None
+        if block is not None or line.lstrip().startswith((">>>", "...")):
+            continue
+        if line.rstrip().endswith("::"):
+            block = indentation
+        pieces = re.split(r"(``.+?``|`[^`]+`)", line)  # what is quoted stands at odd positions
+        pieces[::2] = [escape(piece) for piece in pieces[::2]]
+        lines[number] = "".join(pieces)
 
 
 def escape(prose: str) -> str:
@@ -62,4 +69,4 @@ def skip_type_aliases(
 def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", skip_type_aliases)
     # after numpydoc, which rewrites the lines
-    app.connect("autodoc-process-docstring", escape_mathematics, priority=900)
+    app.connect("autodoc-process-docstring", escape_names, priority=900)
