@@ -238,13 +238,14 @@ def run_epochs(
     )
     rows, units = np.empty((size, d), np.float32), np.empty((size, wide), np.float32)
     order = np.empty(n, np.uint32)
-    squares = norms(state.arcs)[1]
     loss, diverged_at = np.nan, -1
     for epoch in range(first, last):
         wave = 1 + np.cos(np.pi * epoch / knobs.epochs)
         span = knobs.temperature_start - knobs.temperature_end
         temperature = np.float32(knobs.temperature_end + 0.5 * span * wave)
         fill_row_order(seed, epoch, order)
+        # Again in every epoch, so that it does not matter at which of them a run begins.
+        squares = norms(state.arcs)[1]
         error = 0.0
         penalty = 0.0
         for start in range(0, n, size):
