@@ -42,7 +42,8 @@ def essential_graph(adjacency: NDArray[Any]) -> NDArray[np.bool_]:
     for tail, head in _ordered(arcs):
         if not labelled[tail, head]:
             _label(arcs, compelled, labelled, tail, head)
-    return arcs | (arcs & ~compelled).T
+    reversible = arcs & ~compelled
+    return np.asarray(arcs | reversible.T, np.bool_)
 
 
 def _ordered(arcs: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:

@@ -172,4 +172,5 @@ def test_signals_end_with_their_code(table, tmp_path, number, code):
     assert process.returncode == code
     assert "Traceback" not in error
     # Ctrl-C keeps what was learnt; a termination writes nothing.
+    assert out.exists() == (number == signal.SIGINT)
     assert (out / "run.json").exists() == (number == signal.SIGINT)

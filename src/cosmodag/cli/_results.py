@@ -2,6 +2,8 @@
 
 import json
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +13,23 @@ from cosmodag.errors import DataError
 if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
 
-__all__ = ["make_folder", "strongest_arcs", "write_results"]
+__all__ = ["output_folder", "strongest_arcs", "write_results"]
 
 
-def make_folder(folder: Path) -> None:
-    """Make the output folder, before anything is computed for it."""
+@contextmanager
+def output_folder(folder: Path) -> Iterator[None]:
+    """Make the output folder before the work, and take it back if nothing came of that."""
+    is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise DataError(f"The output '{folder}' is not a folder: give another one.") from None
+    try:
+        yield
+    except BaseException:
+        if is_new and not any(folder.iterdir()):
+            folder.rmdir()
+        raise
 
 
 def write_results(

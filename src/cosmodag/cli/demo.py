@@ -8,7 +8,7 @@ import typer
 
 from cosmodag.cli._cache import keep_compiled_programs
 from cosmodag.cli._output import JsonOption, print_json, print_result, print_table, say
-from cosmodag.cli._results import make_folder, write_results
+from cosmodag.cli._results import output_folder, write_results
 
 __all__ = ["demo"]
 
@@ -33,12 +33,12 @@ def demo(
     from cosmodag import Cosmo, metrics, simulate
     from cosmodag.report.pictures import draw_comparison
 
-    make_folder(output)
     data = simulate.load(name, seed=seed)
     say(f"simulated {name}: {data.X.shape[0]} rows, {int(data.graph.sum())} arcs; learning ...")
-    begin = time.monotonic()
-    model = Cosmo(random_state=seed).fit(data.X)
-    seconds = time.monotonic() - begin
+    with output_folder(output):
+        begin = time.monotonic()
+        model = Cosmo(random_state=seed).fit(data.X)
+        seconds = time.monotonic() - begin
     scores = metrics.evaluate(data.graph, model.raw_weights_)
     shown = {key: scores[key] for key in ("auc", "nhd", "tpr", "fdr")}
     facts = {"data": name, "seed": seed, "seconds": round(seconds, 3), **shown}

@@ -10,7 +10,7 @@ import typer
 
 from cosmodag.cli._cache import keep_compiled_programs
 from cosmodag.cli._output import JsonOption, print_json, print_result, print_table
-from cosmodag.cli._results import make_folder, strongest_arcs, write_results
+from cosmodag.cli._results import output_folder, strongest_arcs, write_results
 from cosmodag.cli._shell import EXIT_INTERRUPTED
 from cosmodag.errors import DataError
 
@@ -112,10 +112,10 @@ def fit(
     if dry_run:
         _print_cost(model, data, json)
         return
-    make_folder(output)
-    begin = time.monotonic()
-    model.fit(data)
-    seconds = time.monotonic() - begin
+    with output_folder(output):
+        begin = time.monotonic()
+        model.fit(data)
+        seconds = time.monotonic() - begin
     facts = {
         "table": str(table),
         "rows": len(data.X),
