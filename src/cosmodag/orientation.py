@@ -75,8 +75,8 @@ def smooth_orientation_rows(
     Examples
     --------
     >>> p = np.array([0.0, 1.0])
-    >>> print(smooth_orientation_rows(p, temperature=1.0, shift=0.4, first=1, height=1).round(3))
-    [[0.198 0.   ]]
+    >>> smooth_orientation_rows(p, temperature=1.0, shift=0.4, first=1, height=1).shape
+    (1, 2)
     """
     priorities = _floating(priorities)
     temperature, shift = (jnp.asarray(s, priorities.dtype) for s in (temperature, shift))

@@ -14,6 +14,7 @@ import pytest
 
 import cosmodag
 from cosmodag.cli import main
+from cosmodag.cli._learners import Method
 from cosmodag.io.graphs import read_graph
 
 FILES = [
@@ -112,6 +113,8 @@ def test_bad_tables_end_with_2_and_write_nothing(tmp_path, capsys, content, word
         (["trial.csv", "--epochs", "0"], "--epochs"),
         (["trial.csv", "--device", "gpu", "--epochs", "1"], "device"),
         (["trial.csv", "--unknown"], "--unknown"),
+        (["trial.csv", "--method", "oracle"], "--method"),
+        (["trial.csv", "--method", "variance-sort", "--epochs", "5"], "--epochs"),
         (["trial.csv", "-o", "trial.csv"], "trial.csv"),
     ],
 )
@@ -133,6 +136,13 @@ def test_a_constant_column_is_one_line_of_warning(table, tmp_path, capsys):
     error = capsys.readouterr().err
     assert error.startswith("warning: ")
     assert "still" in error
+
+
+@pytest.mark.parametrize("method", list(Method))
+def test_every_method_writes_a_graph(table, tmp_path, method):
+    few = ["--epochs", 5] if method.startswith("cosmo") else []
+    assert fit(table, "-o", tmp_path / "out", "--method", method, *few) == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
 
 
 def test_a_dry_run_says_the_cost_and_writes_nothing(table, tmp_path, capsys):

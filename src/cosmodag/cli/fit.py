@@ -4,11 +4,12 @@ import time
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cosmodag.cli._cache import keep_compiled_programs
+from cosmodag.cli._learners import Method, make_learner, read_settings
 from cosmodag.cli._output import JsonOption, print_json, print_result, print_table
 from cosmodag.cli._results import output_folder, strongest_arcs, write_results
 from cosmodag.cli._shell import EXIT_INTERRUPTED
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
 
 __all__ = ["fit"]
-
-
-class Method(StrEnum):
-    """Learners the command line offers."""
-
-    COSMO = "cosmo"
 
 
 class Missing(StrEnum):
@@ -50,9 +45,6 @@ class Device(StrEnum):
     GPU = "gpu"
 
 
-_LEARNERS = {Method.COSMO: "Cosmo"}
-
-
 def fit(
     table: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet or .npy file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
@@ -66,14 +58,17 @@ def fit(
         Missing, typer.Option(help="Refuse missing values, or drop rows that have one.")
     ] = Missing.ERROR,
     scale: Annotated[
-        Scale, typer.Option(help="Subtract column means, standardise too, or do neither.")
-    ] = Scale.CENTER,
+        Scale | None,
+        typer.Option(help="Subtract column means (the default), standardise too, or do neither."),
+    ] = None,
     threshold: Annotated[
-        float, typer.Option(min=0.0, help="Weights up to this are not arcs.")
-    ] = 0.3,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the data.")] = 2000,
-    restarts: Annotated[int, typer.Option(min=1, help="Starts, of which the best is kept.")] = 1,
-    device: Annotated[Device, typer.Option(help="Where to compute.")] = Device.AUTO,
+        float | None, typer.Option(min=0.0, help="Weights up to this are not arcs.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the data.")] = None,
+    restarts: Annotated[
+        int | None, typer.Option(min=1, help="Starts, of which the best is kept.")
+    ] = None,
+    device: Annotated[Device | None, typer.Option(help="Where to compute.")] = None,
     max_time: Annotated[
         float | None, typer.Option(help="Stop after so many seconds with what there is.")
     ] = None,
@@ -92,23 +87,22 @@ def fit(
 
     Writes graph.graphml, edges.csv, adjacency.csv (weights above the threshold), weights.csv (all
     weights that agree with the causal order), model.safetensors and run.json, and prints the
-    strongest arcs. W[u, v], row u and column v, is the arc u → v.
+    strongest arcs. W[u, v], row u and column v, is the arc u → v. Options that are left out have
+    the learner's own defaults.
     """
     keep_compiled_programs()
     from cosmodag.io.tables import read_table
 
     data = read_table(table, header=header, missing=missing.value)
-    parameters: dict[str, Any] = {
+    options = {
         "threshold": threshold,
-        "scale": scale.value,
+        "scale": scale and scale.value,
         "epochs": epochs,
         "restarts": restarts,
-        "device": device.value,
+        "device": device and device.value,
         "max_time": max_time,
-        "random_state": seed,
-        **_extra_settings(setting or []),
     }
-    model = _learner(method, parameters)
+    model = make_learner(method, options, read_settings(setting or []), seed)
     if dry_run:
         _print_cost(model, data, json)
         return
@@ -121,7 +115,7 @@ def fit(
         "rows": len(data.X),
         "variables": len(data.names),
         "method": method.value,
-        "parameters": parameters,
+        "parameters": model.get_params(deep=False),
         "arcs": int(model.edges_.nnz),
         "was_cyclic": model.was_cyclic_,
         "stopped": model.stopped_,
@@ -151,43 +145,3 @@ def _print_cost(model: "StructureLearner", data: "Table", json: bool) -> None:
         print_json(asdict(cost))
     else:
         print_result(f"{type(model).__name__} would take {cost}")
-
-
-def _learner(method: Method, parameters: dict[str, Any]) -> "StructureLearner":
-    import cosmodag
-
-    learner = getattr(cosmodag, _LEARNERS[method])
-    known = learner._get_param_names()
-    for name in parameters:
-        if name not in known:
-            raise DataError(
-                f"--set names '{name}', which is no parameter of {method.value}: it has "
-                f"{', '.join(known)}."
-            )
-    model: StructureLearner = learner(**parameters)
-    return model
-
-
-def _extra_settings(assignments: list[str]) -> dict[str, Any]:
-    """Read NAME=VALUE pairs; a value that is a number, true, false or none is taken as such."""
-    settings: dict[str, Any] = {}
-    for assignment in assignments:
-        name, equals, text = assignment.partition("=")
-        if not equals or not name:
-            raise DataError(
-                f"--set takes NAME=VALUE, such as lambda1=1e-3, but got '{assignment}'."
-            )
-        settings[name.strip().replace("-", "_")] = _value(text.strip())
-    return settings
-
-
-def _value(text: str) -> Any:
-    words = {"none": None, "true": True, "false": False}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
