@@ -10,9 +10,9 @@ H and its moments are stored padded with zeros (`cosmodag.solver.tiles.padded`):
 
 import importlib.util
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import jax
 import jax.numpy as jnp
@@ -31,9 +31,6 @@ __all__ = ["SMALLEST", "advance", "applies", "start"]
 SMALLEST = 500
 """Number of variables from which the kernels are faster than what XLA makes of the loop."""
 
-# Data on the device, so that every chunk of epochs need not send it again.
-_tables: WeakKeyDictionary[Batch, jax.Array] = WeakKeyDictionary()
-
 
 def applies(batch: Batch) -> bool:
     """Whether a batch is one large problem of linear COSMO in single precision on a GPU."""
@@ -47,12 +44,13 @@ def applies(batch: Batch) -> bool:
         and isinstance(recipe.mechanism, Linear)
         and recipe.objective is cosmo_objective
         and recipe.schedule is anneal_temperature
+        and recipe.guard is None
         and _has_triton()
     )
 
 
 def start(batch: Batch, moments: Any = jnp.float32) -> State:
-    """Initial state, padded, with Adam's moments of H in the precision asked for.
+    """Draw the initial state, padded, with Adam's moments of H in the precision asked for.
 
     The draws are those of `Batch.start`: each number is computed from its own place in H, so that
     no array of random bits comes before it.
@@ -66,10 +64,12 @@ def start(batch: Batch, moments: Any = jnp.float32) -> State:
         random, without bias.
     """
     with jax.default_device(batch.device):
-        state: State = _start(
+        state = _start(
             batch.recipe, batch.variables, jnp.dtype(moments), batch.seeds[0], _settings(batch)
         )
-        return state
+    # Tied to the device, as every later state is: another kind of state is another program.
+    tied: State = jax.device_put(state, batch.device)
+    return tied
 
 
 def advance(
@@ -106,14 +106,13 @@ def advance(
     from cosmodag.solver.tiles import Tiling
 
     with jax.default_device(batch.device):
-        if batch not in _tables:
-            _tables[batch] = jnp.asarray(batch.tables[batch.table[0]])
         result: State = _run_epochs(
             batch.recipe.batch_size,
             tiling or Tiling(),
             interpret,
             _pad_state(state),
-            _tables[batch],
+            batch.tables,
+            batch.table[0],
             batch.seeds[0],
             _settings(batch),
             first,
@@ -157,19 +156,20 @@ def _pad(arcs: jax.Array) -> jax.Array:
     from cosmodag.solver.tiles import padded
 
     more = padded(arcs.shape[-1]) - arcs.shape[-1]
-    return jnp.pad(arcs, [(0, 0)] * (arcs.ndim - 2) + [(0, more)] * 2)
+    return jnp.pad(arcs, ((0, 0), (0, more), (0, more))) if more else arcs
 
 
 def _pad_state(state: State) -> State:
     """Pad H and its moments one after the other, each let go as soon as its copy is made."""
-    groups = []
-    for group in state[:3]:
+
+    def pad_group(group: Parameters) -> Parameters:
         arcs = group["arcs"]
         wide = _pad(arcs)
-        if wide is not arcs and wide.shape != arcs.shape:
+        if wide is not arcs:
             arcs.delete()
-        groups.append({**group, "arcs": wide})
-    return State(*groups, *state[3:])
+        return {**group, "arcs": wide}
+
+    return _on_groups(pad_group, state)
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2), donate_argnums=3)
@@ -178,24 +178,28 @@ def _run_epochs(
     tiling: Any,
     interpret: bool,
     state: State,
-    table: jax.Array,
+    tables: jax.Array,
+    place: Any,
     seed: Any,
     settings: Settings,
     first: Any,
     last: Any,
 ) -> State:
-    n = table.shape[0]
+    n = tables.shape[1]
     size = min(batch_size, n)
     batches = math.ceil(n / size)
     d = state.parameters["order"].shape[1]
     state = jax.tree.map(lambda lanes: lanes[0], state)
     more = state.parameters["arcs"].shape[0] - d
-    table = jnp.pad(table, ((0, 0), (0, more)))
+    table = jnp.pad(tables[place], ((0, 0), (0, more)))
     state = _on_order(lambda order: jnp.pad(order, (0, more)), state)
 
     def run_epoch(epoch: Any, state: State) -> State:
         now = anneal_temperature(epoch, settings)
-        rows = _rows_of_batches(table, row_order(seed, epoch, n), size, tiling.rows)
+        # Without the barriers XLA would work out the order anew for every number it copies, in a
+        # program that takes minutes to compile.
+        order = _settled(row_order(seed, epoch, n))
+        rows = _settled(_rows_of_batches(table, order, size, tiling.rows))
         columns = jnp.swapaxes(rows, 1, 2)
 
         def run_batch(k: Any, carry: tuple[State, Any]) -> tuple[State, Any]:
@@ -213,7 +217,8 @@ def _run_epochs(
 
     state = jax.lax.fori_loop(first, last, run_epoch, state)
     state = _on_order(lambda order: order[:d], state)
-    return jax.tree.map(lambda value: value[None], state)
+    stacked: State = jax.tree.map(lambda value: value[None], state)
+    return stacked
 
 
 def _step(
@@ -266,14 +271,15 @@ def _step(
     )
     fit = jnp.sum(order_parts, axis=0) * (rates.loss_scale / now["temperature"])
     state = _move_order(state, fit + _pull(now["lambda_p"], order_norm) * order, now)
-    groups = ({**group, "arcs": new} for group, new in zip(state[:3], moved, strict=True))
+    arrays = iter(moved)
+    state = _on_groups(lambda group: {**group, "arcs": next(arrays)}, state)
     loss = (
         jnp.sum(residuals * residuals) / entries
         + now["lambda1"] * magnitudes
         + now["lambda2"] * frobenius
         + now["lambda_p"] * order_norm
     )
-    return State(*groups, *state[3:]), loss
+    return state, loss
 
 
 def _rows_of_batches(table: jax.Array, order: jax.Array, size: int, multiple: int) -> jax.Array:
@@ -297,15 +303,30 @@ def _pull(strength: Any, norm: Any) -> Any:
     return jnp.where(norm > 0, strength / jnp.where(norm > 0, norm, 1), 0)
 
 
-def _on_order(change: Any, state: State) -> State:
+def _settled(values: jax.Array) -> jax.Array:
+    """Values that are worked out once and not merged into what uses them."""
+    settled: jax.Array = jax.lax.optimization_barrier(values)  # type: ignore[no-untyped-call]
+    return settled
+
+
+def _on_groups(change: Callable[[Parameters], Parameters], state: State) -> State:
+    """Change the parameters and both moments alike."""
+    return state._replace(
+        parameters=change(state.parameters), mean=change(state.mean), square=change(state.square)
+    )
+
+
+def _on_order(change: Callable[[jax.Array], jax.Array], state: State) -> State:
     """Change p and its moments."""
-    groups = ({**group, "order": change(group["order"])} for group in state[:3])
-    return State(*groups, *state[3:])
+    return _on_groups(lambda group: {**group, "order": change(group["order"])}, state)
 
 
 def _move_order(state: State, gradient: Any, settings: Settings) -> State:
     """Count the step and move p by Adam; H and its moments are left to the caller."""
-    small = State(*({"order": group["order"]} for group in state[:3]), *state[3:])
+    small = _on_groups(lambda group: {"order": group["order"]}, state)
     moved = adam_step(small, {"order": gradient}, settings)
-    groups = (old | new for old, new in zip(state[:3], moved[:3], strict=True))
-    return State(*groups, *moved[3:])
+    return moved._replace(
+        parameters=state.parameters | moved.parameters,
+        mean=state.mean | moved.mean,
+        square=state.square | moved.square,
+    )
