@@ -17,13 +17,13 @@ from threadpoolctl import ThreadpoolController
 
 from cosmodag.mechanism import Mechanism
 from cosmodag.objective import cosmo_objective
-from cosmodag.solver import linear_cpu, mlp_cpu, sharded
+from cosmodag.solver import linear_cpu, linear_gpu, mlp_cpu, sharded
 from cosmodag.solver.adam import State
 from cosmodag.solver.cpu_steps import Knobs
 from cosmodag.solver.loop import run_many
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.schedules import anneal_temperature
-from cosmodag.structure import Priority
+from cosmodag.structure import Parameters, Priority
 
 __all__ = ["BACKENDS", "Backend", "choose"]
 
@@ -31,6 +31,10 @@ __all__ = ["BACKENDS", "Backend", "choose"]
 # gains little on an idle machine; on a busy one, threads that wait for each other were measured to
 # make such a product a hundred times slower.
 _WORTH_THREADS = 1e8
+
+
+def _plain_parameters(batch: Batch, state: State) -> Parameters:
+    return state.parameters
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,8 @@ class Backend:
         Arrays as large as the parameters that it holds for each problem beside the state.
     start
         batch → its initial state.
+    parameters
+        (batch, state) → the stacked parameters, without anything a backend added.
     """
 
     name: str
@@ -56,6 +62,7 @@ class Backend:
     advance: Callable[[Batch, State, int, int], State]
     working_copies: int
     start: Callable[[Batch], State] = Batch.start
+    parameters: Callable[[Batch, State], Parameters] = _plain_parameters
 
 
 def choose(batch: Batch) -> Backend:
@@ -168,6 +175,14 @@ BACKENDS: tuple[Backend, ...] = (
     Backend("numba", partial(_applies_numba, _LINEAR), partial(_advance_numba, _LINEAR), 3),
     Backend("numba-mlp", partial(_applies_numba, _MLP), partial(_advance_numba, _MLP), 3),
     Backend("sharded", sharded.applies, sharded.advance, 5, sharded.start),
+    Backend(
+        "pallas",
+        linear_gpu.applies,
+        linear_gpu.advance,
+        0,
+        linear_gpu.start,
+        linear_gpu.parameters,
+    ),
     # Five: S, W, the gradient, and what XLA keeps between them; a test compares with its analysis.
     Backend("xla", lambda batch: True, _advance_xla, 5),
 )

@@ -26,7 +26,7 @@ from cosmodag.solver.schedules import anneal_temperature
 from cosmodag.solver.shuffle import row_order
 from cosmodag.structure import Parameters, Priority, Settings
 
-__all__ = ["SMALLEST", "advance", "applies", "start"]
+__all__ = ["SMALLEST", "advance", "applies", "parameters", "start"]
 
 SMALLEST = 500
 """Number of variables from which the kernels are faster than what XLA makes of the loop."""
@@ -119,6 +119,12 @@ def advance(
             last,
         )
         return result
+
+
+def parameters(batch: Batch, state: State) -> Parameters:
+    """Cut the padding off; takes the memory of a copy of H."""
+    d = batch.variables
+    return {**state.parameters, "arcs": state.parameters["arcs"][..., :d, :d]}
 
 
 def _settings(batch: Batch) -> dict[str, Any]:

@@ -71,12 +71,14 @@ def solutions(batch: Batch, trained: Trained) -> list[Solution]:
     Parameters come to the host, except very large ones: those stay where they are, and Adam's
     moments are freed to make room for reading them out.
     """
-    parameters = trained.state.parameters
-    if sum(leaf.nbytes for leaf in jax.tree.leaves(parameters)) <= _HOST_BYTES:
-        parameters = jax.tree.map(np.asarray, parameters)
-    else:
-        for moment in jax.tree.leaves((trained.state.mean, trained.state.square)):
+    state = trained.state
+    size = sum(leaf.nbytes for leaf in jax.tree.leaves(state.parameters))
+    if size > _HOST_BYTES:
+        for moment in jax.tree.leaves((state.mean, state.square)):
             moment.delete()
+    parameters = choose(batch).parameters(batch, state)
+    if size <= _HOST_BYTES:
+        parameters = jax.tree.map(np.asarray, parameters)
     diverged_at = np.asarray(trained.state.diverged_at)
     return [
         Solution(
