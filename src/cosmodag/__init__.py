@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from cosmodag.learners import (
         Cosmo,
         CosmoMLP,
+        Dagma,
         EmptyGraph,
         EqualVariance,
+        NoCurl,
+        Notears,
         R2Sort,
         RandomSort,
         VarianceSort,
@@ -29,8 +32,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Cosmo",
     "CosmoMLP",
+    "Dagma",
     "EmptyGraph",
     "EqualVariance",
+    "NoCurl",
+    "Notears",
     "R2Sort",
     "RandomSort",
     "VarianceSort",

@@ -10,6 +10,9 @@ from cosmodag.learners.baselines import (
 )
 from cosmodag.learners.cosmo import Cosmo
 from cosmodag.learners.cosmo_mlp import CosmoMLP
+from cosmodag.learners.dagma import Dagma
+from cosmodag.learners.nocurl import NoCurl
+from cosmodag.learners.notears import Notears
 from cosmodag.learners.saved import load
 from cosmodag.learners.settings import (
     default_mlp_settings,
@@ -21,8 +24,11 @@ from cosmodag.learners.settings import (
 __all__ = [
     "Cosmo",
     "CosmoMLP",
+    "Dagma",
     "EmptyGraph",
     "EqualVariance",
+    "NoCurl",
+    "Notears",
     "R2Sort",
     "RandomSort",
     "StructureLearner",

@@ -2,13 +2,14 @@
 
 import math
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from cosmodag.errors import DataError
 
-__all__ = ["check_count", "check_number", "seeds_from"]
+__all__ = ["check_choice", "check_count", "check_number", "seeds_from"]
 
 
 def check_number(
@@ -27,6 +28,13 @@ def check_count(name: str, value: Any, *, low: int = 1) -> None:
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_whole or value < low:
         raise DataError(f"{name} is {value!r}: it must be a whole number of at least {low}.")
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Refuse a value that is not one of the names allowed."""
+    choices = tuple(choices)
+    if not isinstance(value, str) or value not in choices:
+        raise DataError(f"{name} is {value!r}: it must be one of {', '.join(map(repr, choices))}.")
 
 
 def seeds_from(random_state: Any, count: int) -> list[int]:

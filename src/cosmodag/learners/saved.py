@@ -14,6 +14,9 @@ from cosmodag.learners.baselines import (
 )
 from cosmodag.learners.cosmo import Cosmo
 from cosmodag.learners.cosmo_mlp import CosmoMLP
+from cosmodag.learners.dagma import Dagma
+from cosmodag.learners.nocurl import NoCurl
+from cosmodag.learners.notears import Notears
 
 __all__ = ["load"]
 
@@ -22,8 +25,11 @@ _LEARNERS: dict[str, type[StructureLearner]] = {
     for learner in (
         Cosmo,
         CosmoMLP,
+        Dagma,
         EmptyGraph,
         EqualVariance,
+        NoCurl,
+        Notears,
         R2Sort,
         RandomSort,
         VarianceSort,

@@ -12,7 +12,7 @@ Float64 = NDArray[np.float64]
 
 def covariance_of(batch: Batch, lane: int) -> Float64:
     """C = XᵀX / n of a lane's centred data, in float64."""
-    data = batch.tables[batch.table[lane]].astype(np.float64)
+    data = np.asarray(batch.tables[batch.table[lane]], np.float64)
     product: Float64 = data.T @ data / len(data)
     return product
 

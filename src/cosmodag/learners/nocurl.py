@@ -1,0 +1,185 @@
+"""NOCURL: DAGs as the gradient flow of a potential (Yu, Gao, Yin and Ji, ICML 2021)."""
+
+from typing import Any
+
+import numpy as np
+
+from cosmodag.dags import order_of
+from cosmodag.errors import DataError
+from cosmodag.learners.base import Learnt
+from cosmodag.learners.constrained import ConstrainedLearner, ReadableSolver, Setting
+from cosmodag.objective import Penalised, half_squared_error, mean_squared_error
+from cosmodag.solver.constraint import EXPONENTIAL, POLYNOMIAL
+from cosmodag.solver.minimise import Stochastic
+from cosmodag.solver.problems import Solution
+from cosmodag.solver.quasi_newton import QuasiNewton
+from cosmodag.solver.recipe import from_normal
+from cosmodag.solver.two_stage import TwoStage
+from cosmodag.solver.unconstrained import Unconstrained
+from cosmodag.structure import Free, Potential
+
+__all__ = ["NoCurl"]
+
+
+class NoCurl(ConstrainedLearner):
+    r"""Linear NOCURL: W = K ∘ ReLU(φ_v − φ_u), acyclic whatever K and φ are.
+
+    Solves
+
+    .. math::
+
+        \min_{K, \varphi}\; \frac{1}{2n} \lVert X - X W \rVert_F^2 + \lambda_1 \lVert W \rVert_1,
+        \qquad W_{uv} = K_{uv} \max(\varphi_v - \varphi_u, 0),
+
+    in two stages. First W is free and a penalty α h(W) pushes it towards a DAG, with α = 10 and
+    then 1000; the reachability of the arcs of at least 0.3 gives the potentials φ, by a Hodge
+    projection. Then φ is frozen and K alone is optimised. With ``joint=True`` (NOCURL-U of the
+    COSMO paper) there is no first stage, and K and φ are optimised together from random values;
+    that is much worse, as the paper shows.
+
+    There are two variants. ``"original"`` is the authors': float64, no ℓ₁ penalty,
+    h(W) = tr (I + W∘W/d)^d − d, the diagonal fixed to zero, each problem solved by L-BFGS-B on the
+    covariance, so that its cost does not depend on n; it runs on the CPU and is deterministic.
+    ``"paper"`` is what the COSMO paper compared with: mini-batch Adam, the loss
+    :math:`\lVert X - XW \rVert_F^2 / nd`, h(W) = tr e^{W∘W} − d, the diagonal of the first stage
+    free, K starting at random.
+
+    Parameters
+    ----------
+    joint : bool
+        Optimise K and φ together; only with ``variant="paper"``.
+    lambda1 : float or "auto"
+        λ₁, on ‖W‖₁. Automatically 0 in the original, 1.4e-3 in the paper's variant, 7.4e-4 if
+        `joint`.
+    max_iter : int
+        Iterations at most for each problem of the original.
+    tolerance : float
+        Relative decrease of the objective that ends a problem of the original.
+    variant : {"original", "paper"}
+        Whose formulation; see above.
+    learning_rate : float or "auto"
+        Adam's rate in the paper's variant, automatically 8.9e-4, or 4.9e-4 if `joint`.
+    epochs : int
+        Passes over the data for each problem of the paper's variant.
+    batch_size : int
+        Rows a step of the paper's variant.
+    threshold : float
+        Arcs with \|W\| at or below it are left out of `adjacency_`.
+    scale : {"center", "standardize", "none"}
+        Subtract column means; also divide by standard deviations, which warns; or do nothing.
+    device : {"auto", "cpu", "gpu"}
+        Where the paper's variant computes.
+    max_time : float, optional
+        Seconds after which the fit stops with the result so far and a warning.
+    random_state : int, Generator, RandomState or None
+        Decides the start and the order of rows in the paper's variant.
+    verbose : bool
+        Show progress on stderr when that is a terminal.
+
+    Attributes
+    ----------
+    raw_weights_, weights_ : (d, d) array
+        W as optimised: acyclic, so that both are the same.
+    adjacency_ : (d, d) array
+        Of these the arcs above the threshold.
+    was_cyclic_ : bool
+        Never true.
+    dropped_arcs_ : int
+        Always zero.
+    potentials_ : (d,) array
+        φ.
+    graph_ : networkx.DiGraph
+    causal_order_ : list
+    history_ : list of dict
+        For each problem: ``epoch``, ``loss``, ``multiplier`` (α); if `joint`, for each chunk of
+        epochs.
+    n_iter_ : int
+        Iterations, or epochs, of all problems together.
+    settings_ : dict
+        Every hyper-parameter as it was used.
+
+    Examples
+    --------
+    >>> from cosmodag import NoCurl, simulate
+    >>> data = simulate.load("n500_d10_ER2_gauss", seed=0)
+    >>> model = NoCurl().fit(data.X)
+    >>> model.was_cyclic_
+    False
+    """
+
+    _extra_arrays = ("potentials_",)
+
+    def __init__(
+        self,
+        *,
+        joint: bool = False,
+        lambda1: Setting = "auto",
+        max_iter: int = 15_000,
+        tolerance: float = 1e-8,
+        variant: str = "original",
+        learning_rate: Setting = "auto",
+        epochs: int = 5000,
+        batch_size: int = 64,
+        threshold: float = 0.3,
+        scale: str = "center",
+        device: str = "auto",
+        max_time: float | None = None,
+        random_state: Any = None,
+        verbose: bool = True,
+    ) -> None:
+        self.joint = joint
+        self.lambda1 = lambda1
+        self.max_iter = max_iter
+        self.tolerance = tolerance
+        self.variant = variant
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.threshold = threshold
+        self.scale = scale
+        self.device = device
+        self.max_time = max_time
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.joint and self._is_original:
+            raise DataError(
+                "joint is True, but NOCURL's authors never optimise K and φ together: "
+                "set variant='paper'."
+            )
+
+    def _rule(self, d: int) -> dict[str, float]:
+        if self._is_original:
+            return {"lambda1": 0.0, "learning_rate": 8.9e-4, "tolerance": 1e-8}
+        if self.joint:
+            return {"lambda1": 7.4e-4, "learning_rate": 4.9e-4, "tolerance": 1e-8}
+        return {"lambda1": 1.4e-3, "learning_rate": 8.9e-4, "tolerance": 1e-8}
+
+    def _fixed(self) -> dict[str, float]:
+        return {"epochs": float(self.max_iter)} if self._is_original else {}
+
+    def _length(self) -> int:
+        return 500 if self._is_original else self.epochs * (1 if self.joint else 3)
+
+    def solver_for(self, d: int) -> ReadableSolver:
+        """NOCURL's two stages, or one problem if `joint`."""
+        if self._is_original:
+            return TwoStage(
+                self._recipe(Free(), Penalised(half_squared_error)),
+                self._recipe(Potential(), Penalised(half_squared_error)),
+                QuasiNewton(Free(), POLYNOMIAL, float(self.tolerance)),
+                QuasiNewton(Potential(), None, float(self.tolerance)),
+            )
+        last = self._recipe(Potential(), Penalised(mean_squared_error), from_normal)
+        if self.joint:
+            return Unconstrained(last)
+        free = Free(masked=False)
+        first = self._recipe(free, Penalised(mean_squared_error, EXPONENTIAL.of))
+        return TwoStage(first, last, Stochastic(), Stochastic())
+
+    def _learnt(self, solver: ReadableSolver, solution: Solution, extra: dict[str, Any]) -> Learnt:
+        phi = np.asarray(solution.parameters["order"], np.float64)
+        weights = solver.read_out(solution.parameters)
+        return Learnt(weights, order_of(phi), solution.stopped, {**extra, "potentials_": phi})
