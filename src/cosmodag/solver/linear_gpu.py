@@ -28,8 +28,8 @@ from cosmodag.structure import Parameters, Priority, Settings
 
 __all__ = ["SMALLEST", "advance", "applies", "parameters", "start"]
 
-SMALLEST = 500
-"""Number of variables from which the kernels are faster than what XLA makes of the loop."""
+SMALLEST = 200
+"""Number of variables from which the kernels were found faster than what XLA makes of the loop."""
 
 
 def applies(batch: Batch) -> bool:

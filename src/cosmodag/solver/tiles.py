@@ -51,10 +51,10 @@ class Tiling(NamedTuple):
     splits: int = 10
     warps: int = 4
     stages: int = 3
-    tall: int = 32
+    tall: int = 16
     wide: int = 64
     move_warps: int = 4
-    span: int = 8
+    span: int = 16
     busy: int = 1000
     rows: int = 64
 
