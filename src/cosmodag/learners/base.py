@@ -17,6 +17,7 @@ from cosmodag.errors import DataError
 from cosmodag.io.frames import as_table
 from cosmodag.io.models import write_model
 from cosmodag.learners.checks import check_number
+from cosmodag.learners.matrices import as_arrays, column, count_arcs, from_arrays, isolated
 from cosmodag.learners.preparation import Preparation
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
         """One column of :meth:`_fitted`."""
-        column: NDArray[Any] = data @ _column(self.adjacency_, v)
-        return column
+        fitted: NDArray[Any] = data @ column(self.adjacency_, v)
+        return fitted
 
     def _remember_names(self, X: Any, names: list[str]) -> None:
         self.n_features_in_ = len(names)
@@ -114,7 +115,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         self.stopped_ = learnt.stopped
         for name, value in learnt.extra.items():
             setattr(self, name, value)
-        raw = _isolate(learnt.raw_weights, self._preparation.constant)
+        raw = isolated(learnt.raw_weights, self._preparation.constant)
         if learnt.order is None:
             self._order = topological_order(drop_cycles(raw)[0])
         else:
@@ -125,7 +126,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         strong = above(raw, self.threshold)
         self.adjacency_ = above(weights, self.threshold)
         self.was_cyclic_ = not is_dag(strong)
-        self.dropped_arcs_ = _count(strong) - _count(self.adjacency_)
+        self.dropped_arcs_ = count_arcs(strong) - count_arcs(self.adjacency_)
 
     @property
     def names_(self) -> list[Any]:
@@ -213,7 +214,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "adjacency_")
         fitted = vars(self)
         arrays = {
-            **_as_arrays(self.raw_weights_ if hasattr(self, "raw_weights_") else self.adjacency_),
+            **as_arrays(self.raw_weights_ if hasattr(self, "raw_weights_") else self.adjacency_),
             "order": self._order,
             "residuals_": self.residuals_,
             **self._preparation.arrays(),
@@ -244,7 +245,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         self.residuals_ = arrays["residuals_"]
         extra = {name: arrays[name] for name in self._extra_arrays if name in arrays}
         extra.update(facts["extra"])
-        self._read_out(Learnt(_from_arrays(arrays), arrays["order"], facts["stopped"], extra))
+        self._read_out(Learnt(from_arrays(arrays), arrays["order"], facts["stopped"], extra))
 
     def _prepared(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training data's columns and prepare it alike."""
@@ -264,40 +265,3 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
                         "give the columns in the same order."
                     )
         return self._preparation.apply(table.X).astype(np.float64)
-
-
-def _isolate(weights: Any, constant: NDArray[np.bool_]) -> Any:
-    """Drop all arcs of constant columns; float64, dense or sparse as given."""
-    keep = (~constant).astype(np.float64)
-    if sparse.issparse(weights):
-        diagonal = sparse.diags_array(keep)
-        return sparse.csr_array(diagonal @ weights @ diagonal)
-    return np.asarray(weights, np.float64) * keep[:, None] * keep
-
-
-def _as_arrays(weights: Any) -> dict[str, NDArray[Any]]:
-    """Give a matrix, dense or sparse, as named arrays."""
-    if not sparse.issparse(weights):
-        return {"raw_weights_": weights}
-    entries = sparse.coo_array(weights)
-    return {"tails": entries.row, "heads": entries.col, "weights": entries.data}
-
-
-def _from_arrays(arrays: dict[str, NDArray[Any]]) -> Any:
-    """Rebuild the matrix that :func:`_as_arrays` took apart."""
-    if "raw_weights_" in arrays:
-        return arrays["raw_weights_"]
-    d = len(arrays["order"])
-    places = (arrays["tails"], arrays["heads"])
-    return sparse.csr_array((arrays["weights"], places), shape=(d, d))
-
-
-def _count(weights: Any) -> int:
-    """Count the arcs of a matrix, dense or sparse."""
-    return int(weights.count_nonzero() if sparse.issparse(weights) else np.count_nonzero(weights))
-
-
-def _column(weights: Any, v: int) -> NDArray[Any]:
-    """Take one column, as a dense vector, of a matrix that may be sparse."""
-    column = weights[:, [v]]
-    return np.asarray(column.toarray() if sparse.issparse(column) else column)[:, 0]

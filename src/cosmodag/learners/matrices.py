@@ -1,0 +1,46 @@
+"""Weights of arcs as learners keep them: dense, or sparse for very many variables."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["as_arrays", "column", "count_arcs", "from_arrays", "isolated"]
+
+
+def isolated(weights: Any, constant: NDArray[np.bool_]) -> Any:
+    """Drop all arcs of constant columns; float64, dense or sparse as given."""
+    keep = (~constant).astype(np.float64)
+    if sparse.issparse(weights):
+        diagonal = sparse.diags_array(keep)
+        return sparse.csr_array(diagonal @ weights @ diagonal)
+    return np.asarray(weights, np.float64) * keep[:, None] * keep
+
+
+def as_arrays(weights: Any) -> dict[str, NDArray[Any]]:
+    """Give a matrix, dense or sparse, as named arrays."""
+    if not sparse.issparse(weights):
+        return {"raw_weights_": weights}
+    entries = sparse.coo_array(weights)
+    return {"tails": entries.row, "heads": entries.col, "weights": entries.data}
+
+
+def from_arrays(arrays: dict[str, NDArray[Any]]) -> Any:
+    """Rebuild the matrix that :func:`as_arrays` took apart."""
+    if "raw_weights_" in arrays:
+        return arrays["raw_weights_"]
+    d = len(arrays["order"])
+    places = (arrays["tails"], arrays["heads"])
+    return sparse.csr_array((arrays["weights"], places), shape=(d, d))
+
+
+def count_arcs(weights: Any) -> int:
+    """Count the arcs of a matrix, dense or sparse."""
+    return int(weights.count_nonzero() if sparse.issparse(weights) else np.count_nonzero(weights))
+
+
+def column(weights: Any, v: int) -> NDArray[Any]:
+    """Take one column, as a dense vector, of a matrix that may be sparse."""
+    taken = weights[:, [v]]
+    return np.asarray(taken.toarray() if sparse.issparse(taken) else taken)[:, 0]
