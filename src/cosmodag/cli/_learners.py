@@ -16,6 +16,9 @@ class Method(StrEnum):
 
     COSMO = "cosmo"
     COSMO_MLP = "cosmo-mlp"
+    NOTEARS = "notears"
+    DAGMA = "dagma"
+    NOCURL = "nocurl"
     VARIANCE_SORT = "variance-sort"
     R2_SORT = "r2-sort"
     RANDOM_SORT = "random-sort"
@@ -25,6 +28,9 @@ class Method(StrEnum):
 _CLASSES = {
     Method.COSMO: "Cosmo",
     Method.COSMO_MLP: "CosmoMLP",
+    Method.NOTEARS: "Notears",
+    Method.DAGMA: "Dagma",
+    Method.NOCURL: "NoCurl",
     Method.VARIANCE_SORT: "VarianceSort",
     Method.R2_SORT: "R2Sort",
     Method.RANDOM_SORT: "RandomSort",
