@@ -77,7 +77,7 @@ def regress_on_predecessors(
     >>> regress_on_predecessors(data, order=np.array([2, 1, 0])).round(1)
     array([[ 0. ,  0. ,  0. ],
            [ 1. ,  0. ,  0. ],
-           [-1.1,  2. ,  0. ]])
+           [-0.9,  2. ,  0. ]])
     """
     from sklearn.exceptions import ConvergenceWarning
 
