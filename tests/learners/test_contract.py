@@ -136,6 +136,12 @@ def test_score_prefers_the_training_distribution(make, table):
 
 
 @every_learner
+def test_score_is_finite_when_a_column_is_a_copy(make, table):
+    copied = table.assign(copy=table["a"])
+    assert np.isfinite(make().fit(copied).score(copied))
+
+
+@every_learner
 def test_samples_look_like_the_data(make, table):
     model = make().fit(table)
     drawn = model.sample(4000, random_state=0)

@@ -186,6 +186,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         varying = ~self._preparation.constant
         squares = (data - self._fitted(data))[:, varying] ** 2
         variances = np.mean(self.residuals_[:, varying].astype(np.float64) ** 2, axis=0)
+        # A column that others give exactly, a copy say, has no error; single precision has.
+        variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
         return float(np.mean(likelihood - np.log(self._preparation.factors[varying])))
 
