@@ -25,7 +25,7 @@ import numpy as np
 from cosmodag import simulate
 from cosmodag.mechanism import Linear
 from cosmodag.ranking import ranking_scores
-from cosmodag.solver import linear_gpu
+from cosmodag.solver import linear_gpu, small_gpu
 from cosmodag.solver.anneal import Anneal
 from cosmodag.solver.backends import BACKENDS, choose
 from cosmodag.solver.many import solve_many
@@ -176,13 +176,9 @@ def fits(rate: float) -> Iterator[Row]:
             state = train(batch, backend.start(batch), EPOCHS, watch).state
             jax.block_until_ready(state)
             taken = time.perf_counter() - begin
-        parameters = {
-            "arcs": state.parameters["arcs"][0, :d, :d],
-            "order": state.parameters["order"][0],
-            "functions": {},
-        }
+        found = jax.tree.map(lambda lanes: lanes[0], backend.parameters(batch, state))
         recipe = batch.recipe
-        weights = recipe.read_out(parameters, recipe.schedule(EPOCHS, settings(d)))
+        weights = recipe.read_out(found, recipe.schedule(EPOCHS, settings(d)))
         auc = area(weights, data.graph)
         if d == min(goals):
             np.testing.assert_allclose(
@@ -235,16 +231,22 @@ def many(rate: float) -> Iterator[Row]:
 
 def parity(rate: float) -> Iterator[Row]:
     """Compare 96 steps of the kernels with the same left to XLA, in full single precision."""
-    d, epochs = 1_000, 6
     xla = next(backend for backend in BACKENDS if backend.name == "xla")
-    for lambda1, goal in ((0.0, "≤ 1e-4"), (RATES[d][1], "")):
-        batch = batch_of(noise(d), lambda1=lambda1)
+    small = simulate.load(f"n{ROWS}_d30_ER4_gauss", seed=0).X.astype(np.float32)
+    # With λ₁ the gradient jumps where h changes sign, a rounding earlier or later.
+    for data, lambda1, goal in (
+        (noise(1_000), 0.0, "≤ 1e-4"),
+        (noise(1_000), RATES[1_000][1], ""),
+        (small, 0.0, "≤ 1e-4"),
+    ):
+        batch, d = batch_of(data, lambda1=lambda1), data.shape[1]
+        kernels = linear_gpu if d >= linear_gpu.SMALLEST else small_gpu
+        start = linear_gpu.start(batch) if kernels is linear_gpu else batch.start()
         with jax.default_matmul_precision("highest"):
-            ours = linear_gpu.advance(batch, linear_gpu.start(batch), 0, epochs)
-            other = xla.advance(batch, batch.start(), 0, epochs)
-        apart = jnp.abs(ours.parameters["arcs"][:, :d, :d] - other.parameters["arcs"])
-        p = jnp.abs(ours.parameters["order"] - other.parameters["order"])
-        # With λ₁ the gradient jumps where h changes sign, a rounding earlier or later.
+            ours = kernels.advance(batch, start, 0, 6).parameters
+            other = xla.advance(batch, batch.start(), 0, 6).parameters
+        apart = jnp.abs(ours["arcs"][:, :d, :d] - other["arcs"])
+        p = jnp.abs(ours["order"] - other["order"])
         yield [
             f"96 steps as XLA takes them, d={d:,}, λ₁ = {lambda1:g}",
             goal,

@@ -16,6 +16,7 @@ from cosmodag.mechanism import Linear
 from cosmodag.solver import linear_gpu
 from cosmodag.solver.anneal import Anneal
 from cosmodag.solver.backends import BACKENDS
+from cosmodag.solver.gpu_arithmetic import round_at_random
 from cosmodag.solver.problems import Batch, Problem
 
 pytest.importorskip("jax.experimental.pallas.triton", reason="this JAX has no Pallas for Triton")
@@ -122,7 +123,7 @@ def test_rounding_at_random_has_no_bias():
     u = v = jnp.arange(64)
     shares = []
     for step in range(1, 5):
-        pair = tiles._round_at_random(value, value, jnp.int32(step), u, v)
+        pair = round_at_random(value, value, jnp.int32(step), u, v)
         for rounded in pair:
             assert set(np.unique(rounded)) == {1.0, 1 + 2.0**-7}
             shares.append(float((rounded > 1).mean()))

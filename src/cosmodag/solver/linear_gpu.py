@@ -26,7 +26,7 @@ from cosmodag.solver.schedules import anneal_temperature
 from cosmodag.solver.shuffle import row_order
 from cosmodag.structure import Parameters, Priority, Settings
 
-__all__ = ["SMALLEST", "advance", "applies", "parameters", "start"]
+__all__ = ["SMALLEST", "advance", "applies", "has_kernels", "parameters", "start"]
 
 SMALLEST = 200
 """Number of variables from which the kernels were found faster than what XLA makes of the loop."""
@@ -34,18 +34,24 @@ SMALLEST = 200
 
 def applies(batch: Batch) -> bool:
     """Whether a batch is one large problem of linear COSMO in single precision on a GPU."""
+    return batch.size == 1 and batch.variables >= SMALLEST and has_kernels(batch)
+
+
+def has_kernels(batch: Batch) -> bool:
+    """Whether kernels are written for a batch's recipe, precision and device.
+
+    They need Pallas for Triton, which JAX 0.11 announces it will drop one day.
+    """
     recipe = batch.recipe
     return (
         batch.device.platform == "gpu"
-        and batch.size == 1
-        and batch.variables >= SMALLEST
         and batch.tables.dtype == np.float32
         and isinstance(recipe.structure, Priority)
         and isinstance(recipe.mechanism, Linear)
         and recipe.objective is cosmo_objective
         and recipe.schedule is anneal_temperature
         and recipe.guard is None
-        and _has_triton()
+        and importlib.util.find_spec("jax.experimental.pallas.triton") is not None
     )
 
 
@@ -129,11 +135,6 @@ def parameters(batch: Batch, state: State) -> Parameters:
 
 def _settings(batch: Batch) -> dict[str, Any]:
     return {name: values[0] for name, values in batch.settings.items()}
-
-
-def _has_triton() -> bool:
-    """Whether this JAX has Pallas for Triton, which JAX 0.11 announces it will drop one day."""
-    return importlib.util.find_spec("jax.experimental.pallas.triton") is not None
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))

@@ -20,13 +20,27 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-__all__ = ["UNIT", "Moved", "Predicted", "Rates", "Tiling", "move_arcs", "padded", "predict"]
+from cosmodag.solver.gpu_arithmetic import (
+    orientation,
+    reciprocal,
+    root,
+    round_at_random,
+    signed,
+)
+
+__all__ = [
+    "UNIT",
+    "Moved",
+    "Predicted",
+    "Rates",
+    "Tiling",
+    "move_arcs",
+    "padded",
+    "predict",
+]
 
 UNIT = 64
 """What the stored size of H is a multiple of; every measure of a tiling divides it."""
-
-# Large enough to turn any h that is not denormal into the sign of h, once clipped.
-_HUGE = 1e30
 
 
 class Tiling(NamedTuple):
@@ -266,7 +280,7 @@ def _predict_kernel(
         tails = pl.ds(i * tiling.depth, tiling.depth)
         u = i * tiling.depth + jnp.arange(tiling.depth)
         h = arcs[tails, heads]
-        w = h * _orientation(order[tails], p_v[None, :], u, v, rates)
+        w = h * orientation(order[tails], p_v[None, :], u, v, rates[0], rates[1])
         x = rows[batch, some, tails]
         return (
             product + jnp.dot(w.T, x.T),
@@ -331,17 +345,16 @@ def _move_kernel(
         # no better than another, and p_v is loaded for each row, after it: of such layouts, the
         # last one loaded decides. This was measured to save a tenth of the time.
         p_v = order[jnp.broadcast_to(v[None, :], (tiling.tall, tiling.wide))]
-        s = _orientation(order[tails], p_v, u, v, rates)
+        s = orientation(order[tails], p_v, u, v, rate.sharpness, rate.shift)
         oriented = fit.T * s
         through = oriented * h
         q = through - through * s
-        sparse = jnp.clip(h * _HUGE, -rate.lambda1, rate.lambda1)
-        g = oriented * rate.loss_scale + (rate.ridge * h + sparse)
+        g = oriented * rate.loss_scale + (rate.ridge * h + signed(rate.lambda1, h))
         m = m + rate.fresh1 * (g - m)
         s2 = s2 + rate.fresh2 * (g * g - s2)
-        arcs_out[tails, heads] = h - m * _reciprocal(_root(s2) * rate.root_scale + rate.floor)
+        arcs_out[tails, heads] = h - m * reciprocal(root(s2) * rate.root_scale + rate.floor)
         if mean.dtype != jnp.float32:
-            m, s2 = _round_at_random(m, s2, step[0], u, v)
+            m, s2 = round_at_random(m, s2, step[0], u, v)
         mean_out[tails, heads] = m.astype(mean.dtype)
         square_out[tails, heads] = s2.astype(square.dtype)
         order_parts[groups + j, tails] = -jnp.sum(q, axis=1)
@@ -352,35 +365,3 @@ def _move_kernel(
     nothing = jnp.zeros((tiling.tall, tiling.wide), jnp.float32)
     column_sums = jax.lax.fori_loop(first, last, move_tile, nothing)
     order_parts[group, heads] = jnp.sum(column_sums, axis=0)
-
-
-def _orientation(p_u: Any, p_v: Any, u: Any, v: Any, rates: Any) -> Any:
-    """S for one tile, Definition 1, the diagonal zero; p_v is a row or a tile."""
-    sharpness, shift = rates[0], rates[1]
-    s = _reciprocal(1.0 + jnp.exp2(((p_u + shift)[:, None] - p_v) * sharpness))
-    return jnp.where(u[:, None] == v[None, :], 0.0, s)
-
-
-def _reciprocal(x: Any) -> Any:
-    """1 / x for x > 0, to about an ulp, and 0 beyond 1e19: two instructions in place of ten."""
-    return jax.lax.rsqrt(x * x)
-
-
-def _root(x: Any) -> Any:
-    """√x for x ≥ 0, to about an ulp."""
-    return x * jax.lax.rsqrt(jnp.maximum(x, 1e-37))
-
-
-def _round_at_random(m: Any, s2: Any, step: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    """Cut both to the bits of a bfloat16, up or down at random without bias."""
-    word = u[:, None].astype(jnp.uint32) * jnp.uint32(0x85EBCA6B) + v[None, :].astype(jnp.uint32)
-    word = word + step.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
-    word = (word ^ (word >> 16)) * jnp.uint32(0x7FEB352D)
-    word = (word ^ (word >> 15)) * jnp.uint32(0x846CA68B)
-
-    def cut(value: Any, noise: Any) -> Any:
-        bits = jax.lax.bitcast_convert_type(value, jnp.uint32)
-        bits = (bits + noise) & jnp.uint32(0xFFFF0000)
-        return jax.lax.bitcast_convert_type(bits, jnp.float32)
-
-    return cut(m, word >> 16), cut(s2, (word ^ (word >> 16)) & jnp.uint32(0xFFFF))
