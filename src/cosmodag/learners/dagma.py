@@ -134,13 +134,12 @@ class Dagma(ConstrainedLearner):
         return sum(stage.epochs for stage in self._stages())
 
     def _stages(self) -> tuple[Stage, ...]:
-        if not self._is_original:
-            radii = (1.0, 1.0, 0.9, 0.8)
-            return tuple(Stage(0.1**k, s, self.epochs) for k, s in enumerate(radii))
-        radii = (1.0, 0.9, 0.8, 0.7, 0.6)
-        lengths = [max(1, self.max_iter // 2)] * 4 + [self.max_iter]
+        radii = [1.0, 0.9, 0.8, 0.7, 0.6] if self._is_original else [1.0, 1.0, 0.9, 0.8]
+        lengths = [self.epochs] * len(radii)
+        if self._is_original:
+            lengths = [max(1, self.max_iter // 2)] * 4 + [self.max_iter]
         return tuple(
-            Stage(0.1**k, s, n) for k, (s, n) in enumerate(zip(radii, lengths, strict=True))
+            Stage(0.1**k, *stage) for k, stage in enumerate(zip(radii, lengths, strict=True))
         )
 
     def solver_for(self, d: int) -> CentralPath:

@@ -2,20 +2,35 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.acyclicity import exponential_of, truncated_powers_of
+from cosmodag.acyclicity import (
+    exponential_of,
+    power_start,
+    spectral_radius_of,
+    truncated_powers_of,
+)
 from cosmodag.closed_forms import (
     exponential_value_and_gradient,
+    spectral_radius_value_and_gradient,
     truncated_powers_value_and_gradient,
 )
 from cosmodag.objective import Acyclicity
 
-__all__ = ["CONSTRAINTS", "EXPONENTIAL", "POLYNOMIAL", "Constraint", "polynomial"]
+__all__ = ["CONSTRAINTS", "EXPONENTIAL", "POLYNOMIAL", "Constraint", "ValueAndGradient"]
 
 Float64 = NDArray[np.float64]
+ValueAndGradient = Callable[[Float64], tuple[float, Float64]]
+
+# NOBEARS' rounds, which its authors found to be enough when vectors are kept from step to step, and
+# the rounds of an evaluation on its own.
+_ROUNDS, _ROUNDS_ALONE = 5, 50
+# NOBEARS' own offset, 1e-6, keeps h above 0.1 on a DAG with paths of a few arcs.
+_OFFSET = 1e-12
 
 
 @dataclass(frozen=True)
@@ -26,24 +41,24 @@ class Constraint:
     ----------
     of
         h(A) for JAX, A = W ∘ W; None where only the other form exists.
-    closed_form
-        W ↦ h(W) and ∇h(W) in NumPy, float64.
+    evaluator
+        Makes a function W ↦ (h(W), ∇h(W)) in NumPy, float64, for one sequence of evaluations.
     """
 
     of: Acyclicity | None
-    closed_form: Callable[[Float64], tuple[float, Float64]]
+    evaluator: Callable[[], ValueAndGradient]
 
     def value(self, weights: NDArray[np.floating]) -> float:
         """h(W) of one matrix, float64."""
-        return self.closed_form(np.asarray(weights, np.float64))[0]
+        return self.evaluator()(np.asarray(weights, np.float64))[0]
 
 
-def polynomial(weights: Float64) -> tuple[float, Float64]:
+def _polynomial(weights: Float64) -> tuple[float, Float64]:
     """NOCURL's own constraint: h(W) = tr (I + W∘W/d)^d − d and ∇h = ((I + W∘W/d)^{d−1})ᵀ ∘ 2W.
 
     Examples
     --------
-    >>> value, gradient = polynomial(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> value, gradient = _polynomial(np.array([[0.0, 1.0], [1.0, 0.0]]))
     >>> value, gradient.tolist()
     (0.5, [[0.0, 1.0], [1.0, 0.0]])
     """
@@ -53,11 +68,35 @@ def polynomial(weights: Float64) -> tuple[float, Float64]:
     return float((base * power.T).sum() - d), 2 * weights * power.T
 
 
-EXPONENTIAL = Constraint(exponential_of, exponential_value_and_gradient)
-POLYNOMIAL = Constraint(None, polynomial)
+class _PowerRounds:
+    """NOBEARS' spectral radius: vectors are kept from one evaluation to the next."""
+
+    def __init__(self) -> None:
+        self._vectors: Any = None
+
+    def __call__(self, weights: Float64) -> tuple[float, Float64]:
+        rounds = _ROUNDS
+        if self._vectors is None:
+            uniform = np.full(len(weights), len(weights) ** -0.5)
+            self._vectors, rounds = (uniform, uniform), _ROUNDS_ALONE
+        value, gradient, self._vectors = spectral_radius_value_and_gradient(
+            weights, self._vectors, rounds=rounds, offset=_OFFSET
+        )
+        return value, gradient
+
+
+def _spectral_radius_of(matrix: jax.Array) -> jax.Array:
+    """NOBEARS' h in a program that keeps nothing between steps, so with more rounds."""
+    start = power_start(len(matrix), matrix.dtype)
+    return spectral_radius_of(matrix, start, rounds=_ROUNDS_ALONE, offset=_OFFSET)[0]
+
+
+EXPONENTIAL = Constraint(exponential_of, lambda: exponential_value_and_gradient)
+POLYNOMIAL = Constraint(None, lambda: _polynomial)
 
 CONSTRAINTS = {
     "expm": EXPONENTIAL,
-    "truncated": Constraint(truncated_powers_of, truncated_powers_value_and_gradient),
+    "truncated": Constraint(truncated_powers_of, lambda: truncated_powers_value_and_gradient),
+    "spectral": Constraint(_spectral_radius_of, _PowerRounds),
 }
 """What `Notears` can be told to use, by name."""

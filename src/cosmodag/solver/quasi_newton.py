@@ -1,6 +1,5 @@
 """Sub-problems by SciPy's L-BFGS-B, in float64, on the covariance."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 
-from cosmodag.solver.constraint import Constraint
+from cosmodag.solver.constraint import Constraint, ValueAndGradient
 from cosmodag.solver.covariance import covariance_of, half_squared_error
 from cosmodag.solver.lanes import Mask
 from cosmodag.solver.minimise import Minimised
@@ -21,7 +20,6 @@ from cosmodag.structure import Free, Parameters, Potential
 __all__ = ["QuasiNewton"]
 
 Float64 = NDArray[np.float64]
-Smooth = Callable[[Float64], tuple[float, Float64]]
 
 
 @dataclass(frozen=True)
@@ -74,13 +72,15 @@ class QuasiNewton:
         weights: Float64 = arcs * self.structure.gain(len(arcs), parameters["order"])
         return weights
 
-    def _smooth(self, covariance: Float64, settings: dict[str, float]) -> Smooth:
+    def _smooth(self, covariance: Float64, settings: dict[str, float]) -> ValueAndGradient:
+        multiplier, penalty = settings["multiplier"], settings["penalty"]
+        acyclicity = None if self.constraint is None else self.constraint.evaluator()
+
         def value_and_gradient(weights: Float64) -> tuple[float, Float64]:
             value, gradient = half_squared_error(covariance, weights)
-            if self.constraint is None:
+            if acyclicity is None:
                 return value, gradient
-            h, slope = self.constraint.closed_form(weights)
-            multiplier, penalty = settings["multiplier"], settings["penalty"]
+            h, slope = acyclicity(weights)
             value += multiplier * h + 0.5 * penalty * h * h
             return value, gradient + (multiplier + penalty * h) * slope
 
@@ -88,7 +88,7 @@ class QuasiNewton:
 
 
 def _solve(
-    smooth: Smooth,
+    smooth: ValueAndGradient,
     start: Float64,
     gain: Float64,
     settings: dict[str, float],

@@ -1,0 +1,173 @@
+"""The central path and DAGMA's own descent."""
+
+import numpy as np
+import pytest
+from constrained_problems import SETTINGS, Scripted, batch_of, free_recipe
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from cosmodag.acyclicity import in_domain, log_determinant_value_and_gradient
+from cosmodag.objective import Barrier, mean_squared_error
+from cosmodag.solver.central_path import CentralPath, Domain, Stage
+from cosmodag.solver.covariance import covariance_of, half_squared_error
+from cosmodag.solver.descent import Descent, Knobs, descend, invert_m_matrix
+from cosmodag.solver.minimise import Stochastic
+from cosmodag.solver.watch import Watch
+
+STAGES = (Stage(1.0, 1.0, 300), Stage(0.1, 0.9, 300), Stage(0.01, 0.8, 600))
+
+
+def solve(solver, batch, max_time=None):
+    with Watch(1, "test", max_time) as watch:
+        return solver.solve(batch, watch)
+
+
+def test_stages_follow_one_another():
+    minimiser = Scripted([[0.3], [0.2], [0.1]])
+    solver = CentralPath(free_recipe(), minimiser, STAGES)
+    [solution] = solve(solver, batch_of(solver.recipe, [{}]))
+    asked = minimiser.asked
+    assert [settings["score_weight"][0] for settings in asked] == [1, 0.1, 0.01]
+    assert [settings["radius"][0] for settings in asked] == [1, 0.9, 0.8]
+    assert [settings["epochs"][0] for settings in asked] == [300, 300, 600]
+    assert solution.parameters["arcs"][0, 1] == 0.1
+
+
+def test_a_refused_stage_is_begun_again_with_a_wider_domain_and_smaller_steps():
+    minimiser = Scripted([[0.3, 0.3], [None, 0.2], [None, 0.1], [0.2, 9.0], [0.1, 9.0]])
+    solver = CentralPath(free_recipe(), minimiser, STAGES)
+    first, second = solve(solver, batch_of(solver.recipe, [{}, {}]))
+    rates = [
+        settings["learning_rate"][0] / SETTINGS["learning_rate"] for settings in minimiser.asked
+    ]
+    radii = [settings["radius"][0] for settings in minimiser.asked]
+    assert rates == [1, 1, 0.5, 0.25, 1]
+    np.testing.assert_allclose(radii, [1, 0.9, 1.0, 1.1, 0.8])
+    assert [start[0] for start in minimiser.started] == [0, 0.3, 0.3, 0.3, 0.2]
+    assert first.parameters["arcs"][0, 1] == 0.1
+    assert second.parameters["arcs"][0, 1] == 0.1
+    assert [record["accepted"] for record in first.history] == [1, 0, 0, 1, 1]
+
+
+weights_and_radius = st.integers(2, 7).flatmap(
+    lambda d: st.tuples(
+        hnp.arrays(np.float64, (d, d), elements=st.floats(-1.2, 1.2)),
+        st.floats(0.5, 1.5),
+    )
+)
+
+
+@given(weights_and_radius)
+def test_elimination_tells_m_matrices_and_inverts_them(case):
+    weights, s = case
+    inverse = np.empty_like(weights)
+    is_inside = invert_m_matrix(weights, s, inverse)
+    radius = np.abs(np.linalg.eigvals(weights * weights)).max()
+    # sI − A is a nonsingular M-matrix exactly when the spectral radius of A is below s; nearer to
+    # the border than this, rounding decides.
+    if abs(radius - s) > 1e-9:
+        assert is_inside == (radius < s)
+    if is_inside and radius < s - 1e-6:
+        exact = np.linalg.inv(s * np.eye(len(weights)) - weights * weights)
+        # The condition number is below 1e7, so that seven digits are lost at most.
+        np.testing.assert_allclose(inverse, exact, rtol=1e-7, atol=1e-7 * np.abs(exact).max())
+        assert np.all(inverse >= 0)
+
+
+def test_not_a_number_is_outside():
+    assert not invert_m_matrix(np.full((2, 2), np.nan), 1.0, np.empty((2, 2)))
+
+
+def plain_dagma(covariance, knobs, iterations):
+    """DAGMA's iterations as its authors write them, line by line, the diagonal masked."""
+    d = len(covariance)
+    weights, mean, square = np.zeros((3, d, d))
+    for step in range(1, iterations + 1):
+        inverse = np.linalg.inv(knobs.radius * np.eye(d) - weights * weights)
+        gradient = -knobs.score_weight * covariance @ (np.eye(d) - weights)
+        gradient += knobs.score_weight * knobs.lambda1 * np.sign(weights)
+        gradient += 2 * weights * inverse.T
+        mean = knobs.beta1 * mean + (1 - knobs.beta1) * gradient
+        square = knobs.beta2 * square + (1 - knobs.beta2) * gradient**2
+        root = np.sqrt(square / (1 - knobs.beta2**step)) + 1e-8
+        weights = weights - knobs.learning_rate * (mean / (1 - knobs.beta1**step)) / root
+        weights *= 1 - np.eye(d)
+    return weights
+
+
+def test_the_compiled_descent_is_the_plain_one():
+    covariance = covariance_of(batch_of(free_recipe(), [{}]), 0)
+    knobs = Knobs(1.0, 1.0, 0.03, 1e-3, 0.99, 0.999)
+    weights, mean, square, move = np.zeros((4, 6, 6))
+    ended = descend(covariance, weights, mean, square, move, knobs, 1e-3, 0, 120)
+    assert ended == (120, 1e-3, 0)
+    # Rounding, grown over 120 steps.
+    np.testing.assert_allclose(weights, plain_dagma(covariance, knobs, 120), atol=1e-10)
+
+
+def test_pieces_of_a_descent_make_the_whole():
+    covariance = covariance_of(batch_of(free_recipe(), [{}]), 0)
+    knobs = Knobs(1.0, 1.0, 0.03, 1e-3, 0.99, 0.999)
+    whole, pieces = np.zeros((4, 6, 6)), np.zeros((4, 6, 6))
+    descend(covariance, *whole, knobs, 1e-3, 0, 100)
+    for done in range(0, 100, 25):
+        descend(covariance, *pieces, knobs, 1e-3, done, done + 25)
+    assert np.array_equal(whole, pieces)
+
+
+def test_a_step_that_leaves_a_wide_domain_is_halved():
+    covariance = covariance_of(batch_of(free_recipe(), [{}]), 0)
+    knobs = Knobs(1e3, 1.0, 0.0, 0.3, 0.99, 0.999)
+    weights, mean, square, move = np.zeros((4, 6, 6))
+    done, rate, status = descend(covariance, weights, mean, square, move, knobs, 0.3, 0, 200)
+    assert status == 0
+    assert rate < 0.3
+    assert done == 200
+
+
+def test_a_step_that_leaves_a_narrow_domain_ends_the_stage():
+    batch = batch_of(
+        free_recipe(), [{"score_weight": 1e3, "radius": 0.8, "learning_rate": 0.3}, {"radius": 0.8}]
+    )
+    parameters = {"arcs": np.zeros((2, 6, 6)), "order": np.zeros((2, 0)), "functions": {}}
+    with Watch(1, "test") as watch:
+        found = Descent().minimise(batch, parameters, np.ones(2, bool), 0, watch)
+    assert found.refused.tolist() == [True, False]
+    assert found.epochs == 500
+
+
+def test_descent_ends_when_the_objective_rests():
+    batch = batch_of(free_recipe(), [{"epochs": 1e5, "learning_rate": 1e-2}])
+    parameters = {"arcs": np.zeros((1, 6, 6)), "order": np.zeros((1, 0)), "functions": {}}
+    with Watch(1, "test") as watch:
+        found = Descent(tolerance=1e-4).minimise(batch, parameters, np.ones(1, bool), 0, watch)
+    assert found.epochs < 1e5
+    weights = found.parameters["arcs"][0]
+    score = half_squared_error(covariance_of(batch, 0), weights)[0] + 0.02 * np.abs(weights).sum()
+    barrier = log_determinant_value_and_gradient(weights)[0]
+    assert found.loss[0] == pytest.approx(score + barrier, rel=1e-6)
+
+
+def test_the_original_path_ends_at_a_dag():
+    stages = tuple(Stage(0.1**k, 1 - 0.1 * k, 3000) for k in range(4))
+    solver = CentralPath(free_recipe(), Descent(), stages)
+    [solution] = solve(solver, batch_of(solver.recipe, [{"learning_rate": 3e-3}]))
+    weights = solver.read_out(solution.parameters)
+    assert log_determinant_value_and_gradient(weights)[0] < 1e-4
+    assert np.abs(weights).max() > 0.5
+    assert np.all(np.diagonal(weights) == 0)
+
+
+def test_the_stochastic_path_stays_in_its_domain():
+    recipe = free_recipe(Barrier(mean_squared_error), masked=False, guard=Domain())
+    solver = CentralPath(recipe, Stochastic(), (Stage(1.0, 1.0, 30), Stage(0.1, 0.8, 30)))
+    wild = {"learning_rate": 1.0, "beta1": 0.9}
+    calm = {"learning_rate": 3e-3, "beta1": 0.9}
+    first, second = solve(solver, batch_of(recipe, [wild, calm]))
+    assert sum(record["accepted"] == 0 for record in first.history) > 0
+    assert all(record["accepted"] == 1 for record in second.history)
+    for solution in (first, second):
+        weights = np.asarray(solver.read_out(solution.parameters), np.float64)
+        assert in_domain(weights, solution.history[-1]["radius"], 1e-5)
+        assert np.abs(weights).max() > 0.05
