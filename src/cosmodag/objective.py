@@ -64,7 +64,8 @@ def half_squared_error(x: jax.Array, predicted: jax.Array, rows: jax.Array) -> j
 
 def one_norm(values: jax.Array) -> jax.Array:
     """‖·‖₁: the sum of magnitudes over all entries."""
-    return jnp.sum(jnp.abs(values))
+    # Not jnp.abs: its gradient at zero is one, where the subgradient of least length is zero.
+    return jnp.sum(values * jax.lax.stop_gradient(jnp.sign(values)))
 
 
 def euclidean_norm(values: jax.Array) -> jax.Array:

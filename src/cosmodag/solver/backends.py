@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 from cosmodag.mechanism import Mechanism
 from cosmodag.objective import cosmo_objective
-from cosmodag.solver import linear_cpu, linear_gpu, mlp_cpu, sharded
+from cosmodag.solver import linear_cpu, linear_gpu, mlp_cpu, sharded, small_gpu
 from cosmodag.solver.adam import State
 from cosmodag.solver.cpu_steps import Knobs
 from cosmodag.solver.loop import run_many
@@ -183,6 +183,7 @@ BACKENDS: tuple[Backend, ...] = (
         linear_gpu.start,
         linear_gpu.parameters,
     ),
+    Backend("pallas-small", small_gpu.applies, small_gpu.advance, 2),
     # Five: S, W, the gradient, and what XLA keeps between them; a test compares with its analysis.
     Backend("xla", lambda batch: True, _advance_xla, 5),
 )

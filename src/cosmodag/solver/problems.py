@@ -124,8 +124,10 @@ class Batch:
     def start(self) -> State:
         """Draw the initial states of all problems."""
         with jax.default_device(self.device):
-            state: State = _start(self.recipe, self.seeds, self.variables, self.settings)
-            return state
+            drawn = _start(self.recipe, self.seeds, self.variables, self.settings)
+        # Tied to the device as every later state is: another kind of state is another program.
+        state: State = jax.device_put(drawn, self.device)
+        return state
 
 
 def start_many(recipe: Recipe, seeds: Any, d: int, settings: Any) -> State:
