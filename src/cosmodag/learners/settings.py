@@ -4,6 +4,8 @@ import math
 
 __all__ = ["default_mlp_settings", "default_settings", "paper_mlp_settings", "paper_settings"]
 
+_LARGE = 5_000
+
 
 def paper_settings(d: int) -> dict[str, float | None]:
     """Give COSMO's hyper-parameters as the paper's search chose them, for d variables.
@@ -37,13 +39,28 @@ def default_settings(d: int) -> dict[str, float]:
     slowly than strengths and are not penalised, the shift is smaller and λ₂ larger. λ₁ and both
     rates fall with d, since the loss is a mean over variables.
 
+    From 5,000 variables on it is the paper's way again, one rate and a penalty on p: there the rule
+    for smaller graphs, extrapolated, did no better at 5,000 and worse at 10,000
+    (``benchmarks/gpu.md``).
+
     Examples
     --------
     >>> default_settings(30)["lambda1"]
     0.0006
     """
+    if d >= _LARGE:
+        return {
+            "learning_rate": 1e-3,
+            "priority_learning_rate": 1e-3,
+            "lambda1": 5e-2 / d,
+            "lambda2": 2.5e-3,
+            "lambda_p": 1.5e-3,
+            "shift": 6e-3,
+            "temperature_start": 0.45,
+            "temperature_end": 8.5e-4,
+        }
     return {
-        "learning_rate": min(1.2e-2, _power(d, 100, 1e-2, 1000, 4e-3)),
+        "learning_rate": _power(d, 100, 1e-2, 1000, 4e-3),
         "priority_learning_rate": _power(d, 100, 3e-3, 1000, 1.5e-3),
         "lambda1": min(6e-4, 4.5e-4 * (100 / d) ** 0.9),
         "lambda2": 1.4e-2,
