@@ -11,8 +11,10 @@ from cosmodag.learners.baselines import (
 from cosmodag.learners.cosmo import Cosmo
 from cosmodag.learners.cosmo_mlp import CosmoMLP
 from cosmodag.learners.dagma import Dagma
+from cosmodag.learners.dagma_mlp import DagmaMLP
 from cosmodag.learners.nocurl import NoCurl
 from cosmodag.learners.notears import Notears
+from cosmodag.learners.notears_mlp import NotearsMLP
 from cosmodag.learners.saved import load
 from cosmodag.learners.settings import (
     default_mlp_settings,
@@ -25,10 +27,12 @@ __all__ = [
     "Cosmo",
     "CosmoMLP",
     "Dagma",
+    "DagmaMLP",
     "EmptyGraph",
     "EqualVariance",
     "NoCurl",
     "Notears",
+    "NotearsMLP",
     "R2Sort",
     "RandomSort",
     "StructureLearner",

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from cosmodag.dags import order_of
 from cosmodag.learners.annealed import AnnealedLearner, Setting
-from cosmodag.learners.networks import NetworkLearner, check_choice
+from cosmodag.learners.checks import check_choice
+from cosmodag.learners.networks import NetworkLearner
 from cosmodag.learners.settings import default_mlp_settings
 from cosmodag.mechanism import MLP, MaskedMLP, Mechanism
 from cosmodag.mechanism.masked import first_layer

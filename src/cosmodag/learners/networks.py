@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError
 from cosmodag.learners.base import Learnt, StructureLearner
-from cosmodag.learners.checks import check_count
+from cosmodag.learners.checks import check_choice, check_count
 from cosmodag.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward
 
 __all__ = ["NetworkLearner"]
@@ -215,12 +215,6 @@ class NetworkLearner(StructureLearner):
         # A saved tuple comes back as a list.
         self.hidden = tuple(self.hidden)
         super()._restore(arrays, facts)
-
-
-def check_choice(name: str, value: Any, choices: Any) -> None:
-    """Refuse a value that is not one of the names allowed."""
-    if not isinstance(value, str) or value not in choices:
-        raise DataError(f"{name} is {value!r}: it must be one of {', '.join(map(repr, choices))}.")
 
 
 def _listed(names: list[Any]) -> str:

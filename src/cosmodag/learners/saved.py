@@ -15,8 +15,10 @@ from cosmodag.learners.baselines import (
 from cosmodag.learners.cosmo import Cosmo
 from cosmodag.learners.cosmo_mlp import CosmoMLP
 from cosmodag.learners.dagma import Dagma
+from cosmodag.learners.dagma_mlp import DagmaMLP
 from cosmodag.learners.nocurl import NoCurl
 from cosmodag.learners.notears import Notears
+from cosmodag.learners.notears_mlp import NotearsMLP
 
 __all__ = ["load"]
 
@@ -26,10 +28,12 @@ _LEARNERS: dict[str, type[StructureLearner]] = {
         Cosmo,
         CosmoMLP,
         Dagma,
+        DagmaMLP,
         EmptyGraph,
         EqualVariance,
         NoCurl,
         Notears,
+        NotearsMLP,
         R2Sort,
         RandomSort,
         VarianceSort,

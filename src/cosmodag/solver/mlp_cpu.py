@@ -24,7 +24,17 @@ from cosmodag.solver.compiled import compiled, inlined
 from cosmodag.solver.cpu_steps import ONE, ZERO, adam, exp, move, norms, rates_of
 from cosmodag.solver.shuffle import fill_row_order
 
-__all__ = ["Arrays", "applies", "gather", "run_epochs", "scatter"]
+__all__ = [
+    "Arrays",
+    "Workspace",
+    "applies",
+    "backward",
+    "gather",
+    "repeat",
+    "run_epochs",
+    "scatter",
+    "workspace",
+]
 
 
 class Arrays(NamedTuple):
@@ -51,7 +61,7 @@ class Arrays(NamedTuple):
     functions_square: NDArray[np.float32]
 
 
-class _Workspace(NamedTuple):
+class Workspace(NamedTuple):
     """Arrays that every step overwrites."""
 
     orientation: NDArray[np.float32]
@@ -115,7 +125,22 @@ def _flat_functions(functions: Any) -> NDArray[Any]:
 
 
 @inlined
-def _repeat(values: Any, repeated: Any) -> None:
+def workspace(d: Any, wide: Any) -> Any:
+    """Make a workspace for d networks with so many hidden units in all."""
+    return Workspace(
+        np.empty((d, d), np.float32),
+        np.empty((d, wide), np.float32),
+        np.empty((d, wide), np.float32),
+        np.empty(d, np.float32),
+        np.empty(2 * wide + d, np.float32),
+        np.empty(wide, np.float32),
+        np.empty(wide, np.float32),
+        np.empty(d, np.float32),
+    )
+
+
+@inlined
+def repeat(values: Any, repeated: Any) -> None:
     """Write a vector over variables once for every unit, end to end."""
     d = values.shape[0]
     for start in range(0, repeated.shape[0], d):
@@ -133,13 +158,13 @@ def _orient(state: Any, work: Any, rates: Any) -> None:
         for v in range(d):
             work.orientation[u, v] = ONE / (ONE + exp((threshold - state.order[v]) * inverse))
         work.orientation[u, u] = ZERO
-        _repeat(work.orientation[u], work.repeated)
+        repeat(work.orientation[u], work.repeated)
         for k in range(work.repeated.shape[0]):
             work.weights[u, k] = state.arcs[u, k] * work.repeated[k]
 
 
 @inlined
-def _backward(rows: Any, units: Any, state: Any, work: Any) -> Any:
+def backward(rows: Any, units: Any, state: Any, work: Any) -> Any:
     """Turn x W into δ in place, fill the gradients of b, w and c, and return Σ r²."""
     d = rows.shape[1]
     wide = units.shape[1]
@@ -164,7 +189,7 @@ def _backward(rows: Any, units: Any, state: Any, work: Any) -> Any:
         for v in range(d):
             total += residual[v] * residual[v]
             constant_gradient[v] += residual[v]
-        _repeat(residual, repeated)
+        repeat(residual, repeated)
         for k in range(wide):
             z = units[i, k]
             r = repeated[k]
@@ -184,7 +209,7 @@ def _update_arcs(state: Any, work: Any, rates: Any) -> Any:
     repeated, products = work.repeated, work.products
     squares = ZERO
     for u in range(d):
-        _repeat(work.orientation[u], repeated)
+        repeat(work.orientation[u], repeated)
         for k in range(wide):
             h = state.arcs[u, k]
             g = work.gradient[u, k] * rates.loss_scale * repeated[k]
@@ -226,16 +251,7 @@ def run_epochs(
     n, d = data.shape
     wide = state.arcs.shape[1]
     size = min(batch_size, n)
-    work = _Workspace(
-        np.empty((d, d), np.float32),
-        np.empty((d, wide), np.float32),
-        np.empty((d, wide), np.float32),
-        np.empty(d, np.float32),
-        np.empty(state.functions.shape[0], np.float32),
-        np.empty(wide, np.float32),
-        np.empty(wide, np.float32),
-        np.empty(d, np.float32),
-    )
+    work = workspace(d, wide)
     rows, units = np.empty((size, d), np.float32), np.empty((size, wide), np.float32)
     order = np.empty(n, np.uint32)
     loss, diverged_at = np.nan, -1
@@ -260,7 +276,7 @@ def run_epochs(
             rates = rates_of(knobs, temperature, step, count * d, frobenius, order_norm)
             _orient(state, work, rates)
             np.dot(rows[:count], work.weights, units[:count])
-            error += _backward(rows[:count], units[:count], state, work) / (count * d)
+            error += backward(rows[:count], units[:count], state, work) / (count * d)
             np.dot(rows[:count].T, units[:count], work.gradient)
             for v in range(d):
                 work.order_gradient[v] = rates.pull * state.order[v]

@@ -1,0 +1,143 @@
+"""NOTEARS-MLP: perceptrons under a smooth acyclicity constraint (Zheng et al., AISTATS 2020)."""
+
+from typing import Any
+
+from cosmodag.learners.constrained import Setting
+from cosmodag.learners.constrained_networks import ConstrainedNetworkLearner
+from cosmodag.mechanism import MLP
+from cosmodag.objective import Penalised, half_squared_error
+from cosmodag.solver.constraint import EXPONENTIAL
+from cosmodag.solver.lagrangian import Lagrangian
+from cosmodag.solver.network_newton import NetworkNewton
+from cosmodag.solver.network_penalties import Decayed
+from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.schedules import constant
+from cosmodag.structure import Free
+
+__all__ = ["NotearsMLP"]
+
+# Iterations of a fit at d = 20, for the progress bar.
+_USUAL_LENGTH = 15_000
+
+
+class NotearsMLP(ConstrainedNetworkLearner):
+    r"""Non-linear NOTEARS: every variable a perceptron of its parents, h(A) = 0 making a DAG.
+
+    Solves, over first-layer weights W ∈ R^{d×d×h} and the other layers,
+
+    .. math::
+
+        \min\; \frac{1}{2n} \sum_v \lVert x_v - f_v(X) \rVert^2 + \lambda_1 \lVert W \rVert_1
+        + \frac{\lambda_2}{2} \lVert \text{all weights} \rVert^2
+        \quad\text{subject to}\quad \operatorname{tr} e^{A} - d = 0,\; A_{uv} = \sum_i W_{uvi}^2,
+
+    by an augmented Lagrangian, own-variable inputs fixed to zero: the authors' definition. Each of
+    its problems is solved in float64 on all rows by a quasi-Newton method for objectives with a
+    one-norm (OWL-QN), where the authors split every weight in two for L-BFGS-B; at d = 20 that
+    is several times as fast.
+
+    Parameters
+    ----------
+    hidden : tuple of int
+        Units in each hidden layer of each network.
+    activation : {"sigmoid", "tanh", "relu"}
+        What hidden units do.
+    arc_strength : {"norm", "sum"}
+        How an arc's strength is read from its first-layer weights: √A, or their signed sum.
+        :meth:`read_out` switches without learning again.
+    lambda1, lambda2 : float or "auto"
+        λ₁ and λ₂; automatically 0.01 each.
+    max_iter : int
+        Updates of the multiplier at most.
+    tolerance : float or "auto"
+        h at or below this counts as zero; automatically 1e-8.
+    threshold : float
+        Arcs whose strength is at or below it are left out of `adjacency_`.
+    scale : {"center", "standardize", "none"}
+        Subtract column means; also divide by standard deviations, which warns; or do nothing.
+    max_time : float, optional
+        Seconds after which the fit stops with the result so far and a warning.
+    random_state : int, Generator, RandomState or None
+        Decides the initial weights.
+    verbose : bool
+        Show progress on stderr when that is a terminal.
+
+    Attributes
+    ----------
+    raw_weights_ : (d, d) array
+        Strength of every arc.
+    weights_, adjacency_ : (d, d) array
+        Strengths without the arcs dropped to make them acyclic, and of these the ones above the
+        threshold.
+    was_cyclic_, dropped_arcs_
+        Whether thresholding `raw_weights_` alone would have left a cycle, and how many arcs that
+        cost.
+    arc_norms_, arc_sums_ : (d, d) arrays
+        Both strengths of every arc.
+    first_weights_, first_biases_, inner_layers_, output_weights_, output_biases_ : arrays
+        The networks, as in :class:`cosmodag.CosmoMLP`.
+    history_ : list of dict
+        For each problem: ``epoch``, ``loss``, ``acyclicity`` (h), ``multiplier`` (α), ``penalty``
+        (ρ).
+    n_iter_ : int
+        Iterations of all problems together.
+    settings_ : dict
+        Every hyper-parameter as it was used.
+
+    Examples
+    --------
+    >>> from cosmodag import NotearsMLP, simulate
+    >>> data = simulate.load("n200_d5_ER1_mlp", seed=0)
+    >>> model = NotearsMLP(random_state=0).fit(data.X)
+    >>> model.was_cyclic_
+    False
+    """
+
+    # The limit of SciPy's L-BFGS-B on iterations, which is the authors'.
+    epochs = 15_000
+
+    def __init__(
+        self,
+        *,
+        hidden: tuple[int, ...] = (10,),
+        activation: str = "sigmoid",
+        arc_strength: str = "norm",
+        lambda1: Setting = "auto",
+        lambda2: Setting = "auto",
+        max_iter: int = 100,
+        tolerance: Setting = "auto",
+        threshold: float = 0.3,
+        scale: str = "center",
+        max_time: float | None = None,
+        random_state: Any = None,
+        verbose: bool = True,
+    ) -> None:
+        self.hidden = hidden
+        self.activation = activation
+        self.arc_strength = arc_strength
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.max_iter = max_iter
+        self.tolerance = tolerance
+        self.threshold = threshold
+        self.scale = scale
+        self.max_time = max_time
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _rule(self, d: int) -> dict[str, float]:
+        return {"lambda1": 0.01, "lambda2": 0.01, "tolerance": 1e-8, "learning_rate": 1.0}
+
+    def _fixed(self) -> dict[str, float]:
+        return {"multiplier": 0.0, "penalty": 1.0}
+
+    def _length(self) -> int:
+        return _USUAL_LENGTH
+
+    def solver_for(self, d: int) -> Lagrangian:
+        """NOTEARS' augmented Lagrangian."""
+        objective = Decayed(Penalised(half_squared_error, EXPONENTIAL.of))
+        mechanism = MLP(tuple(self.hidden), self.activation)
+        recipe = Recipe(Free(), mechanism, objective, constant, self.batch_size)
+        tolerance = self.settings_for(d)["tolerance"]
+        return Lagrangian(recipe, NetworkNewton(), EXPONENTIAL, self.max_iter, tolerance)
