@@ -152,7 +152,7 @@ def test_newton_reaches_a_stationary_point(table):
         recipe_of(NOTEARS), table.astype(np.float64), {**FOR_NOTEARS, "epochs": 3000.0}
     )
     with Watch(100, "test") as watch:
-        found = NetworkNewton().minimise(
+        found = NetworkNewton(tolerance=1e-10).minimise(
             batch, Lanes.of(batch).parameters, np.array([True]), 0, watch
         )
     parameters = jax.tree.map(lambda stacked: stacked[0], found.parameters)
