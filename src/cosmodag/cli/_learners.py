@@ -17,7 +17,9 @@ class Method(StrEnum):
     COSMO = "cosmo"
     COSMO_MLP = "cosmo-mlp"
     NOTEARS = "notears"
+    NOTEARS_MLP = "notears-mlp"
     DAGMA = "dagma"
+    DAGMA_MLP = "dagma-mlp"
     NOCURL = "nocurl"
     VARIANCE_SORT = "variance-sort"
     R2_SORT = "r2-sort"
@@ -29,7 +31,9 @@ _CLASSES = {
     Method.COSMO: "Cosmo",
     Method.COSMO_MLP: "CosmoMLP",
     Method.NOTEARS: "Notears",
+    Method.NOTEARS_MLP: "NotearsMLP",
     Method.DAGMA: "Dagma",
+    Method.DAGMA_MLP: "DagmaMLP",
     Method.NOCURL: "NoCurl",
     Method.VARIANCE_SORT: "VarianceSort",
     Method.R2_SORT: "R2Sort",
