@@ -146,6 +146,6 @@ class Dagma(ConstrainedLearner):
         """DAGMA's central path."""
         if self._is_original:
             recipe = self._recipe(Free(), Barrier(half_squared_error))
-            return CentralPath(recipe, Descent(float(self.tolerance)), self._stages())
+            return CentralPath(recipe, Descent(self.settings_for(d)["tolerance"]), self._stages())
         recipe = self._recipe(Free(masked=False), Barrier(mean_squared_error), guard=Domain())
         return CentralPath(recipe, Stochastic(), self._stages())

@@ -169,8 +169,8 @@ class NoCurl(ConstrainedLearner):
             return TwoStage(
                 self._recipe(Free(), Penalised(half_squared_error)),
                 self._recipe(Potential(), Penalised(half_squared_error)),
-                QuasiNewton(Free(), POLYNOMIAL, float(self.tolerance)),
-                QuasiNewton(Potential(), None, float(self.tolerance)),
+                QuasiNewton(Free(), POLYNOMIAL, self.settings_for(d)["tolerance"]),
+                QuasiNewton(Potential(), None, self.settings_for(d)["tolerance"]),
             )
         last = self._recipe(Potential(), Penalised(mean_squared_error), from_normal)
         if self.joint:

@@ -22,6 +22,9 @@ __all__ = ["Descent", "descend", "invert_m_matrix"]
 
 Float64 = NDArray[np.float64]
 
+# Rows eliminated at once, few enough to stay in registers and enough to be a product.
+_BLOCK = 16
+
 _GOES_ON, _LEFT_THE_DOMAIN, _AT_REST = 0, 1, 2
 
 
@@ -106,33 +109,58 @@ def _objective(covariance: Float64, weights: Float64, knobs: Knobs) -> float:
 
 
 @compiled
+def _invert_in_place(matrix: Any) -> bool:
+    """Gauss–Jordan elimination without exchanges; false at a pivot that is not positive."""
+    d = matrix.shape[0]
+    for k in range(d):
+        pivot = matrix[k, k]
+        # Also false where it is not a number.
+        if not pivot > 0.0:
+            return False
+        matrix[k, k] = 1.0
+        scale = 1.0 / pivot
+        for v in range(d):
+            matrix[k, v] *= scale
+        for u in range(d):
+            if u != k:
+                factor = matrix[u, k]
+                matrix[u, k] = 0.0
+                for v in range(d):
+                    matrix[u, v] -= factor * matrix[k, v]
+    return True
+
+
+@compiled
 def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
     """Write (sI − W∘W)⁻¹; false, with nothing useful written, unless sI − W∘W is an M-matrix.
 
-    Gauss–Jordan elimination in place. A matrix with no positive entry off its diagonal is an
-    M-matrix exactly when elimination meets only positive pivots, and then it needs no exchange of
-    rows and never subtracts: the inverse is a sum of products of non-negative numbers.
+    A matrix with no positive entry off its diagonal is an M-matrix exactly when elimination meets
+    only positive pivots, and then it needs no exchange of rows and never subtracts: the inverse is
+    a sum of products of non-negative numbers. So the elimination can go by blocks of rows, each one
+    product of thin matrices, which takes half the time of a general inverse.
     """
     d = weights.shape[0]
     for u in range(d):
         for v in range(d):
             inverse[u, v] = -weights[u, v] * weights[u, v]
         inverse[u, u] += s
-    for k in range(d):
-        pivot = inverse[k, k]
-        # Also false where it is not a number.
-        if not pivot > 0.0:
+    product = np.empty((d, d))
+    for begin in range(0, d, _BLOCK):
+        end = min(begin + _BLOCK, d)
+        columns = inverse[:, begin:end].copy()
+        pivot = columns[begin:end].copy()
+        if not _invert_in_place(pivot):
             return False
-        inverse[k, k] = 1.0
-        scale = 1.0 / pivot
-        for v in range(d):
-            inverse[k, v] *= scale
+        rows = np.dot(pivot, inverse[begin:end])
+        rows[:, begin:end] = pivot
+        np.dot(columns, rows, product)
         for u in range(d):
-            if u != k:
-                factor = inverse[u, k]
-                inverse[u, k] = 0.0
+            if u < begin or u >= end:
+                for v in range(begin, end):
+                    inverse[u, v] = 0.0
                 for v in range(d):
-                    inverse[u, v] -= factor * inverse[k, v]
+                    inverse[u, v] -= product[u, v]
+        inverse[begin:end] = rows
     return True
 
 
