@@ -8,8 +8,11 @@ import pandas as pd
 
 from cosmodag import (
     Cosmo,
+    Dagma,
     EmptyGraph,
     EqualVariance,
+    NoCurl,
+    Notears,
     R2Sort,
     RandomSort,
     VarianceSort,
@@ -25,6 +28,13 @@ LEARNERS: dict[str, Callable[[], StructureLearner]] = {
     "RandomSort": partial(RandomSort, random_state=0),
     "EqualVariance": EqualVariance,
     "EmptyGraph": EmptyGraph,
+    "Notears": Notears,
+    "Notears-paper": partial(Notears, variant="paper", epochs=5, max_iter=2, random_state=0),
+    "Dagma": partial(Dagma, max_iter=2000),
+    "Dagma-paper": partial(Dagma, variant="paper", epochs=5, random_state=0),
+    "NoCurl": NoCurl,
+    "NoCurl-paper": partial(NoCurl, variant="paper", epochs=5, random_state=0),
+    "NoCurl-joint": partial(NoCurl, joint=True, variant="paper", epochs=5, random_state=0),
 }
 
 
