@@ -17,6 +17,9 @@ __all__ = ["Notears"]
 
 # SciPy's own limit on the iterations of L-BFGS-B.
 _INNER = 15_000
+# Relative decrease that ends L-BFGS-B. Problems grow ever worse conditioned, and what is left
+# unsolved costs accuracy: mean AUC on ten ER4 graphs was .970, .975 and .978 with 1e-6, 1e-7, 1e-8.
+_INNER_TOLERANCE = 1e-8
 # Problems that a fit of the paper's variant usually takes.
 _USUAL_ROUNDS = 18
 
@@ -43,8 +46,8 @@ class Notears(ConstrainedLearner):
     Parameters
     ----------
     lambda1 : float or "auto"
-        λ₁, on ‖W‖₁. Automatically 0.1 in the original and 4.4e-4 in the paper's variant, whose loss
-        is a mean over variables.
+        λ₁, on ‖W‖₁. Automatically 0.03 in the original (the authors' examples have 0.1, with which
+        it finds fewer arcs) and 4.4e-4 in the paper's variant, whose loss is a mean over variables.
     max_iter : int
         Updates of α at most.
     tolerance : float or "auto"
@@ -143,7 +146,7 @@ class Notears(ConstrainedLearner):
 
     def _rule(self, d: int) -> dict[str, float]:
         if self._is_original:
-            return {"lambda1": 0.1, "tolerance": 1e-8, "learning_rate": 3.2e-4}
+            return {"lambda1": 0.03, "tolerance": 1e-8, "learning_rate": 3.2e-4}
         spacing = float(np.spacing(np.float32(d)))
         return {"lambda1": 4.4e-4, "tolerance": 0.5 * spacing, "learning_rate": 3.2e-4}
 
@@ -162,7 +165,7 @@ class Notears(ConstrainedLearner):
         tolerance = self.settings_for(d)["tolerance"]
         if self._is_original:
             recipe = self._recipe(Free(), Penalised(half_squared_error, constraint.of))
-            minimiser = QuasiNewton(Free(), constraint)
+            minimiser = QuasiNewton(Free(), constraint, _INNER_TOLERANCE)
             return Lagrangian(recipe, minimiser, constraint, self.max_iter, tolerance)
         free = Free(masked=False)
         recipe = self._recipe(free, Penalised(mean_squared_error, constraint.of))

@@ -1,0 +1,229 @@
+"""NOTEARS, DAGMA and NOCURL as estimators, in both variants."""
+
+import os
+import signal
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from cosmodag import Dagma, NoCurl, Notears, metrics, simulate
+from cosmodag.dags import is_dag
+from cosmodag.errors import (
+    AcyclicityWarning,
+    CosmodagWarning,
+    DataError,
+    DivergenceError,
+    InterruptedWarning,
+)
+
+ignore_warnings = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate.load("n500_d10_ER2_gauss", seed=0)
+
+
+@pytest.mark.parametrize(
+    ("learner", "auc"),
+    [
+        (Notears(), 0.95),
+        (Notears(constraint="truncated"), 0.95),
+        (Notears(constraint="spectral"), 0.85),
+        (Dagma(), 0.97),
+        (NoCurl(), 0.94),
+    ],
+    ids=lambda value: repr(value),
+)
+@ignore_warnings
+def test_the_originals_find_a_small_graph(data, learner, auc):
+    model = learner.fit(data.X)
+    assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] >= auc
+    assert is_dag(model.adjacency_)
+    assert np.all(np.diagonal(model.raw_weights_) == 0)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        Notears(variant="paper", learning_rate=3e-3, epochs=100, max_iter=6, random_state=0),
+        Dagma(variant="paper", learning_rate=3e-3, epochs=150, random_state=0),
+        NoCurl(variant="paper", learning_rate=1e-2, epochs=300, random_state=0),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@ignore_warnings
+def test_the_papers_variants_find_much_of_it(data, learner):
+    # A twentieth of the paper's epochs at ten times its rate: far from converged.
+    model = learner.fit(data.X)
+    assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] > 0.85
+    assert is_dag(model.adjacency_)
+    assert model.history_[-1]["epoch"] == model.n_iter_
+
+
+@ignore_warnings
+def test_the_joint_problem_is_acyclic_by_construction(data):
+    model = NoCurl(joint=True, variant="paper", epochs=50, random_state=0).fit(data.X)
+    assert not model.was_cyclic_
+    assert model.dropped_arcs_ == 0
+    assert np.array_equal(model.raw_weights_, model.weights_)
+    assert np.array_equal(np.argsort(model.potentials_, kind="stable"), model.causal_order_)
+
+
+@ignore_warnings
+def test_nocurl_orders_by_its_potentials(data):
+    model = NoCurl().fit(data.X)
+    tails, heads = np.nonzero(model.raw_weights_)
+    assert np.all(model.potentials_[tails] < model.potentials_[heads])
+
+
+@ignore_warnings
+def test_originals_cost_the_same_whatever_the_number_of_rows(data):
+    """The same covariance from ten times as many rows gives the same answer."""
+    centred = data.X - data.X.mean(0)
+    repeated = np.tile(centred, (10, 1))
+    for learner in (Notears(), Dagma(max_iter=2000), NoCurl()):
+        few, many = learner.fit(centred).raw_weights_, learner.fit(repeated).raw_weights_
+        # The covariances differ by rounding, of which an iterative solver makes more.
+        np.testing.assert_allclose(few, many, atol=0.02)
+
+
+@ignore_warnings
+def test_history_tells_how_the_constraint_was_met(data):
+    model = Notears().fit(data.X)
+    assert model.history_[-1]["acyclicity"] <= model.settings_["tolerance"]
+    penalties = [record["penalty"] for record in model.history_]
+    assert penalties == sorted(penalties)
+    path = Dagma(max_iter=500).fit(data.X).history_
+    weights = [record["score_weight"] for record in path if record["accepted"]]
+    np.testing.assert_allclose(weights, [1, 0.1, 0.01, 0.001, 1e-4], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        Notears(max_time=0.02, lambda1=0.0),
+        Dagma(max_time=0.02, tolerance=0.0),
+        NoCurl(max_time=0.02, tolerance=0.0),
+        Notears(variant="paper", max_time=0.02),
+        Dagma(variant="paper", max_time=0.02),
+        NoCurl(variant="paper", max_time=0.02),
+        NoCurl(joint=True, variant="paper", max_time=0.02),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_out_of_time_there_is_a_dag_and_a_warning(data, learner):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = learner.fit(data.X)
+    assert [w for w in caught if w.category is InterruptedWarning and "max_time" in str(w.message)]
+    assert model.stopped_ == "time"
+    assert is_dag(model.adjacency_)
+
+
+@pytest.mark.parametrize("make", [Notears, Dagma, NoCurl])
+@ignore_warnings
+def test_an_interrupt_keeps_the_best_so_far(data, make, monkeypatch):
+    from cosmodag.solver import covariance, descent, quasi_newton
+
+    def interrupt(matrix, weights):
+        if not sent:
+            sent.append(1)
+            os.kill(os.getpid(), signal.SIGINT)
+        return half(matrix, weights)
+
+    sent: list[int] = []
+    half = covariance.half_squared_error
+    for module in (descent, quasi_newton):
+        monkeypatch.setattr(module, "half_squared_error", interrupt)
+    model = make().fit(data.X)
+    assert model.stopped_ == "interrupt"
+    assert np.isfinite(model.raw_weights_).all()
+    assert np.any(model.raw_weights_ != 0) or make is NoCurl
+
+
+def random_learner(random):
+    rate = float(random.choice([1e-2, 5e-2]))
+    epochs = int(random.integers(1, 6))
+    threshold = float(random.choice([0.0, 0.05, 0.3]))
+    stochastic = {"variant": "paper", "random_state": int(random.integers(100))}
+    quick = {**stochastic, "epochs": epochs, "learning_rate": rate, "threshold": threshold}
+    makers = [
+        lambda: Notears(max_iter=1, threshold=threshold),
+        lambda: Dagma(max_iter=20 * epochs, learning_rate=rate, threshold=threshold),
+        lambda: NoCurl(max_iter=epochs, threshold=threshold),
+        lambda: Notears(**quick, max_iter=1),
+        lambda: Dagma(**quick),
+        lambda: NoCurl(**quick),
+        lambda: NoCurl(**quick, joint=True),
+    ]
+    return makers[random.integers(len(makers))]()
+
+
+def test_200_unfinished_fits_are_dags_and_every_repair_is_reported():
+    random = np.random.default_rng(0)
+    repaired = 0
+    for _ in range(200):
+        table = random.normal(size=(40, 6)) @ random.uniform(-1, 1, (6, 6))
+        learner = random_learner(random)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = learner.fit(table)
+        strong = np.abs(model.raw_weights_) > model.threshold
+        graph = nx.from_numpy_array(strong, create_using=nx.DiGraph)
+        needed_repair = not nx.is_directed_acyclic_graph(graph)
+        assert nx.is_directed_acyclic_graph(model.graph_)
+        assert model.was_cyclic_ == needed_repair
+        dropped = strong.sum() - np.count_nonzero(model.adjacency_)
+        assert model.dropped_arcs_ == dropped
+        assert (dropped > 0) == needed_repair
+        messages = [str(w.message) for w in caught if w.category is AcyclicityWarning]
+        assert len(messages) == needed_repair
+        assert all(f"{dropped} arc" in message for message in messages)
+        repaired += needed_repair
+    assert repaired > 40
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (Notears(constraint="rank"), "constraint"),
+        (Notears(variant="best"), "variant"),
+        (Dagma(variant=None), "variant"),
+        (Dagma(lambda1=-1.0), "lambda1"),
+        (Dagma(learning_rate=0.0), "learning_rate"),
+        (Notears(max_iter=0), "max_iter"),
+        (NoCurl(tolerance="tight"), "tolerance"),
+        (NoCurl(epochs=2.5), "epochs"),
+        (NoCurl(max_time=-1), "max_time"),
+        (NoCurl(joint=True), "variant='paper'"),
+    ],
+)
+def test_bad_parameters_are_named(data, learner, words):
+    with pytest.raises(DataError, match=words):
+        learner.fit(data.X)
+
+
+@ignore_warnings
+def test_divergence_is_an_error_that_says_what_to_do(data):
+    with pytest.raises(DivergenceError, match="learning_rate"):
+        Notears(variant="paper", learning_rate=1e6, epochs=20, random_state=0).fit(data.X)
+
+
+def test_a_converged_fit_does_not_warn(data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AcyclicityWarning)
+        warnings.simplefilter("error", InterruptedWarning)
+        Dagma().fit(data.X)
+    assert issubclass(AcyclicityWarning, CosmodagWarning)
+
+
+@ignore_warnings
+def test_automatic_settings_depend_on_the_variant(data):
+    assert Notears().settings_for(30)["tolerance"] == 1e-8
+    # Half the spacing of float32 at 30, which is 2⁻¹⁹.
+    assert Notears(variant="paper").settings_for(30)["tolerance"] == 2.0**-20
+    assert Dagma(lambda1=0.5).settings_for(30)["lambda1"] == 0.5
+    assert NoCurl().settings_for(30)["lambda1"] == 0
