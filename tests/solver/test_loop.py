@@ -173,20 +173,3 @@ def test_the_temperature_starts_and_ends_where_it_should():
     settings = {"temperature_start": 0.45, "temperature_end": 1e-3, "epochs": 2000}
     assert float(anneal_temperature(0, settings)["temperature"]) == pytest.approx(0.45)
     assert float(anneal_temperature(2000, settings)["temperature"]) == pytest.approx(1e-3)
-
-
-@pytest.mark.parametrize("d", [10, 11])
-def test_columns_shared_out_among_threads_change_nothing(d, monkeypatch):
-    from cosmodag.solver import backends
-
-    numba = next(backend for backend in BACKENDS if backend.name == "numba")
-    batch = make_batch([Problem(make_table(d=d), SETTINGS, seed=7)])
-    alone = run(numba, batch, 0, 34)
-    for blocks in (2, 3):
-        monkeypatch.setattr(backends, "_threads", lambda *arguments, blocks=blocks: blocks)
-        shared = run(numba, batch, 0, 20, 34)
-        for group in ("arcs", "order"):
-            # The same sums in another order: the bar for 100 steps in float32 is 1e-4.
-            np.testing.assert_allclose(shared.parameters[group], alone.parameters[group], atol=1e-4)
-        again = run(numba, batch, 0, 34)
-        assert jax.tree.all(jax.tree.map(np.array_equal, shared, again))

@@ -27,6 +27,11 @@ from cosmodag.structure import Parameters, Priority
 
 __all__ = ["BACKENDS", "Backend", "choose"]
 
+# Multiplications in a matrix product, about a millisecond's worth, below which a second thread
+# gains little on an idle machine; on a busy one, threads that wait for each other were measured to
+# make such a product a hundred times slower.
+_WORTH_THREADS = 1e8
+
 
 def _plain_parameters(batch: Batch, state: State) -> Parameters:
     return state.parameters
@@ -85,23 +90,17 @@ class Kernel:
     applies
         Whether it is written for a mechanism.
     gather
-        (state, lane, threads) → the arrays of one problem as the loop wants them.
+        (state, lane) → the arrays of one problem as the loop wants them.
     scatter
         (arrays, state, lane): write them back, where they are not views already.
     run_epochs
         The loop; it changes the arrays in place.
-    worth_threads
-        Multiplications in a matrix product from which more threads than one are used.
-    shares_out
-        Whether it gives work to threads itself, rather than leaving that to the products.
     """
 
     applies: Callable[[Mechanism], bool]
-    gather: Callable[[State, int, int], Any]
+    gather: Callable[[State, int], Any]
     scatter: Callable[[Any, State, int], None]
     run_epochs: Callable[..., tuple[int, float, int]]
-    worth_threads: float
-    shares_out: bool
 
 
 def _applies_numba(kernel: Kernel, batch: Batch) -> bool:
@@ -118,10 +117,9 @@ def _applies_numba(kernel: Kernel, batch: Batch) -> bool:
 
 def _advance_numba(kernel: Kernel, batch: Batch, state: State, first: int, last: int) -> State:
     state = jax.tree.map(_writable, state)
+    advance = partial(_advance_lane, kernel, batch, state, first, last)
     workers = min(batch.size, _cores())
-    threads = _threads(kernel, batch, state, workers)
-    advance = partial(_advance_lane, kernel, threads, batch, state, first, last)
-    with _blas().limit(limits=1 if kernel.shares_out else threads, user_api="blas"):
+    with _blas().limit(limits=_threads(batch, state, workers), user_api="blas"):
         if workers == 1:
             for lane in range(batch.size):
                 advance(lane)
@@ -132,10 +130,10 @@ def _advance_numba(kernel: Kernel, batch: Batch, state: State, first: int, last:
 
 
 def _advance_lane(
-    kernel: Kernel, threads: int, batch: Batch, state: State, first: int, last: int, lane: int
+    kernel: Kernel, batch: Batch, state: State, first: int, last: int, lane: int
 ) -> None:
     knobs = {name: float(batch.settings[name][lane]) for name in Knobs._fields}
-    arrays = kernel.gather(state, lane, threads)
+    arrays = kernel.gather(state, lane)
     step, loss, diverged_at = kernel.run_epochs(
         batch.tables[batch.table[lane]],
         arrays,
@@ -152,9 +150,9 @@ def _advance_lane(
         state.diverged_at[lane] = diverged_at
 
 
-def _threads(kernel: Kernel, batch: Batch, state: State, workers: int) -> int:
+def _threads(batch: Batch, state: State, workers: int) -> int:
     products = batch.recipe.batch_size * state.parameters["arcs"][0].size
-    return max(1, _cores() // workers) if products > kernel.worth_threads else 1
+    return max(1, _cores() // workers) if products > _WORTH_THREADS else 1
 
 
 def _writable(array: Any) -> Any:
@@ -170,24 +168,8 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-# On a busy machine, threads that wait for each other were measured to make small products a hundred
-# times slower: a step must be long enough for a second thread to be worth that risk.
-_LINEAR = Kernel(
-    linear_cpu.applies,
-    linear_cpu.gather,
-    linear_cpu.scatter,
-    linear_cpu.run_epochs,
-    worth_threads=6e5,
-    shares_out=True,
-)
-_MLP = Kernel(
-    mlp_cpu.applies,
-    lambda state, lane, threads: mlp_cpu.gather(state, lane),
-    mlp_cpu.scatter,
-    mlp_cpu.run_epochs,
-    worth_threads=1e8,
-    shares_out=False,
-)
+_LINEAR = Kernel(linear_cpu.applies, linear_cpu.gather, linear_cpu.scatter, linear_cpu.run_epochs)
+_MLP = Kernel(mlp_cpu.applies, mlp_cpu.gather, mlp_cpu.scatter, mlp_cpu.run_epochs)
 
 BACKENDS: tuple[Backend, ...] = (
     Backend("numba", partial(_applies_numba, _LINEAR), partial(_advance_numba, _LINEAR), 3),

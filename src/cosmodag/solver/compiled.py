@@ -5,7 +5,7 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
-__all__ = ["compiled", "compiled_parallel", "inlined"]
+__all__ = ["compiled", "inlined"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -22,11 +22,6 @@ _OPTIONS: dict[str, Any] = {
 def compiled(function: Function) -> Function:
     """Compile a function when it is first called, and keep the result on disk."""
     return cast(Function, njit(cache=True, **_OPTIONS)(function))
-
-
-def compiled_parallel(function: Function) -> Function:
-    """Compile a function whose ``prange`` loops are shared out among threads."""
-    return cast(Function, njit(cache=True, parallel=True, **_OPTIONS)(function))
 
 
 def inlined(function: Function) -> Function:
