@@ -174,7 +174,8 @@ def test_spectral_radius_tells_cycles_from_short_dags(d: int, seed: int) -> None
     cyclic = spectral_radius_value_and_gradient(random_cyclic(d, seed, 1.0), start, rounds=1000)[0]
     # A = ½d × ½d block of entries ≤ 4: ρ ≤ √(offset · Σ A) + d · offset < 0.01 for d ≤ 8
     assert 0 < at_rest < 0.01
-    assert cyclic > 0.5
+    # Weights on a cycle are at least ½ in magnitude, their squares ¼: so is a mean of them.
+    assert cyclic > 0.24
 
 
 def test_spectral_radius_of_a_long_chain_is_large_though_it_is_a_dag() -> None:

@@ -27,7 +27,8 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def model(table) -> CosmoMLP:
-    return CosmoMLP(learning_rate=1e-2, epochs=600, random_state=0).fit(table)
+    settings = {**paper_mlp_settings(4), "learning_rate": 1e-2, "priority_learning_rate": 5e-4}
+    return CosmoMLP(**settings, epochs=600, random_state=0).fit(table)
 
 
 @pytest.fixture(scope="module")

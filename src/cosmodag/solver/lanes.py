@@ -19,8 +19,7 @@ def with_settings(batch: Batch, **values: Any) -> Batch:
     """Give a batch other settings: a number for all problems, or an array with one for each."""
     dtype = batch.tables.dtype
     arrays = {
-        name: np.array(np.broadcast_to(value, batch.size), dtype)
-        for name, value in values.items()
+        name: np.array(np.broadcast_to(value, batch.size), dtype) for name, value in values.items()
     }
     return replace(batch, settings={**batch.settings, **arrays})
 
