@@ -175,7 +175,9 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
 )
 def test_signals(number: signal.Signals, code: int, line: str) -> None:
     script = """
-import sys, time, typer
+import signal, sys, time, typer
+# A shell that starts the tests in the background makes them, and this, ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from cosmodag.cli._shell import register, run
 app = typer.Typer()
 def wait() -> None:
@@ -193,8 +195,6 @@ sys.exit(run(app, ["wait"]))
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A shell that starts the tests in the background makes them, and this, ignore Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
