@@ -173,7 +173,8 @@ _MLP = Kernel(mlp_cpu.applies, mlp_cpu.gather, mlp_cpu.scatter, mlp_cpu.run_epoc
 
 BACKENDS: tuple[Backend, ...] = (
     Backend("numba", partial(_applies_numba, _LINEAR), partial(_advance_numba, _LINEAR), 3),
-    Backend("numba-mlp", partial(_applies_numba, _MLP), partial(_advance_numba, _MLP), 3),
+    # Five: three in its own layout, W and the gradient.
+    Backend("numba-mlp", partial(_applies_numba, _MLP), partial(_advance_numba, _MLP), 5),
     Backend("sharded", sharded.applies, sharded.advance, 5, sharded.start),
     Backend(
         "pallas",
