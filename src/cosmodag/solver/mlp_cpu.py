@@ -10,6 +10,8 @@ and from ∂W to ∂H and ∂p as in `cosmodag.solver.linear_cpu`, p's part summ
 
 Units are kept *unit first*, unit i of network v at place i·d + v, so that what is said of variables
 (S, r) is repeated end to end along a row, and every loop over a row is long and has stride one.
+Where units are told apart, a row is read as (h, d), since the compiler cannot know that a computed
+place is not negative, and would not vectorise.
 """
 
 from typing import Any, NamedTuple
@@ -62,7 +64,7 @@ class Arrays(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Arrays that every step overwrites."""
+    """Arrays that every step overwrites; `repeated` and `products` are (h, d)."""
 
     orientation: NDArray[np.float32]
     weights: NDArray[np.float32]
@@ -126,26 +128,33 @@ def _flat_functions(functions: Any) -> NDArray[Any]:
 
 @inlined
 def workspace(d: Any, wide: Any) -> Any:
-    """Make a workspace for d networks with so many hidden units in all."""
+    """Make a workspace for d networks with so many hidden units in all, h·d."""
     return Workspace(
         np.empty((d, d), np.float32),
         np.empty((d, wide), np.float32),
         np.empty((d, wide), np.float32),
         np.empty(d, np.float32),
         np.empty(2 * wide + d, np.float32),
-        np.empty(wide, np.float32),
-        np.empty(wide, np.float32),
+        np.empty((wide // d, d), np.float32),
+        np.empty((wide // d, d), np.float32),
         np.empty(d, np.float32),
     )
 
 
 @inlined
 def repeat(values: Any, repeated: Any) -> None:
-    """Write a vector over variables once for every unit, end to end."""
-    d = values.shape[0]
-    for start in range(0, repeated.shape[0], d):
-        for v in range(d):
-            repeated[start + v] = values[v]
+    """Write a vector over variables once for every unit."""
+    for i in range(repeated.shape[0]):
+        for v in range(repeated.shape[1]):
+            repeated[i, v] = values[v]
+
+
+@inlined
+def _add_up(products: Any, totals: Any) -> None:
+    """Add the products of all units to the totals of their variables."""
+    for i in range(products.shape[0]):
+        for v in range(products.shape[1]):
+            totals[v] += products[i, v]
 
 
 @inlined
@@ -159,8 +168,9 @@ def _orient(state: Any, work: Any, rates: Any) -> None:
             work.orientation[u, v] = ONE / (ONE + exp((threshold - state.order[v]) * inverse))
         work.orientation[u, u] = ZERO
         repeat(work.orientation[u], work.repeated)
-        for k in range(work.repeated.shape[0]):
-            work.weights[u, k] = state.arcs[u, k] * work.repeated[k]
+        repeated = work.repeated.ravel()
+        for k in range(repeated.shape[0]):
+            work.weights[u, k] = state.arcs[u, k] * repeated[k]
 
 
 @inlined
@@ -174,7 +184,7 @@ def backward(rows: Any, units: Any, state: Any, work: Any) -> Any:
     bias_gradient = work.functions_gradient[:wide]
     weight_gradient = work.functions_gradient[wide : 2 * wide]
     constant_gradient = work.functions_gradient[2 * wide :]
-    residual, products, repeated = work.residual, work.products, work.repeated
+    residual, products, repeated = work.residual, work.products.ravel(), work.repeated.ravel()
     total = ZERO
     for i in range(rows.shape[0]):
         for k in range(wide):
@@ -183,13 +193,11 @@ def backward(rows: Any, units: Any, state: Any, work: Any) -> Any:
             products[k] = z * weights[k]
         for v in range(d):
             residual[v] = constants[v] - rows[i, v]
-        for start in range(0, wide, d):
-            for v in range(d):
-                residual[v] += products[start + v]
+        _add_up(work.products, residual)
         for v in range(d):
             total += residual[v] * residual[v]
             constant_gradient[v] += residual[v]
-        repeat(residual, repeated)
+        repeat(residual, work.repeated)
         for k in range(wide):
             z = units[i, k]
             r = repeated[k]
@@ -206,10 +214,11 @@ def _update_arcs(state: Any, work: Any, rates: Any) -> Any:
     d = state.order.shape[0]
     wide = state.arcs.shape[1]
     inverse = ONE / rates.temperature
-    repeated, products = work.repeated, work.products
+    repeated, products = work.repeated.ravel(), work.products.ravel()
+    totals = work.residual
     squares = ZERO
     for u in range(d):
-        repeat(work.orientation[u], repeated)
+        repeat(work.orientation[u], work.repeated)
         for k in range(wide):
             h = state.arcs[u, k]
             g = work.gradient[u, k] * rates.loss_scale * repeated[k]
@@ -221,12 +230,11 @@ def _update_arcs(state: Any, work: Any, rates: Any) -> Any:
             )
             state.arcs[u, k] = h
             squares += h * h
-        for start in range(d, wide, d):
-            for v in range(d):
-                products[v] += products[start + v]
+        totals[:] = ZERO
+        _add_up(work.products, totals)
         row_total = ZERO
         for v in range(d):
-            q = products[v] * (ONE - work.orientation[u, v]) * inverse
+            q = totals[v] * (ONE - work.orientation[u, v]) * inverse
             work.order_gradient[v] += q
             row_total += q
         work.order_gradient[u] -= row_total

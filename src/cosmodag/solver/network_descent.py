@@ -95,9 +95,10 @@ def _squares(weights: Any, lengths: Any) -> Any:
     for u in range(d):
         for v in range(d):
             lengths[u, v] = 0.0
-        for start in range(0, weights.shape[1], d):
+        row = weights[u].reshape((weights.shape[1] // d, d))
+        for i in range(row.shape[0]):
             for v in range(d):
-                w = weights[u, start + v]
+                w = row[i, v]
                 lengths[u, v] += w * w
                 total += abs(w)
         for v in range(d):
@@ -115,11 +116,12 @@ def _update_arcs(state: Any, work: Any, inverse: Any, rates: Any, decay: Any, sl
         for v in range(d):
             slope[v] = np.float32(2.0 * inverse[v, u])
         repeat(slope, work.repeated)
+        repeated = work.repeated.ravel()
         for k in range(wide):
             w = state.arcs[u, k]
             sign = ONE if w > ZERO else (-ONE if w < ZERO else ZERO)
             g = work.gradient[u, k] * rates.loss_scale + rates.lambda1 * sign
-            g += (decay + work.repeated[k]) * w
+            g += (decay + repeated[k]) * w
             state.arcs[u, k], state.arcs_mean[u, k], state.arcs_square[u, k] = adam(
                 w, state.arcs_mean[u, k], state.arcs_square[u, k], g, rates, rates.rate
             )
