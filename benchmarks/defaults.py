@@ -16,10 +16,10 @@ import pandas as pd
 
 from cosmodag import metrics, simulate
 from cosmodag.mechanism import Linear
-from cosmodag.solver.anneal import Anneal
 from cosmodag.solver.many import solve_many
+from cosmodag.solver.methods.anneal import Anneal
 from cosmodag.solver.problems import Problem
-from cosmodag.solver.schedules import anneal_temperature
+from cosmodag.solver.training.schedules import anneal_temperature
 from cosmodag.solver.watch import Watch
 
 RANGES = {

@@ -25,12 +25,13 @@ import numpy as np
 from cosmodag import default_settings, simulate
 from cosmodag.mechanism import Linear
 from cosmodag.ranking import ranking_scores
-from cosmodag.solver import linear_gpu, small_gpu
-from cosmodag.solver.anneal import Anneal
-from cosmodag.solver.backends import BACKENDS, choose
+from cosmodag.solver.kernels.backends import BACKENDS, choose
+from cosmodag.solver.kernels.gpu import large as linear_gpu
+from cosmodag.solver.kernels.gpu import small as small_gpu
 from cosmodag.solver.many import solve_many
+from cosmodag.solver.methods.anneal import Anneal
 from cosmodag.solver.problems import Batch, Problem
-from cosmodag.solver.train import train
+from cosmodag.solver.training.train import train
 from cosmodag.solver.watch import Watch
 from environment import header, table
 

@@ -21,9 +21,9 @@ import numpy as np
 
 from cosmodag import default_settings, simulate
 from cosmodag.mechanism import Linear
-from cosmodag.solver.anneal import Anneal
-from cosmodag.solver.backends import choose
+from cosmodag.solver.kernels.backends import choose
 from cosmodag.solver.many import solve_many
+from cosmodag.solver.methods.anneal import Anneal
 from cosmodag.solver.problems import Batch, Problem
 from cosmodag.solver.watch import Watch
 from environment import header, table

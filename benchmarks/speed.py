@@ -18,8 +18,8 @@ import torch
 
 from cosmodag import simulate
 from cosmodag.mechanism import Linear
-from cosmodag.solver.anneal import Anneal
-from cosmodag.solver.backends import BACKENDS, Backend
+from cosmodag.solver.kernels.backends import BACKENDS, Backend
+from cosmodag.solver.methods.anneal import Anneal
 from cosmodag.solver.problems import Batch, Problem
 from environment import header, table
 from plain_torch import fit as fit_torch

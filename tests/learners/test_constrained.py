@@ -126,7 +126,8 @@ def test_out_of_time_there_is_a_dag_and_a_warning(data, learner):
 @pytest.mark.parametrize("make", [Notears, Dagma, NoCurl])
 @ignore_warnings
 def test_an_interrupt_keeps_the_best_so_far(data, make, monkeypatch):
-    from cosmodag.solver import covariance, descent, quasi_newton
+    from cosmodag.solver.minimisers import barrier_linear as descent
+    from cosmodag.solver.minimisers import covariance, quasi_newton
 
     def interrupt(matrix, weights):
         if not sent:

@@ -13,7 +13,7 @@ from scipy.special import expit
 from cosmodag.mechanism import MLP, Linear, MaskedMLP
 from cosmodag.mechanism.masked import first_layer
 from cosmodag.mechanism.mlp import ACTIVATIONS, forward
-from cosmodag.solver.anneal import Anneal
+from cosmodag.solver.methods.anneal import Anneal
 
 SETTINGS = {
     "lambda1": 1e-2,

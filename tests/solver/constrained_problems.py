@@ -9,10 +9,10 @@ from solver_problems import make_table
 
 from cosmodag.mechanism import Linear
 from cosmodag.objective import Penalised, mean_squared_error
-from cosmodag.solver.minimise import Minimised
+from cosmodag.solver.minimisers.stochastic import Minimised
 from cosmodag.solver.problems import Batch, Problem
 from cosmodag.solver.recipe import Recipe, from_zero
-from cosmodag.solver.schedules import constant
+from cosmodag.solver.training.schedules import constant
 from cosmodag.structure import Free
 
 SETTINGS = {

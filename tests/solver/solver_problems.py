@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from cosmodag.mechanism import Linear
-from cosmodag.solver.anneal import Anneal
+from cosmodag.solver.methods.anneal import Anneal
 from cosmodag.solver.problems import Batch, Problem
 
 SETTINGS = {

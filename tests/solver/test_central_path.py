@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from cosmodag.acyclicity import in_domain, log_determinant_value_and_gradient
 from cosmodag.objective import Barrier, mean_squared_error
-from cosmodag.solver.central_path import CentralPath, Domain, Stage
-from cosmodag.solver.covariance import covariance_of, half_squared_error
-from cosmodag.solver.descent import Descent, Knobs, descend, invert_m_matrix
-from cosmodag.solver.minimise import Stochastic
+from cosmodag.solver.methods.central_path import CentralPath, Domain, Stage
+from cosmodag.solver.minimisers.barrier_linear import Descent, Knobs, descend, invert_m_matrix
+from cosmodag.solver.minimisers.covariance import covariance_of, half_squared_error
+from cosmodag.solver.minimisers.stochastic import Stochastic
 from cosmodag.solver.watch import Watch
 
 STAGES = (Stage(1.0, 1.0, 300), Stage(0.1, 0.9, 300), Stage(0.01, 0.8, 600))

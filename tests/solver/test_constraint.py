@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from cosmodag.solver.constraint import CONSTRAINTS, POLYNOMIAL
+from cosmodag.constraint import CONSTRAINTS, POLYNOMIAL
 
 EVERY = {**CONSTRAINTS, "polynomial": POLYNOMIAL}
 every = pytest.mark.parametrize("name", EVERY)

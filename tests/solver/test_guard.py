@@ -10,11 +10,11 @@ from solver_problems import SETTINGS, make_table
 
 from cosmodag.mechanism import Linear
 from cosmodag.objective import Penalised, mean_squared_error
-from cosmodag.solver.central_path import Domain
+from cosmodag.solver.methods.central_path import Domain
 from cosmodag.solver.problems import Batch, Problem
 from cosmodag.solver.recipe import Recipe, from_zero
-from cosmodag.solver.schedules import constant
-from cosmodag.solver.train import train
+from cosmodag.solver.training.schedules import constant
+from cosmodag.solver.training.train import train
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Free
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from constrained_problems import Scripted, batch_of, free_recipe
 
+from cosmodag.constraint import EXPONENTIAL, Constraint
 from cosmodag.objective import Penalised, mean_squared_error
-from cosmodag.solver.constraint import EXPONENTIAL, Constraint
-from cosmodag.solver.lagrangian import Lagrangian
-from cosmodag.solver.minimise import Stochastic
-from cosmodag.solver.quasi_newton import QuasiNewton
+from cosmodag.solver.methods.lagrangian import Lagrangian
+from cosmodag.solver.minimisers.quasi_newton import QuasiNewton
+from cosmodag.solver.minimisers.stochastic import Stochastic
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Free
 

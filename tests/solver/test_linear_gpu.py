@@ -13,15 +13,15 @@ import pytest
 from solver_problems import SETTINGS
 
 from cosmodag.mechanism import Linear
-from cosmodag.solver import linear_gpu
-from cosmodag.solver.anneal import Anneal
-from cosmodag.solver.backends import BACKENDS
-from cosmodag.solver.gpu_arithmetic import round_at_random
+from cosmodag.solver.kernels.backends import BACKENDS
+from cosmodag.solver.kernels.gpu import large as linear_gpu
+from cosmodag.solver.kernels.gpu.arithmetic import round_at_random
+from cosmodag.solver.methods.anneal import Anneal
 from cosmodag.solver.problems import Batch, Problem
 
 pytest.importorskip("jax.experimental.pallas.triton", reason="this JAX has no Pallas for Triton")
 
-from cosmodag.solver import tiles
+from cosmodag.solver.kernels.gpu import tiles
 
 advance_xla = next(backend.advance for backend in BACKENDS if backend.name == "xla")
 

@@ -8,11 +8,11 @@ import pytest
 from solver_problems import SETTINGS, make_batch, make_table
 
 from cosmodag.mechanism import Linear
-from cosmodag.solver.anneal import Anneal
-from cosmodag.solver.backends import BACKENDS
+from cosmodag.solver.kernels.backends import BACKENDS
+from cosmodag.solver.methods.anneal import Anneal
 from cosmodag.solver.problems import Problem
-from cosmodag.solver.schedules import anneal_temperature
-from cosmodag.solver.shuffle import row_order
+from cosmodag.solver.training.schedules import anneal_temperature
+from cosmodag.solver.training.shuffle import row_order
 
 cpu_backends = pytest.mark.parametrize(
     "backend", [b for b in BACKENDS if b.name in ("numba", "xla")], ids=lambda b: b.name

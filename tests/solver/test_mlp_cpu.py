@@ -8,10 +8,10 @@ import pytest
 from solver_problems import SETTINGS, make_table
 
 from cosmodag.mechanism import MLP, MaskedMLP
-from cosmodag.solver.anneal import Anneal
-from cosmodag.solver.backends import BACKENDS, choose
+from cosmodag.solver.kernels.backends import BACKENDS, choose
+from cosmodag.solver.methods.anneal import Anneal
 from cosmodag.solver.problems import Batch, Problem
-from cosmodag.solver.shuffle import row_order
+from cosmodag.solver.training.shuffle import row_order
 
 COMPILED, XLA = (next(b for b in BACKENDS if b.name == name) for name in ("numba-mlp", "xla"))
 

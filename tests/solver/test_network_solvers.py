@@ -7,18 +7,18 @@ import pytest
 from jax.test_util import check_grads
 from solver_problems import make_table
 
+from cosmodag.constraint import EXPONENTIAL
 from cosmodag.mechanism import MLP
+from cosmodag.network_penalties import Decayed, Inside, log_squared_error
 from cosmodag.objective import Barrier, Penalised, half_squared_error
-from cosmodag.solver.central_path import CentralPath, Stage
-from cosmodag.solver.constraint import EXPONENTIAL
-from cosmodag.solver.lanes import Lanes
-from cosmodag.solver.minimise import Stochastic
-from cosmodag.solver.network_descent import NetworkDescent
-from cosmodag.solver.network_newton import NetworkNewton
-from cosmodag.solver.network_penalties import Decayed, Inside, log_squared_error
+from cosmodag.solver.methods.central_path import CentralPath, Stage
+from cosmodag.solver.methods.rounds import Lanes
+from cosmodag.solver.minimisers.barrier_networks import NetworkDescent
+from cosmodag.solver.minimisers.full_batch import NetworkNewton
+from cosmodag.solver.minimisers.stochastic import Stochastic
 from cosmodag.solver.problems import Batch, Problem
 from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.schedules import constant
+from cosmodag.solver.training.schedules import constant
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Free
 

@@ -11,10 +11,10 @@ from constrained_problems import batch_of, free_recipe
 from sklearn.linear_model import Lasso, LinearRegression
 
 from cosmodag.closed_forms import log_determinant_value_and_gradient
+from cosmodag.constraint import EXPONENTIAL, Constraint
 from cosmodag.objective import Barrier, Penalised, half_squared_error
-from cosmodag.solver import covariance
-from cosmodag.solver.constraint import EXPONENTIAL, Constraint
-from cosmodag.solver.quasi_newton import QuasiNewton
+from cosmodag.solver.minimisers import covariance
+from cosmodag.solver.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Free, Potential
 

@@ -9,9 +9,9 @@ _SCRIPT = """
 import jax, numpy as np
 from solver_problems import SETTINGS, make_table
 from cosmodag.mechanism import Linear
-from cosmodag.solver import sharded
-from cosmodag.solver.anneal import Anneal
-from cosmodag.solver.backends import BACKENDS
+from cosmodag.solver.kernels.gpu import sharded
+from cosmodag.solver.methods.anneal import Anneal
+from cosmodag.solver.kernels.backends import BACKENDS
 from cosmodag.solver.problems import Batch, Problem
 
 assert len(jax.devices()) == 4

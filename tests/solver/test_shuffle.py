@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from cosmodag.solver.shuffle import fill_row_order, row_order
+from cosmodag.solver.training.shuffle import fill_row_order, row_order
 
 words = st.integers(0, 2**32 - 1)
 

@@ -12,9 +12,9 @@ import pytest
 from solver_problems import SETTINGS, make_batch, make_table
 
 from cosmodag.mechanism import Linear
-from cosmodag.solver import small_gpu
-from cosmodag.solver.anneal import Anneal
-from cosmodag.solver.backends import BACKENDS
+from cosmodag.solver.kernels.backends import BACKENDS
+from cosmodag.solver.kernels.gpu import small as small_gpu
+from cosmodag.solver.methods.anneal import Anneal
 from cosmodag.solver.problems import Batch, Problem
 
 pytest.importorskip("jax.experimental.pallas.triton", reason="this JAX has no Pallas for Triton")

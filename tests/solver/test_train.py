@@ -9,11 +9,11 @@ import pytest
 from solver_problems import SETTINGS, make_batch
 
 from cosmodag.mechanism import Linear
-from cosmodag.solver import train as train_module
-from cosmodag.solver.anneal import Anneal
 from cosmodag.solver.many import solve_many
+from cosmodag.solver.methods.anneal import Anneal
 from cosmodag.solver.problems import Problem
-from cosmodag.solver.train import solutions, train
+from cosmodag.solver.training import train as train_module
+from cosmodag.solver.training.train import solutions, train
 from cosmodag.solver.watch import Watch
 
 

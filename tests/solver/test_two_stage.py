@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from cosmodag.constraint import EXPONENTIAL, POLYNOMIAL
 from cosmodag.mechanism import Linear
 from cosmodag.objective import Penalised, mean_squared_error
-from cosmodag.solver.constraint import EXPONENTIAL, POLYNOMIAL
-from cosmodag.solver.minimise import Stochastic
-from cosmodag.solver.quasi_newton import QuasiNewton
+from cosmodag.solver.methods.two_stage import TwoStage, potentials
+from cosmodag.solver.methods.unconstrained import Unconstrained
+from cosmodag.solver.minimisers.quasi_newton import QuasiNewton
+from cosmodag.solver.minimisers.stochastic import Stochastic
 from cosmodag.solver.recipe import Recipe, from_normal, from_zero
-from cosmodag.solver.schedules import constant
-from cosmodag.solver.two_stage import TwoStage, potentials
-from cosmodag.solver.unconstrained import Unconstrained
+from cosmodag.solver.training.schedules import constant
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Free, Potential
 

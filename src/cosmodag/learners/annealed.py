@@ -15,13 +15,13 @@ from cosmodag.learners.checks import check_count, check_number, seeds_from
 from cosmodag.learners.preparation import Preparation
 from cosmodag.mechanism import Linear, Mechanism
 from cosmodag.orientation import log_acyclicity_bound, temperature_for
-from cosmodag.solver.anneal import Anneal
 from cosmodag.solver.estimate import Estimate, estimate
 from cosmodag.solver.many import solve_many
+from cosmodag.solver.methods.anneal import Anneal
 from cosmodag.solver.problems import Problem, Solution
 from cosmodag.solver.readout import strong_arcs
 from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.schedules import anneal_temperature
+from cosmodag.solver.training.schedules import anneal_temperature
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Parameters, Priority, Settings
 

@@ -15,7 +15,7 @@ from cosmodag.objective import Objective
 from cosmodag.solver.many import Solver, solve_many
 from cosmodag.solver.problems import Problem, Solution
 from cosmodag.solver.recipe import Guard, Recipe, Strengths, from_zero
-from cosmodag.solver.schedules import constant
+from cosmodag.solver.training.schedules import constant
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Parameters, Structure
 

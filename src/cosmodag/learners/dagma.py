@@ -4,9 +4,9 @@ from typing import Any
 
 from cosmodag.learners.constrained import ConstrainedLearner, Setting
 from cosmodag.objective import Barrier, half_squared_error, mean_squared_error
-from cosmodag.solver.central_path import CentralPath, Domain, Stage
-from cosmodag.solver.descent import Descent
-from cosmodag.solver.minimise import Stochastic
+from cosmodag.solver.methods.central_path import CentralPath, Domain, Stage
+from cosmodag.solver.minimisers.barrier_linear import Descent
+from cosmodag.solver.minimisers.stochastic import Stochastic
 from cosmodag.structure import Free
 
 __all__ = ["Dagma"]

@@ -5,15 +5,15 @@ from typing import Any
 from cosmodag.learners.constrained import Setting
 from cosmodag.learners.constrained_networks import ConstrainedNetworkLearner
 from cosmodag.mechanism import MLP
+from cosmodag.network_penalties import Decayed, Inside, log_squared_error
 from cosmodag.objective import Barrier
-from cosmodag.solver.central_path import CentralPath, Stage
+from cosmodag.solver.kernels.cpu.mlp import applies
 from cosmodag.solver.many import device_named
-from cosmodag.solver.minimise import Stochastic
-from cosmodag.solver.mlp_cpu import applies
-from cosmodag.solver.network_descent import NetworkDescent
-from cosmodag.solver.network_penalties import Decayed, Inside, log_squared_error
+from cosmodag.solver.methods.central_path import CentralPath, Stage
+from cosmodag.solver.minimisers.barrier_networks import NetworkDescent
+from cosmodag.solver.minimisers.stochastic import Stochastic
 from cosmodag.solver.recipe import Recipe, from_zero
-from cosmodag.solver.schedules import constant
+from cosmodag.solver.training.schedules import constant
 from cosmodag.structure import Free
 
 __all__ = ["DagmaMLP"]

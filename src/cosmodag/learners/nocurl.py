@@ -4,18 +4,18 @@ from typing import Any
 
 import numpy as np
 
+from cosmodag.constraint import EXPONENTIAL, POLYNOMIAL
 from cosmodag.dags import order_of
 from cosmodag.errors import DataError
 from cosmodag.learners.base import Learnt
 from cosmodag.learners.constrained import ConstrainedLearner, ReadableSolver, Setting
 from cosmodag.objective import Penalised, half_squared_error, mean_squared_error
-from cosmodag.solver.constraint import EXPONENTIAL, POLYNOMIAL
-from cosmodag.solver.minimise import Stochastic
+from cosmodag.solver.methods.two_stage import TwoStage
+from cosmodag.solver.methods.unconstrained import Unconstrained
+from cosmodag.solver.minimisers.quasi_newton import QuasiNewton
+from cosmodag.solver.minimisers.stochastic import Stochastic
 from cosmodag.solver.problems import Solution
-from cosmodag.solver.quasi_newton import QuasiNewton
 from cosmodag.solver.recipe import from_normal
-from cosmodag.solver.two_stage import TwoStage
-from cosmodag.solver.unconstrained import Unconstrained
 from cosmodag.structure import Free, Potential
 
 __all__ = ["NoCurl"]

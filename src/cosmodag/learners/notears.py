@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from cosmodag.constraint import CONSTRAINTS
 from cosmodag.learners.checks import check_choice
 from cosmodag.learners.constrained import ConstrainedLearner, Setting
 from cosmodag.objective import Penalised, half_squared_error, mean_squared_error
-from cosmodag.solver.constraint import CONSTRAINTS
-from cosmodag.solver.lagrangian import Lagrangian
-from cosmodag.solver.minimise import Stochastic
-from cosmodag.solver.quasi_newton import QuasiNewton
+from cosmodag.solver.methods.lagrangian import Lagrangian
+from cosmodag.solver.minimisers.quasi_newton import QuasiNewton
+from cosmodag.solver.minimisers.stochastic import Stochastic
 from cosmodag.structure import Free
 
 __all__ = ["Notears"]

@@ -2,16 +2,16 @@
 
 from typing import Any
 
+from cosmodag.constraint import EXPONENTIAL
 from cosmodag.learners.constrained import Setting
 from cosmodag.learners.constrained_networks import ConstrainedNetworkLearner
 from cosmodag.mechanism import MLP
+from cosmodag.network_penalties import Decayed
 from cosmodag.objective import Penalised, half_squared_error
-from cosmodag.solver.constraint import EXPONENTIAL
-from cosmodag.solver.lagrangian import Lagrangian
-from cosmodag.solver.network_newton import NetworkNewton
-from cosmodag.solver.network_penalties import Decayed
+from cosmodag.solver.methods.lagrangian import Lagrangian
+from cosmodag.solver.minimisers.full_batch import NetworkNewton
 from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.schedules import constant
+from cosmodag.solver.training.schedules import constant
 from cosmodag.structure import Free
 
 __all__ = ["NotearsMLP"]

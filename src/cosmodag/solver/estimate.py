@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import jax
 
-from cosmodag.solver.adam import State
-from cosmodag.solver.backends import choose
+from cosmodag.solver.kernels.backends import choose
 from cosmodag.solver.many import Solver, device_named, split
 from cosmodag.solver.memory import available_bytes, lane_bytes, table_bytes
 from cosmodag.solver.problems import Batch, Problem
+from cosmodag.solver.training.adam import State
 
 __all__ = ["Estimate", "estimate"]
 

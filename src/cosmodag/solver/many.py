@@ -6,7 +6,7 @@ from typing import Protocol
 import jax
 
 from cosmodag.errors import DataError
-from cosmodag.solver.backends import choose
+from cosmodag.solver.kernels.backends import choose
 from cosmodag.solver.memory import (
     available_bytes,
     check_fits,

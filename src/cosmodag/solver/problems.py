@@ -8,8 +8,8 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.solver.adam import State, fresh_state
 from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.training.adam import State, fresh_state
 from cosmodag.structure import Parameters
 
 __all__ = ["Batch", "Problem", "Solution", "start_many"]

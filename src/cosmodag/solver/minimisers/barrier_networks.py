@@ -1,8 +1,8 @@
 """DAGMA's sub-problems for networks on a CPU: Adam on all rows, fused into one compiled loop.
 
-The steps that `cosmodag.solver.minimise.Stochastic` takes with one batch of all rows, for one
+The steps that `cosmodag.solver.minimisers.stochastic.Stochastic` takes with one batch of all rows, for one
 hidden layer of sigmoid units. With r = x̂ − x, Σ r² = E, ∂W' the gradient of ½E (see
-`cosmodag.solver.mlp_cpu`) and M = (sI − A)⁻¹, A_uv = Σ_i W_uvi²,
+`cosmodag.solver.kernels.cpu.mlp`) and M = (sI − A)⁻¹, A_uv = Σ_i W_uvi²,
 
     ∂W = μ (d/E ∂W' + λ₁ sign(W) + λ₂ W) + 2 W_uvi M_vu,
 
@@ -15,16 +15,16 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.solver.adam import fresh_state
-from cosmodag.solver.compiled import compiled, inlined
-from cosmodag.solver.cpu_steps import ONE, ZERO, Rates, adam, move, norms
-from cosmodag.solver.descent import invert_m_matrix
-from cosmodag.solver.lanes import Mask
-from cosmodag.solver.minimise import Minimised
-from cosmodag.solver.mlp_cpu import Arrays, backward, gather, repeat, scatter, workspace
+from cosmodag.compiled import compiled, inlined
+from cosmodag.solver.kernels.cpu.mlp import Arrays, backward, gather, repeat, scatter, workspace
+from cosmodag.solver.kernels.cpu.steps import ONE, ZERO, Rates, adam, move, norms
+from cosmodag.solver.methods.rounds import Mask
+from cosmodag.solver.minimisers.barrier_linear import invert_m_matrix
+from cosmodag.solver.minimisers.stochastic import Minimised
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.threads import threads_for
+from cosmodag.solver.training.adam import fresh_state
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Free, Parameters
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from cosmodag.solver.adam import State
-from cosmodag.solver.backends import choose
+from cosmodag.solver.kernels.backends import choose
 from cosmodag.solver.problems import Batch, Solution
+from cosmodag.solver.training.adam import State
 from cosmodag.solver.watch import Watch
 
 __all__ = ["Trained", "solutions", "train"]

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.closed_forms import log_determinant_value_and_gradient
-from cosmodag.solver.adam import EPSILON
-from cosmodag.solver.compiled import compiled
-from cosmodag.solver.covariance import covariance_of, half_squared_error
-from cosmodag.solver.lanes import Mask
-from cosmodag.solver.minimise import Minimised
+from cosmodag.compiled import compiled
+from cosmodag.solver.methods.rounds import Mask
+from cosmodag.solver.minimisers.covariance import covariance_of, half_squared_error
+from cosmodag.solver.minimisers.stochastic import Minimised
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.threads import threads_for
+from cosmodag.solver.training.adam import EPSILON
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Parameters
 

@@ -7,8 +7,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from cosmodag.solver.adam import EPSILON
-from cosmodag.solver.compiled import inlined
+from cosmodag.compiled import inlined
+from cosmodag.solver.training.adam import EPSILON
 
 __all__ = ["ONE", "ZERO", "Knobs", "Rates", "adam", "exp", "move", "norms", "rates_of"]
 

@@ -1,6 +1,6 @@
 """Linear COSMO's epochs on a GPU, for many small problems: each in a program of its own.
 
-The same steps as `cosmodag.solver.loop`, for one recipe. Left to XLA, a step of thousands of
+The same steps as `cosmodag.solver.training.loop`, for one recipe. Left to XLA, a step of thousands of
 problems is a dozen passes over the memory of all of them; here one kernel runs a whole epoch, in
 which every problem's H, p and Adam's moments stay in the registers of one multiprocessor.
 
@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from cosmodag.solver import linear_gpu
-from cosmodag.solver.adam import EPSILON, State
-from cosmodag.solver.gpu_arithmetic import orientation, reciprocal, root, signed
+from cosmodag.solver.kernels.gpu import large as linear_gpu
+from cosmodag.solver.kernels.gpu.arithmetic import orientation, reciprocal, root, signed
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.shuffle import row_order
+from cosmodag.solver.training.adam import EPSILON, State
+from cosmodag.solver.training.shuffle import row_order
 from cosmodag.structure import Settings
 
 __all__ = ["LARGEST", "advance", "applies"]

@@ -1,12 +1,12 @@
 """Non-linear COSMO's epochs on a CPU, fused into one compiled loop.
 
-The same steps as `cosmodag.solver.loop`, for networks with one hidden layer of sigmoid units: one
+The same steps as `cosmodag.solver.training.loop`, for networks with one hidden layer of sigmoid units: one
 matrix product to the units, one back to the gradient of W, and one pass over memory for all between
 and after them. With z = σ(x W + b), r = x̂ − x and δ = r ∘ w ∘ z ∘ (1 − z), up to the scale 2/(B·d),
 
     ∂W = xᵀ δ,    ∂b = Σ δ,    ∂w = Σ r z,    ∂c = Σ r    (sums over rows),
 
-and from ∂W to ∂H and ∂p as in `cosmodag.solver.linear_cpu`, p's part summed over units.
+and from ∂W to ∂H and ∂p as in `cosmodag.solver.kernels.cpu.linear`, p's part summed over units.
 
 Units are kept *unit first*, unit i of network v at place i·d + v, so that what is said of variables
 (S, r) is repeated end to end along a row, and every loop over a row is long and has stride one.
@@ -20,11 +20,11 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.compiled import compiled, inlined
 from cosmodag.mechanism import MLP, Mechanism
-from cosmodag.solver.adam import State
-from cosmodag.solver.compiled import compiled, inlined
-from cosmodag.solver.cpu_steps import ONE, ZERO, adam, exp, move, norms, rates_of
-from cosmodag.solver.shuffle import fill_row_order
+from cosmodag.solver.kernels.cpu.steps import ONE, ZERO, adam, exp, move, norms, rates_of
+from cosmodag.solver.training.adam import State
+from cosmodag.solver.training.shuffle import fill_row_order
 
 __all__ = [
     "Arrays",

@@ -6,11 +6,11 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.solver.adam import State, fresh_state
-from cosmodag.solver.lanes import Mask
+from cosmodag.solver.methods.rounds import Mask
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.train import train
+from cosmodag.solver.training.adam import State, fresh_state
+from cosmodag.solver.training.train import train
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Parameters
 

@@ -7,9 +7,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from cosmodag.solver.adam import State, adam_step
 from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.shuffle import row_order
+from cosmodag.solver.training.adam import State, adam_step
+from cosmodag.solver.training.shuffle import row_order
 from cosmodag.structure import Parameters, Settings
 
 __all__ = ["run_epochs", "run_many"]

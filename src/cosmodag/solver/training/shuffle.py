@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from cosmodag.solver.compiled import compiled, inlined
+from cosmodag.compiled import compiled, inlined
 
 __all__ = ["fill_row_order", "row_order"]
 

@@ -1,10 +1,10 @@
 """Linear COSMO's epochs on a GPU, for one problem too large to leave to a compiler.
 
-The same steps as `cosmodag.solver.loop`, for one recipe, in the two fused kernels of
-`cosmodag.solver.tiles`. Besides H and Adam's two moments nothing of size d² is ever in memory: at
+The same steps as `cosmodag.solver.training.loop`, for one recipe, in the two fused kernels of
+`cosmodag.solver.kernels.gpu.tiles`. Besides H and Adam's two moments nothing of size d² is ever in memory: at
 d = 100,000 they are 112 GiB in single precision, and 75 GiB with moments in bfloat16.
 
-H and its moments are stored padded with zeros (`cosmodag.solver.tiles.padded`): cut
+H and its moments are stored padded with zeros (`cosmodag.solver.kernels.gpu.tiles.padded`): cut
 ``arcs[..., :d, :d]`` out of a state that comes from here.
 """
 
@@ -20,10 +20,10 @@ import numpy as np
 
 from cosmodag.mechanism import Linear
 from cosmodag.objective import cosmo_objective
-from cosmodag.solver.adam import EPSILON, State, adam_step
 from cosmodag.solver.problems import Batch
-from cosmodag.solver.schedules import anneal_temperature
-from cosmodag.solver.shuffle import row_order
+from cosmodag.solver.training.adam import EPSILON, State, adam_step
+from cosmodag.solver.training.schedules import anneal_temperature
+from cosmodag.solver.training.shuffle import row_order
 from cosmodag.structure import Parameters, Priority, Settings
 
 __all__ = ["SMALLEST", "advance", "applies", "has_kernels", "parameters", "start"]
@@ -109,7 +109,7 @@ def advance(
     State
         Padded.
     """
-    from cosmodag.solver.tiles import Tiling
+    from cosmodag.solver.kernels.gpu.tiles import Tiling
 
     with jax.default_device(batch.device):
         result: State = _run_epochs(
@@ -160,7 +160,7 @@ def _start(recipe: Any, d: int, moments: Any, seed: Any, settings: Settings) -> 
 
 
 def _pad(arcs: jax.Array) -> jax.Array:
-    from cosmodag.solver.tiles import padded
+    from cosmodag.solver.kernels.gpu.tiles import padded
 
     more = padded(arcs.shape[-1]) - arcs.shape[-1]
     return jnp.pad(arcs, ((0, 0), (0, more), (0, more))) if more else arcs
@@ -239,7 +239,7 @@ def _step(
     interpret: bool,
 ) -> tuple[State, jax.Array]:
     """One step, on batch k of an epoch with so many entries in it, and the objective before it."""
-    from cosmodag.solver.tiles import Rates, move_arcs, predict
+    from cosmodag.solver.kernels.gpu.tiles import Rates, move_arcs, predict
 
     arcs, order = state.parameters["arcs"], state.parameters["order"]
     step = state.step + 1

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from cosmodag.solver.gpu_arithmetic import (
+from cosmodag.solver.kernels.gpu.arithmetic import (
     orientation,
     reciprocal,
     root,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from cosmodag.solver.problems import Batch, Solution
 from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.train import solutions, train
+from cosmodag.solver.training.train import solutions, train
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Parameters
 

@@ -13,9 +13,9 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from cosmodag.mechanism import Linear
-from cosmodag.solver.adam import State
-from cosmodag.solver.loop import run_many
 from cosmodag.solver.problems import Batch, start_many
+from cosmodag.solver.training.adam import State
+from cosmodag.solver.training.loop import run_many
 from cosmodag.structure import Priority
 
 __all__ = ["SMALLEST", "advance", "applies", "devices_for", "start"]

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from cosmodag.mechanism import Mechanism
 from cosmodag.objective import cosmo_objective
-from cosmodag.solver.backends import choose
+from cosmodag.solver.kernels.backends import choose
 from cosmodag.solver.problems import Batch, Solution
 from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.schedules import anneal_temperature
-from cosmodag.solver.train import solutions, train
+from cosmodag.solver.training.schedules import anneal_temperature
+from cosmodag.solver.training.train import solutions, train
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Priority
 

@@ -17,12 +17,16 @@ from threadpoolctl import ThreadpoolController
 
 from cosmodag.mechanism import Mechanism
 from cosmodag.objective import cosmo_objective
-from cosmodag.solver import linear_cpu, linear_gpu, mlp_cpu, sharded, small_gpu
-from cosmodag.solver.adam import State
-from cosmodag.solver.cpu_steps import Knobs
-from cosmodag.solver.loop import run_many
+from cosmodag.solver.kernels.cpu import linear as linear_cpu
+from cosmodag.solver.kernels.cpu import mlp as mlp_cpu
+from cosmodag.solver.kernels.cpu.steps import Knobs
+from cosmodag.solver.kernels.gpu import large as linear_gpu
+from cosmodag.solver.kernels.gpu import sharded
+from cosmodag.solver.kernels.gpu import small as small_gpu
 from cosmodag.solver.problems import Batch
-from cosmodag.solver.schedules import anneal_temperature
+from cosmodag.solver.training.adam import State
+from cosmodag.solver.training.loop import run_many
+from cosmodag.solver.training.schedules import anneal_temperature
 from cosmodag.structure import Parameters, Priority
 
 __all__ = ["BACKENDS", "Backend", "choose"]

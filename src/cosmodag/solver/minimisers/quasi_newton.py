@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 
-from cosmodag.solver.constraint import Constraint, ValueAndGradient
-from cosmodag.solver.covariance import covariance_of, half_squared_error
-from cosmodag.solver.lanes import Mask
-from cosmodag.solver.minimise import Minimised
+from cosmodag.constraint import Constraint, ValueAndGradient
+from cosmodag.solver.methods.rounds import Mask
+from cosmodag.solver.minimisers.covariance import covariance_of, half_squared_error
+from cosmodag.solver.minimisers.stochastic import Minimised
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.threads import threads_for

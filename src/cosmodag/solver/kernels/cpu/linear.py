@@ -1,6 +1,6 @@
 """Linear COSMO's epochs on a CPU, fused into one compiled loop.
 
-The same steps as `cosmodag.solver.loop`, for one recipe: W = H ∘ S, the two matrix products, the
+The same steps as `cosmodag.solver.training.loop`, for one recipe: W = H ∘ S, the two matrix products, the
 gradients of H and p in closed form, and Adam in one pass over memory. The closed forms are, with
 G = ∂L/∂W and Q = G ∘ W ∘ (1 − S) / t,
 
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.compiled import compiled, inlined
 from cosmodag.mechanism import Linear, Mechanism
-from cosmodag.solver.adam import State
-from cosmodag.solver.compiled import compiled, inlined
-from cosmodag.solver.cpu_steps import ONE, ZERO, adam, exp, move, norms, rates_of
-from cosmodag.solver.shuffle import fill_row_order
+from cosmodag.solver.kernels.cpu.steps import ONE, ZERO, adam, exp, move, norms, rates_of
+from cosmodag.solver.training.adam import State
+from cosmodag.solver.training.shuffle import fill_row_order
 
 __all__ = ["Arrays", "applies", "gather", "run_epochs", "scatter"]
 

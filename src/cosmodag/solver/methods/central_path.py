@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.acyclicity import in_domain
-from cosmodag.solver.lanes import Lanes, select, with_settings
-from cosmodag.solver.minimise import Minimiser
+from cosmodag.solver.methods.rounds import Lanes, select, with_settings
+from cosmodag.solver.minimisers.stochastic import Minimiser
 from cosmodag.solver.problems import Batch, Solution
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.watch import Watch

@@ -10,9 +10,9 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from numpy.typing import NDArray
 
-from cosmodag.solver.lanes import Mask
-from cosmodag.solver.minimise import Minimised
-from cosmodag.solver.orthant_wise import Minimum, minimise_orthant_wise
+from cosmodag.solver.methods.rounds import Mask
+from cosmodag.solver.minimisers.orthant_wise import Minimum, minimise_orthant_wise
+from cosmodag.solver.minimisers.stochastic import Minimised
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.watch import Watch

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.solver.lanes import Lanes, select, take_apart, with_settings
-from cosmodag.solver.minimise import Minimiser
+from cosmodag.solver.methods.rounds import Lanes, select, take_apart, with_settings
+from cosmodag.solver.minimisers.stochastic import Minimiser
 from cosmodag.solver.problems import Batch, Solution
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.watch import Watch

@@ -1,0 +1,1 @@
+"""Kernels: the same steps as the reference loop, faster, for declared recipes."""

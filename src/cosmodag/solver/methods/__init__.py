@@ -1,0 +1,1 @@
+"""Methods: sequences of problems that end in a DAG."""

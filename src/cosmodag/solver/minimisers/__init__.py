@@ -1,0 +1,1 @@
+"""Minimisers: ways to solve one unconstrained sub-problem."""

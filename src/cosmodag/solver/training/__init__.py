@@ -1,0 +1,1 @@
+"""Training: the reference loop, Adam, the order of rows, schedules."""
