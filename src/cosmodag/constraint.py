@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,11 +20,20 @@ from cosmodag.closed_forms import (
     spectral_radius_value_and_gradient,
     truncated_powers_value_and_gradient,
 )
-from cosmodag.objective import Acyclicity
 
-__all__ = ["CONSTRAINTS", "EXPONENTIAL", "POLYNOMIAL", "Constraint", "ValueAndGradient"]
+__all__ = [
+    "CONSTRAINTS",
+    "EXPONENTIAL",
+    "POLYNOMIAL",
+    "Acyclicity",
+    "Constraint",
+    "ValueAndGradient",
+]
 
 Float64 = NDArray[np.float64]
+Acyclicity = Callable[[jax.Array], jax.Array]
+"""h(A) of a non-negative matrix A: zero where it is a DAG, positive elsewhere."""
+
 ValueAndGradient = Callable[[Float64], tuple[float, Float64]]
 
 # NOBEARS' rounds, which its authors found to be enough when vectors are kept from step to step, and
@@ -40,12 +50,12 @@ class Constraint:
     Attributes
     ----------
     of
-        h(A) for JAX, A = W ∘ W; None where only the other form exists.
+        h(A) for JAX, A = W ∘ W.
     evaluator
         Makes a function W ↦ (h(W), ∇h(W)) in NumPy, float64, for one sequence of evaluations.
     """
 
-    of: Acyclicity | None
+    of: Acyclicity
     evaluator: Callable[[], ValueAndGradient]
 
     def value(self, weights: NDArray[np.floating]) -> float:
@@ -66,6 +76,13 @@ def _polynomial(weights: Float64) -> tuple[float, Float64]:
     base = np.eye(d) + weights * weights / d
     power = np.linalg.matrix_power(base, d - 1)
     return float((base * power.T).sum() - d), 2 * weights * power.T
+
+
+def _polynomial_of(matrix: jax.Array) -> jax.Array:
+    """NOCURL's h for JAX: tr (I + A/d)^d − d."""
+    d = len(matrix)
+    power = jnp.linalg.matrix_power(jnp.eye(d, dtype=matrix.dtype) + matrix / d, d)
+    return jnp.trace(power) - d
 
 
 class _PowerRounds:
@@ -92,7 +109,7 @@ def _spectral_radius_of(matrix: jax.Array) -> jax.Array:
 
 
 EXPONENTIAL = Constraint(exponential_of, lambda: exponential_value_and_gradient)
-POLYNOMIAL = Constraint(None, lambda: _polynomial)
+POLYNOMIAL = Constraint(_polynomial_of, lambda: _polynomial)
 
 CONSTRAINTS = {
     "expm": EXPONENTIAL,

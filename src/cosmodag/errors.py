@@ -5,14 +5,17 @@ Every message is one sentence that names the file, column or option and says wha
 
 __all__ = [
     "AcyclicityWarning",
+    "ConvergenceWarning",
     "CosmodagError",
     "CosmodagWarning",
     "DataError",
     "DataWarning",
     "DivergenceError",
+    "FallbackWarning",
     "InterruptedWarning",
     "ResourceError",
     "ScaleWarning",
+    "SettingsError",
 ]
 
 
@@ -30,6 +33,10 @@ class DivergenceError(CosmodagError, ArithmeticError):
 
 class ResourceError(CosmodagError, MemoryError):
     """The work needs more memory than there is; nothing was allocated."""
+
+
+class SettingsError(CosmodagError, TypeError):
+    """A problem's settings are not those that the parts of its solver declare."""
 
 
 class CosmodagWarning(UserWarning):
@@ -50,3 +57,11 @@ class InterruptedWarning(CosmodagWarning):
 
 class AcyclicityWarning(CosmodagWarning):
     """An optimised matrix still held a cycle and arcs were dropped to make it a DAG."""
+
+
+class ConvergenceWarning(CosmodagWarning):
+    """A method ended at a limit, not where it should; the result is valid but less converged."""
+
+
+class FallbackWarning(CosmodagWarning):
+    """Something fast could not be used here, and something slower took its place."""

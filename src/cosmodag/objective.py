@@ -1,65 +1,117 @@
 """Objectives: how well x̂ fits x, and what simplicity is worth.
 
-An objective is a function of one problem's parameters and one batch of rows. Rows that only fill up
-the last batch of an epoch have weight zero in `rows`, so that the mean is over real ones.
+An objective is a function of one problem's parameters and one batch of rows. A loss is how badly x̂
+fits x; to add one, write it here and give it a name in `LOSSES`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 import jax
 import jax.numpy as jnp
 
 from cosmodag.acyclicity import log_determinant_of
-from cosmodag.structure.base import Parameters, Settings
+from cosmodag.constraint import Constraint
+from cosmodag.structure.base import Parameters, Settings, names_of
 
 __all__ = [
-    "Acyclicity",
+    "LOSSES",
+    "AnnealedObjective",
     "Barrier",
+    "Decayed",
     "Loss",
     "Objective",
     "Penalised",
+    "Predicted",
     "arc_squares",
-    "cosmo_objective",
     "euclidean_norm",
     "half_squared_error",
+    "log_residual_variances",
+    "log_squared_error",
     "mean_squared_error",
     "one_norm",
 ]
 
-Loss = Callable[[jax.Array, jax.Array, jax.Array], jax.Array]
-"""How badly x̂ fits x, from (x, x̂, the weights of rows)."""
 
-Acyclicity = Callable[[jax.Array], jax.Array]
-"""h(A) of a non-negative matrix A: zero where it is a DAG, positive elsewhere."""
+class Predicted(NamedTuple):
+    """One batch of rows, and what the mechanism makes of it.
+
+    Attributes
+    ----------
+    x, predicted
+        (B, d): the rows, and x̂.
+    counted
+        (B, 1) or (B, d): how much each row, or each entry, counts in the loss; zero for the rows
+        that only fill up a batch.
+    prices
+        What λ₁ is multiplied by for each arc: the number 1, or (d, d), zero at required arcs.
+    """
+
+    x: jax.Array
+    predicted: jax.Array
+    counted: jax.Array
+    prices: Any = 1.0
+
+
+Loss = Callable[[Predicted], jax.Array]
+"""How badly x̂ fits x."""
 
 
 class Objective(Protocol):
     """What is minimised, as a function of one batch."""
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """Names of the settings that it reads."""
+        ...
+
     def __call__(
-        self,
-        parameters: Parameters,
-        weights: jax.Array,
-        x: jax.Array,
-        predicted: jax.Array,
-        rows: jax.Array,
-        settings: Settings,
+        self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
-        """Value of the objective on a batch, with the oriented weights W and x̂ already formed."""
+        """Value on a batch, with the oriented weights W and x̂ already formed."""
         ...
 
 
-def mean_squared_error(x: jax.Array, predicted: jax.Array, rows: jax.Array) -> jax.Array:
-    """L(W) = Σ rows · (x̂ − x)² / (B·d): the mean over rows *and* variables."""
-    squares = jnp.sum((predicted - x) ** 2, axis=1)
-    return jnp.sum(squares * rows) / (jnp.sum(rows) * x.shape[1])
+def mean_squared_error(rows: Predicted) -> jax.Array:
+    """L(W) = Σ c (x̂ − x)² / Σ c, c what counts: the mean over rows *and* variables."""
+    total = jnp.sum(rows.counted) * (rows.x.shape[1] / rows.counted.shape[1])
+    squares = jnp.sum(rows.counted * (rows.predicted - rows.x) ** 2)
+    # Nothing counts in a batch of rows that were all set by intervention.
+    return squares / jnp.maximum(total, jnp.finfo(rows.x.dtype).tiny)
 
 
-def half_squared_error(x: jax.Array, predicted: jax.Array, rows: jax.Array) -> jax.Array:
-    """ℓ(W) = Σ rows · (x̂ − x)² / (2B): summed over variables, d/2 times `mean_squared_error`."""
-    return (0.5 * x.shape[1]) * mean_squared_error(x, predicted, rows)
+def half_squared_error(rows: Predicted) -> jax.Array:
+    """ℓ(W) = Σ (x̂ − x)² / (2B): summed over variables, d/2 times `mean_squared_error`."""
+    return (0.5 * rows.x.shape[1]) * mean_squared_error(rows)
+
+
+def log_squared_error(rows: Predicted) -> jax.Array:
+    """½ d log(Σ (x̂ − x)² / B): the likelihood of Gaussian noise of one unknown variance."""
+    d = rows.x.shape[1]
+    error: jax.Array = 0.5 * d * jnp.log(d * mean_squared_error(rows))
+    return error
+
+
+def log_residual_variances(rows: Predicted) -> jax.Array:
+    """(1/d) Σ_v log RSS_v, RSS_v the mean squared residual of v: unequal Gaussian noise.
+
+    2/d times the negative log-likelihood of noise with a variance of its own for each variable,
+    profiled out; multiplying a column by a number adds a constant. The scale is that of
+    `mean_squared_error` at unit noise, so that λ's mean the same.
+    """
+    counted = jnp.broadcast_to(rows.counted, rows.x.shape)
+    tiny = jnp.finfo(rows.x.dtype).tiny
+    squares = jnp.sum(counted * (rows.predicted - rows.x) ** 2, axis=0)
+    variances = squares / jnp.maximum(jnp.sum(counted, axis=0), tiny)
+    return jnp.mean(jnp.log(jnp.maximum(variances, 1e-12)))
+
+
+LOSSES: dict[str, Loss] = {
+    "squared-error": mean_squared_error,
+    "likelihood": log_residual_variances,
+}
+"""What COSMO can be told to minimise, by name."""
 
 
 def one_norm(values: jax.Array) -> jax.Array:
@@ -75,31 +127,64 @@ def euclidean_norm(values: jax.Array) -> jax.Array:
     return jnp.where(positive, jnp.sqrt(jnp.where(positive, squares, 1.0)), 0.0)
 
 
-def cosmo_objective(
-    parameters: Parameters,
-    weights: jax.Array,
-    x: jax.Array,
-    predicted: jax.Array,
-    rows: jax.Array,
-    settings: Settings,
-) -> jax.Array:
+def _priced(arcs: jax.Array, prices: Any) -> jax.Array:
+    """Arcs as λ₁ sees them."""
+    per_arc = jnp.asarray(prices, arcs.dtype)
+    return arcs * (per_arc.reshape(per_arc.shape + (1,) * (arcs.ndim - 2)) if per_arc.ndim else 1)
+
+
+class AnnealedSettings(TypedDict):
+    """λ₁, λ₂ and λ_p of Section 4.2."""
+
+    lambda1: float
+    lambda2: float
+    lambda_p: float
+
+
+@dataclass(frozen=True)
+class AnnealedObjective:
     """COSMO's objective: L(W) + λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ (Section 4.2).
 
     The penalties are on H, not on W = H ∘ S, so that an arc which the order holds back is not paid
     for less; neither norm is squared.
+
+    Attributes
+    ----------
+    loss
+        L.
     """
-    value: jax.Array = (
-        mean_squared_error(x, predicted, rows)
-        + settings["lambda1"] * one_norm(parameters["arcs"])
-        + settings["lambda2"] * euclidean_norm(parameters["arcs"])
-        + settings["lambda_p"] * euclidean_norm(parameters["order"])
-    )
-    return value
+
+    loss: Loss = mean_squared_error
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The three λ's."""
+        return names_of(AnnealedSettings)
+
+    def __call__(
+        self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
+    ) -> jax.Array:
+        """Value on one batch."""
+        arcs = parameters["arcs"]
+        return (
+            self.loss(rows)
+            + settings["lambda1"] * one_norm(_priced(arcs, rows.prices))
+            + settings["lambda2"] * euclidean_norm(arcs)
+            + settings["lambda_p"] * euclidean_norm(parameters["order"])
+        )
 
 
 def arc_squares(weights: jax.Array) -> jax.Array:
     """A_uv = Σ_i W_uvi², d × d: zero exactly where there is no arc, however many hidden units."""
     return jnp.sum(weights**2, axis=tuple(range(2, weights.ndim)))
+
+
+class PenalisedSettings(TypedDict):
+    """λ₁, α and ρ."""
+
+    lambda1: float
+    multiplier: float
+    penalty: float
 
 
 @dataclass(frozen=True)
@@ -113,29 +198,35 @@ class Penalised:
     ----------
     loss
         How badly x̂ fits x.
-    acyclicity
+    constraint
         h, or None for none.
     """
 
     loss: Loss
-    acyclicity: Acyclicity | None = None
+    constraint: Constraint | None = None
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """λ₁, and where there is a constraint its multipliers."""
+        return frozenset({"lambda1"}) if self.constraint is None else names_of(PenalisedSettings)
 
     def __call__(
-        self,
-        parameters: Parameters,
-        weights: jax.Array,
-        x: jax.Array,
-        predicted: jax.Array,
-        rows: jax.Array,
-        settings: Settings,
+        self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
         """Value on one batch."""
-        value: jax.Array = self.loss(x, predicted, rows) + settings["lambda1"] * one_norm(weights)
-        if self.acyclicity is None:
+        value = self.loss(rows) + settings["lambda1"] * one_norm(_priced(weights, rows.prices))
+        if self.constraint is None:
             return value
-        h = self.acyclicity(arc_squares(weights))
-        value += settings["multiplier"] * h + 0.5 * settings["penalty"] * h**2
-        return value
+        h = self.constraint.of(arc_squares(weights))
+        return value + settings["multiplier"] * h + 0.5 * settings["penalty"] * h**2
+
+
+class BarrierSettings(TypedDict):
+    """λ₁, μ and s."""
+
+    lambda1: float
+    score_weight: float
+    radius: float
 
 
 @dataclass(frozen=True)
@@ -152,17 +243,56 @@ class Barrier:
 
     loss: Loss
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """λ₁, μ and s."""
+        return names_of(BarrierSettings)
+
     def __call__(
-        self,
-        parameters: Parameters,
-        weights: jax.Array,
-        x: jax.Array,
-        predicted: jax.Array,
-        rows: jax.Array,
-        settings: Settings,
+        self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
         """Value on one batch."""
-        score = self.loss(x, predicted, rows) + settings["lambda1"] * one_norm(weights)
+        score = self.loss(rows) + settings["lambda1"] * one_norm(_priced(weights, rows.prices))
         barrier = log_determinant_of(arc_squares(weights), settings["radius"])
-        value: jax.Array = settings["score_weight"] * score + barrier
-        return value
+        return settings["score_weight"] * score + barrier
+
+
+@dataclass(frozen=True)
+class Decayed:
+    """An objective plus ½λ₂ times the squares of all weights.
+
+    A constraint on the first layer alone could be slipped under, by small weights there and large
+    ones behind them; so the weights of later layers have a price too. It is multiplied by μ where
+    there is a setting ``score_weight``.
+
+    Attributes
+    ----------
+    objective
+        What is added to.
+    biases
+        Whether biases are counted (DAGMA, by Adam's weight decay) or not (NOTEARS).
+    """
+
+    objective: Objective
+    biases: bool = False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """λ₂ beside what the objective reads."""
+        return self.objective.needs | {"lambda2"}
+
+    def __call__(
+        self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
+    ) -> jax.Array:
+        """Value on one batch."""
+        value = self.objective(parameters, weights, rows, settings)
+        squares = jnp.sum(weights**2)
+        for name, leaf in _named_leaves(parameters["functions"]):
+            if self.biases or name != "biases":
+                squares += jnp.sum(leaf**2)
+        return value + 0.5 * settings["lambda2"] * settings.get("score_weight", 1.0) * squares
+
+
+def _named_leaves(tree: Any) -> Iterator[tuple[str, jax.Array]]:
+    for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
+        yield path[-1].key, leaf

@@ -14,13 +14,17 @@ class Linear:
     """Each variable is a weighted sum of its parents; there is nothing to learn but W."""
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
-        """Draw H ~ U(−√(3/d), √(3/d)): entries of variance 1/d."""
+        """Suggest H ~ U(−√(3/d), √(3/d)): entries of variance 1/d."""
         limit = jnp.sqrt(3.0 / d)
         return jax.random.uniform(key, (d, d), minval=-limit, maxval=limit), {}
 
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
         """x̂ = x W."""
         return x @ weights
+
+    def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
+        """W itself."""
+        return weights
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
         """W itself."""

@@ -1,4 +1,4 @@
-"""Masked inputs: one perceptron a variable, each input let through by a gate of its own."""
+"""Masked inputs: one perceptron per variable, each input let through by a gate of its own."""
 
 import math
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ def first_layer(weights: jax.Array, functions: Any) -> jax.Array:
 class MaskedMLP:
     """Each variable is a perceptron of all others, whose inputs are masked rather than its weights.
 
-    f_v reads x_u W_uv, where W = G ∘ S holds one gate an arc (the paper's appendix, after Ng et
+    f_v reads x_u W_uv, where W = G ∘ S holds one gate per arc (the paper's appendix, after Ng et
     al., 2022, and Brouillard et al., 2020). A gate says nothing while the weights behind it may
     grow as it shrinks; so the first-layer weights A_uv· of an arc are scaled to unit length,
     x̂_v = Σ_i w_vi σ(Σ_u x_u W_uv A_uvi / ‖A_uv·‖₂ + b_vi) + c_v, and the gate is the length of
@@ -61,7 +61,11 @@ class MaskedMLP:
         predicted: jax.Array = forward(x, layer, functions, ACTIVATIONS[self.activation][0])
         return predicted
 
+    def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
+        """W_uv A_uv· / ‖A_uv·‖₂."""
+        return first_layer(weights, functions)
+
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """One number an arc, from its weights to all hidden units."""
+        """One number per arc, from its weights to all hidden units."""
         strengths: jax.Array = ARC_STRENGTHS[self.arc_strength](first_layer(weights, functions))
         return strengths

@@ -1,4 +1,4 @@
-"""Non-linear relations: one multilayer perceptron a variable, x̂_v = f_v(x)."""
+"""Non-linear relations: one multilayer perceptron per variable, x̂_v = f_v(x)."""
 
 import math
 from collections.abc import Callable
@@ -114,7 +114,7 @@ class MLP:
     arc_strength: str = "norm"
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
-        """Draw H ~ U(−1/√(dh), 1/√(dh)), and all other layers."""
+        """Suggest H ~ U(−1/√(dh), 1/√(dh)), and all other layers."""
         arcs_key, functions_key = jax.random.split(key)
         shape = (d, d, self.hidden[0])
         limit = 1 / math.sqrt(d * self.hidden[0])
@@ -126,7 +126,11 @@ class MLP:
         predicted: jax.Array = forward(x, weights, functions, ACTIVATIONS[self.activation][0])
         return predicted
 
+    def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
+        """W itself."""
+        return weights
+
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """One number an arc, from its weights to all hidden units."""
+        """One number per arc, from its weights to all hidden units."""
         strengths: jax.Array = ARC_STRENGTHS[self.arc_strength](weights)
         return strengths

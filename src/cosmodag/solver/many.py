@@ -1,62 +1,36 @@
 """Many problems at once: the one entry through which anything is solved."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import NamedTuple
 
-import jax
-
-from cosmodag.errors import DataError
-from cosmodag.solver.kernels.backends import choose
-from cosmodag.solver.memory import (
-    available_bytes,
-    check_fits,
-    lane_bytes,
-    lanes_that_fit,
-    table_bytes,
-)
-from cosmodag.solver.problems import Batch, Problem, Solution
-from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.plan import Plan, Solver, plan_many
+from cosmodag.solver.problems import Problem, Solution, check_settings
 from cosmodag.solver.watch import Watch
 
-__all__ = ["Solver", "device_named", "solve_many", "split"]
-
-_SIDE_BY_SIDE = 32
+__all__ = ["Solved", "solve_many"]
 
 
-class Solver(Protocol):
-    """A way to solve a batch of problems of one shape."""
+class Solved(NamedTuple):
+    """One problem, solved.
 
-    @property
-    def recipe(self) -> Recipe:
-        """What is minimised."""
-        ...
+    Attributes
+    ----------
+    index
+        The place of the problem among those given.
+    solution
+        What came of it.
+    plan
+        How it was solved.
+    """
 
-    def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
-        """Solve the problems of a batch."""
-        ...
-
-
-def device_named(name: str) -> jax.Device:
-    """Find the device called ``"cpu"``, ``"gpu"`` or ``"auto"`` (a GPU where there is one)."""
-    if name == "auto":
-        return jax.devices()[0]
-    try:
-        return jax.devices(name)[0]
-    except RuntimeError:
-        raise DataError(
-            f"device is {name!r}, but this machine offers only "
-            f"{', '.join(sorted({device.platform for device in jax.devices()}))}: "
-            "choose one of these or 'auto'."
-        ) from None
+    index: int
+    solution: Solution
+    plan: Plan
 
 
 def solve_many(
-    solver: Solver,
-    problems: Sequence[Problem],
-    *,
-    device: str = "auto",
-    watch: Watch,
-) -> Iterator[tuple[int, Solution]]:
+    solver: Solver, problems: Sequence[Problem], *, device: str = "auto", watch: Watch
+) -> Iterator[Solved]:
     """Solve problems, those of one shape together.
 
     Each group of problems of one shape is one batch, or several where memory or a prompt answer
@@ -67,7 +41,7 @@ def solve_many(
     solver : Solver
         How each is solved.
     problems : sequence of Problem
-        What to solve; data, hyper-parameters and seeds may all differ.
+        What to solve; data, hyper-parameters, seeds and what is known may all differ.
     device : {"auto", "cpu", "gpu"}
         Where.
     watch : Watch
@@ -75,40 +49,17 @@ def solve_many(
 
     Yields
     ------
-    (int, Solution)
-        The place of a problem in `problems` and its solution.
+    Solved
 
     Raises
     ------
     ResourceError
         When not even one problem fits in memory; nothing is allocated then.
     """
-    place = device_named(device)
-    groups: dict[tuple[object, ...], list[int]] = {}
-    for index, problem in enumerate(problems):
-        groups.setdefault(problem.shape, []).append(index)
-    for members in groups.values():
-        for part in split(solver.recipe, problems, members, place):
-            batch = Batch.of(solver.recipe, [problems[index] for index in part], place)
-            yield from zip(part, solver.solve(batch, watch), strict=True)
-
-
-def split(
-    recipe: Recipe, problems: Sequence[Problem], members: list[int], device: jax.Device
-) -> Iterator[list[int]]:
-    """Cut a group of problems of one shape into parts that fit in memory.
-
-    On a CPU parts are small even where memory is not short: problems are solved side by side
-    there, not in one program, so nothing is lost and solutions come sooner.
-    """
-    first = problems[members[0]]
-    available = available_bytes(device)
-    tables = len({id(problems[index].data) for index in members}) * table_bytes(first)
-    backend = choose(Batch.of(recipe, [problems[index] for index in members[:2]], device))
-    per_lane = lane_bytes(recipe, first, backend.working_copies)
-    check_fits(per_lane + table_bytes(first), available, "One such problem")
-    most = lanes_that_fit(per_lane, tables, available) or 1
-    if device.platform == "cpu":
-        most = min(most, _SIDE_BY_SIDE)
-    for begin in range(0, len(members), most):
-        yield members[begin : begin + most]
+    for problem in problems:
+        check_settings(problem.settings, solver.needs)
+    for plan in plan_many(solver, problems, device):
+        for members in plan.batches:
+            batch = plan.batch(solver.recipe, problems, members)
+            for index, solution in zip(members, solver.solve(batch, watch), strict=True):
+                yield Solved(index, solution, plan)

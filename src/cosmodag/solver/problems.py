@@ -1,43 +1,87 @@
-"""Problems: (data, hyper-parameters, seed), one or a batch of them of one shape."""
+"""Problems: data, hyper-parameters and seed, and what a person knows; one or a batch of them."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.errors import SettingsError
+from cosmodag.solver.backend import Backend, Task
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.training.adam import State, fresh_state
 from cosmodag.structure import Parameters
 
-__all__ = ["Batch", "Problem", "Solution", "start_many"]
+__all__ = ["Batch", "Problem", "Solution", "check_settings", "start_many"]
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """One thing to solve.
 
+    Problems that share the *same array object*, of any kind, share its memory.
+
     Attributes
     ----------
     data
-        (n, d) array, centred. Problems that share the *same array object* share its memory.
+        (n, d) array, centred.
     settings
         Hyper-parameters by name.
     seed
         Decides the initial parameters and the order of rows, in [0, 2³²).
+    support
+        (d, d) bool: arcs that may exist; None for all.
+    required
+        (d, d) bool: arcs that λ₁ does not count, since they exist for certain; None for none.
+    gaps
+        (d, d): length of the longest chain by which v is bound to come after u, −∞ where it is
+        not; None where nothing is bound.
+    counted
+        (n, 1) or (n, d): how much a row, or an entry, counts in the loss; None for one each. A
+        variable's own equation is not learnt from the rows in which it was set.
     """
 
     data: NDArray[Any]
     settings: Mapping[str, float]
     seed: int
+    support: NDArray[Any] | None = None
+    required: NDArray[Any] | None = None
+    gaps: NDArray[Any] | None = None
+    counted: NDArray[Any] | None = None
+
+    @property
+    def given(self) -> dict[str, NDArray[Any]]:
+        """The arrays that it gives, by name."""
+        names = ("data", "support", "required", "gaps", "counted")
+        return {name: array for name in names if (array := getattr(self, name)) is not None}
 
     @property
     def shape(self) -> tuple[Any, ...]:
         """What two problems must share to be solved by one program."""
-        epochs = self.settings["epochs"]
-        return (*self.data.shape, self.data.dtype.str, epochs, tuple(sorted(self.settings)))
+        arrays = tuple((name, array.shape) for name, array in self.given.items())
+        rounds = self.settings.get("rounds")
+        return (arrays, self.data.dtype.str, rounds, tuple(sorted(self.settings)))
+
+    def task(self, recipe: Recipe, lanes: int, platform: str) -> Task:
+        """Say what solving so many problems of this shape asks of a backend."""
+        features = frozenset(self.given) - {"data"}
+        return Task(recipe, features, lanes, *self.data.shape, self.data.dtype, platform)
+
+
+def check_settings(settings: Mapping[str, float], needs: frozenset[str]) -> None:
+    """Refuse settings that are not exactly the numbers that the parts of a solver read."""
+    missing, unknown = sorted(needs - set(settings)), sorted(set(settings) - needs)
+    if missing or unknown:
+        raise SettingsError(
+            f"The settings lack {missing or 'nothing'} and hold {unknown or 'nothing'} that no "
+            "part of the solver reads."
+        )
+    for name, value in settings.items():
+        if not math.isfinite(value):
+            raise SettingsError(f"The setting {name} is {value!r}: it must be a finite number.")
 
 
 @dataclass(frozen=True)
@@ -47,22 +91,28 @@ class Solution:
     Attributes
     ----------
     parameters
-        As they were after the last epoch that was run.
-    epochs
-        Epochs run.
+        As they were at the end; the structure's recipe is `recipe`.
+    recipe
+        What they are parameters of.
+    iterations
+        Rounds, or iterations, run.
     stopped
         Why fewer were run than asked for (``"time"``, ``"interrupt"``), or None.
     diverged_at
-        First epoch in which the objective was not finite, or None.
+        First round in which the objective was not finite, or None.
     history
-        One record for each chunk of epochs: ``epoch`` and ``loss``.
+        One record for each look at the run.
+    converged
+        Whether the method ended as it should, and not at a limit.
     """
 
     parameters: Parameters
-    epochs: int
+    recipe: Recipe
+    iterations: int
     stopped: str | None
     diverged_at: int | None
     history: list[dict[str, float]]
+    converged: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,42 +123,63 @@ class Batch:
     ----------
     recipe
         What all of them minimise.
-    tables, table
-        The distinct data sets (m, n, d), and which of them each lane uses.
+    given, which
+        The distinct arrays of each kind that the problems give, stacked, and which of them each
+        lane uses: ``given["data"][which["data"][i]]`` is the table of lane i.
     seeds
         (k,) uint32.
     settings
         Each hyper-parameter as a (k,) array.
     device
         Where the batch is solved.
+    backends
+        How, for each recipe of the solver.
+    chunk_seconds
+        How long a piece of the run may take before it looks up.
     """
 
     recipe: Recipe
-    tables: Any
-    table: NDArray[np.int32]
+    given: dict[str, Any]
+    which: dict[str, NDArray[np.int32]]
     seeds: NDArray[np.uint32]
     settings: dict[str, NDArray[Any]]
     device: jax.Device
+    backends: Mapping[Recipe, Backend] = field(default_factory=dict)
+    chunk_seconds: float = 0.5
 
     @classmethod
-    def of(cls, recipe: Recipe, problems: Sequence[Problem], device: jax.Device) -> "Batch":
+    def of(
+        cls,
+        recipe: Recipe,
+        problems: Sequence[Problem],
+        device: jax.Device,
+        backends: Mapping[Recipe, Backend],
+        chunk_seconds: float = 0.5,
+    ) -> "Batch":
         """Stack problems of one shape."""
-        distinct = {id(problem.data): problem.data for problem in problems}
-        tables: Any = np.stack(list(distinct.values()))
-        if device.platform != "cpu":
-            tables = jax.device_put(tables, device)  # once, not at every chunk of epochs
-        places = {key: place for place, key in enumerate(distinct)}
         dtype = problems[0].data.dtype
+        given, which = {}, {}
+        for name in problems[0].given:
+            arrays = [problem.given[name] for problem in problems]
+            distinct = {id(array): array for array in arrays}
+            places = {key: place for place, key in enumerate(distinct)}
+            stacked: Any = np.stack(list(distinct.values())).astype(dtype, copy=False)
+            if device.platform != "cpu":
+                stacked = jax.device_put(stacked, device)  # once, not at every piece of the run
+            given[name] = stacked
+            which[name] = np.array([places[id(array)] for array in arrays], np.int32)
         return cls(
             recipe=recipe,
-            tables=tables,
-            table=np.array([places[id(problem.data)] for problem in problems], np.int32),
+            given=given,
+            which=which,
             seeds=np.array([problem.seed for problem in problems], np.uint32),
             settings={
                 name: np.array([problem.settings[name] for problem in problems], dtype)
                 for name in problems[0].settings
             },
             device=device,
+            backends=backends,
+            chunk_seconds=chunk_seconds,
         )
 
     @property
@@ -119,7 +190,43 @@ class Batch:
     @property
     def variables(self) -> int:
         """Number of variables, d."""
-        return int(self.tables.shape[2])
+        return int(self.given["data"].shape[2])
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, n."""
+        return int(self.given["data"].shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of the tables."""
+        return np.dtype(self.given["data"].dtype)
+
+    @property
+    def features(self) -> frozenset[str]:
+        """What the problems give beside their data."""
+        return frozenset(self.given) - {"data"}
+
+    @property
+    def backend(self) -> Backend:
+        """How rounds of the present recipe are run."""
+        return self.backends[self.recipe]
+
+    def of_lane(self, name: str, lane: int) -> Any:
+        """What one problem gives by that name, or None."""
+        return self.given[name][self.which[name][lane]] if name in self.given else None
+
+    def settings_of(self, lane: int) -> dict[str, float]:
+        """Settings of one problem, as numbers."""
+        return {name: float(values[lane]) for name, values in self.settings.items()}
+
+    def with_settings(self, **values: Any) -> "Batch":
+        """Give other settings: a number for all problems, or an array with one for each."""
+        arrays = {
+            name: np.array(np.broadcast_to(value, self.size), self.dtype)
+            for name, value in values.items()
+        }
+        return replace(self, settings={**self.settings, **arrays})
 
     def start(self) -> State:
         """Draw the initial states of all problems."""

@@ -1,43 +1,97 @@
-"""Reading out very large graphs: arcs above a threshold, without a dense matrix on the host."""
+"""Reading out what was learnt, for all learners: strengths of arcs, order, networks."""
 
-from functools import partial
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.dags import DENSE_LIMIT
+from cosmodag.mechanism import Linear
+from cosmodag.solver.problems import Problem, Solution
 from cosmodag.structure import Parameters, Priority, Settings
 
-__all__ = ["strong_arcs"]
+__all__ = ["ReadOut", "read_out", "strong_arcs"]
 
 _TILE_ENTRIES = 2**26
 
 
-def strong_arcs(
-    structure: Priority, parameters: Parameters, settings: Settings, threshold: float
-) -> sparse.csr_array:
-    """Find the arcs of a linear model above a threshold in magnitude, as a sparse (d, d) matrix.
+class ReadOut(NamedTuple):
+    """What a solution says.
 
-    The oriented weights are formed a few rows at a time where the parameters are, and only the
-    arcs that pass are brought to the host.
+    Attributes
+    ----------
+    strengths
+        (d, d) strength of every arc as optimised; for very many variables a sparse matrix of those
+        above the threshold.
+    order
+        Causal order, causes first; None where the structure has none.
+    first_layer
+        The weights of arcs as the mechanism's functions use them, (d, d) or (d, d, h); None where
+        the strengths are sparse.
+    """
+
+    strengths: Any
+    order: NDArray[np.intp] | None
+    first_layer: NDArray[Any] | None
+
+
+def read_out(
+    solution: Solution, problem: Problem, threshold: float, device: jax.Device
+) -> ReadOut:
+    """Read a solution out at the settings with which its problem ended.
 
     Parameters
     ----------
-    structure : Priority
-    parameters : Parameters
-    settings : mapping
-        Those of the last epoch.
+    solution, problem
+        What came of what.
     threshold : float
+        Where the strengths are sparse, those above it are kept.
+    device : jax.Device
+        Where to compute.
     """
+    recipe, parameters = solution.recipe, solution.parameters
+    settings = recipe.schedule(problem.settings.get("rounds", 1), problem.settings)
+    support = 1.0 if problem.support is None else problem.support
+    order = recipe.structure.order_of(parameters)
     d = parameters["arcs"].shape[0]
+    with jax.default_device(device), _precision_of(parameters):
+        if d > DENSE_LIMIT and recipe.mechanism == Linear() and recipe.structure == Priority():
+            return ReadOut(strong_arcs(parameters, settings, threshold, support), order, None)
+        weights = recipe.structure.orient(parameters, settings, support)
+        functions = parameters["functions"]
+        strengths = recipe.mechanism.strength(weights, functions)
+        layer = recipe.mechanism.first_layer(weights, functions)
+        return ReadOut(np.asarray(strengths), order, np.asarray(layer))
+
+
+def _precision_of(parameters: Parameters) -> AbstractContextManager[Any]:
+    """Context in which JAX computes in the precision of the parameters."""
+    double = parameters["arcs"].dtype == np.float64
+    context: AbstractContextManager[Any] = jax.enable_x64(True) if double else nullcontext()
+    return context
+
+
+def strong_arcs(
+    parameters: Parameters, settings: Settings, threshold: float, support: Any = 1.0
+) -> sparse.csr_array:
+    """Find the arcs of linear COSMO above a threshold in magnitude, as a sparse (d, d) matrix.
+
+    The oriented weights are formed a few rows at a time where the parameters are, and only the
+    arcs that pass are brought to the host.
+    """
+    arcs, order = parameters["arcs"], parameters["order"]
+    d = arcs.shape[0]
     height = max(1, min(d, _TILE_ENTRIES // d))
     found = []
     for first in range(0, d, height):
         # The last tile begins earlier, so that all have one shape; rows seen before are dropped.
         begin = min(first, d - height)
-        tile = _tile(structure, height, parameters["arcs"], parameters["order"], settings, begin)
+        allowed = support[begin : begin + height] if np.ndim(support) else support
+        tile = _tile(arcs[begin : begin + height], order, settings, begin, allowed)
         rows, columns = np.nonzero(np.asarray(jnp.abs(tile) > threshold))
         weights = np.asarray(tile[rows, columns])
         new = rows >= first - begin
@@ -46,9 +100,6 @@ def strong_arcs(
     return sparse.csr_array((weights.astype(np.float64), (rows, columns)), shape=(d, d))
 
 
-@partial(jax.jit, static_argnums=(0, 1))
-def _tile(
-    structure: Priority, height: int, arcs: Any, order: Any, settings: Settings, begin: Any
-) -> jax.Array:
-    rows = jax.lax.dynamic_slice_in_dim(arcs, begin, height)
-    return structure.orient_rows(rows, order, begin, settings)
+@jax.jit
+def _tile(rows: Any, order: Any, settings: Settings, begin: Any, support: Any) -> jax.Array:
+    return Priority().orient_rows(rows, order, begin, settings, support)

@@ -1,49 +1,18 @@
-"""A recipe: the parts of a learner, put together."""
+"""A recipe: the parts of a learner, put together. It says completely what is minimised."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from cosmodag.mechanism import Mechanism
-from cosmodag.objective import Objective
+from cosmodag.objective import Objective, Predicted
+from cosmodag.solver.training.guards import Guard
+from cosmodag.solver.training.schedules import Constant, Schedule
 from cosmodag.structure import Parameters, Settings, Structure
 
-__all__ = ["Guard", "Recipe", "Schedule", "Strengths", "from_normal", "from_zero"]
-
-Schedule = Callable[[Any, Settings], Settings]
-"""The settings in force during an epoch, from its number (from 0) and the problem's settings."""
-
-Strengths = Callable[[jax.Array, jax.Array], jax.Array]
-"""The strengths of arcs to start from, from a key and the ones the mechanism drew."""
-
-
-def from_zero(key: jax.Array, drawn: jax.Array) -> jax.Array:
-    """Start without arcs."""
-    return jnp.zeros_like(drawn)
-
-
-def from_normal(key: jax.Array, drawn: jax.Array) -> jax.Array:
-    """Start from N(0, 1)."""
-    return jax.random.normal(key, drawn.shape, drawn.dtype)
-
-
-class Guard(Protocol):
-    """A region that W must not be found outside of at the end of an epoch."""
-
-    def holds(self, strengths: jax.Array, settings: Settings) -> jax.Array:
-        """Whether the strengths of arcs, d × d, are inside."""
-        ...
-
-    def patience(self, settings: Settings) -> jax.Array:
-        """How many epochs may be undone; from then on nothing moves any more."""
-        ...
-
-    def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
-        """Whether, after a run that began with epoch `first`, its result is not to be used."""
-        ...
+__all__ = ["Recipe"]
 
 
 @dataclass(frozen=True)
@@ -51,53 +20,81 @@ class Recipe:
     """What a learner minimises over one batch of rows: structure × mechanism × objective.
 
     Hashable and free of arrays, so that it can be part of the identity of a compiled program;
-    everything that differs between problems is in their settings.
+    everything that differs between problems is in the problems. Two recipes are the same exactly
+    if their parts are equal: this is how kernels tell whether they implement one.
 
     Attributes
     ----------
     structure, mechanism, objective
         The parts.
     schedule
-        How settings change with the epoch.
+        How settings change as training goes on.
     batch_size
-        Rows a step; the last batch of an epoch may be smaller.
-    strengths
-        Where the strengths of arcs start; None for where the mechanism starts them.
+        Rows per step, None for all of them; the last batch of a pass may be smaller.
     guard
-        What is checked at the end of every epoch; the epoch is undone where it fails.
+        What is checked at the end of every round; the round is undone where it fails.
     """
 
     structure: Structure
     mechanism: Mechanism
     objective: Objective
-    schedule: Schedule
-    batch_size: int
-    strengths: Strengths | None = None
+    schedule: Schedule = Constant()  # noqa: RUF009 (frozen and without fields)
+    batch_size: int | None = None
     guard: Guard | None = None
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Names of the settings that a problem has to give for this recipe."""
+        parts = (self.structure, self.objective) if self.guard is None else (
+            self.structure, self.objective, self.guard
+        )
+        read = frozenset[str]().union(*(part.needs for part in parts))
+        return (read - self.schedule.sets) | self.schedule.needs
+
+    def is_like(self, other: "Recipe") -> bool:
+        """Whether two recipes have equal parts, however many rows a step takes."""
+        return replace(self, batch_size=None) == replace(other, batch_size=None)
 
     def start(self, seed: Any, d: int, settings: Settings) -> Parameters:
         """Draw the parameters of one problem of d variables."""
-        order_key, mechanism_key = jax.random.split(jax.random.key(seed))
-        arcs, functions = self.mechanism.start(mechanism_key, d)
-        if self.strengths is not None:
-            arcs = self.strengths(mechanism_key, arcs)
-        order = self.structure.start(order_key, d, settings)
-        return {"arcs": arcs, "order": order, "functions": functions}
+        structure_key, mechanism_key = jax.random.split(jax.random.key(seed))
+        suggested, functions = self.mechanism.start(mechanism_key, d)
+        owned = self.structure.start(structure_key, suggested, settings)
+        return {**owned, "functions": functions}
 
     def loss(
-        self, parameters: Parameters, x: jax.Array, rows: jax.Array, settings: Settings
+        self,
+        parameters: Parameters,
+        x: jax.Array,
+        counted: jax.Array,
+        settings: Settings,
+        support: Any = 1.0,
+        prices: Any = 1.0,
     ) -> jax.Array:
-        """Objective on one batch; `rows` weighs its rows."""
-        weights = self.structure.orient(parameters["arcs"], parameters["order"], settings)
+        """Objective on one batch; `counted`, `support` and `prices` as in `Predicted` and `orient`."""
+        weights = self.structure.orient(parameters, settings, support)
         predicted = self.mechanism.predict(x, weights, parameters["functions"])
-        return self.objective(parameters, weights, x, predicted, rows, settings)
+        rows = Predicted(x, predicted, counted, prices)
+        return self.objective(parameters, weights, rows, settings)
 
-    def read_out(self, parameters: Parameters, settings: Settings) -> jax.Array:
+    def strengths(
+        self, parameters: Parameters, settings: Settings, support: Any = 1.0
+    ) -> jax.Array:
         """Strength of every arc, d × d, under the given settings."""
-        weights = self.structure.orient(parameters["arcs"], parameters["order"], settings)
+        weights = self.structure.orient(parameters, settings, support)
         return self.mechanism.strength(weights, parameters["functions"])
 
-    def full_loss(self, parameters: Parameters, data: Any, settings: Settings) -> jax.Array:
+    def full_loss(
+        self,
+        parameters: Parameters,
+        data: Any,
+        settings: Settings,
+        counted: Any = None,
+        support: Any = 1.0,
+        prices: Any = 1.0,
+    ) -> jax.Array:
         """Objective on all rows at once, at the settings with which the problem ends."""
-        final = self.schedule(settings["epochs"], settings)
-        return self.loss(parameters, data, jnp.ones(data.shape[0], data.dtype), final)
+        final = self.schedule(settings.get("rounds", 1), settings)
+        if counted is None:
+            counted = jnp.ones((data.shape[0], 1), data.dtype)
+        return self.loss(parameters, data, counted, final, support, prices)

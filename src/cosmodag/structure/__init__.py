@@ -5,9 +5,17 @@ oriented weights W that a mechanism uses. It is written for one problem; `cosmod
 adds the batch.
 """
 
-from cosmodag.structure.base import Parameters, Settings, Structure
+from cosmodag.structure.base import Parameters, Settings, Structure, names_of
 from cosmodag.structure.free import Free
 from cosmodag.structure.potential import Potential
 from cosmodag.structure.priority import Priority
 
-__all__ = ["Free", "Parameters", "Potential", "Priority", "Settings", "Structure"]
+__all__ = [
+    "Free",
+    "Parameters",
+    "Potential",
+    "Priority",
+    "Settings",
+    "Structure",
+    "names_of",
+]

@@ -1,39 +1,67 @@
 """Priorities: W = H ∘ S_{t,ε}(p), acyclic in the limit t → 0 whatever H and p are."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
 
+from cosmodag.dags import order_of
 from cosmodag.orientation import smooth_orientation_rows
-from cosmodag.structure.base import Settings
+from cosmodag.structure.base import Parameters, Settings, keep_gaps, names_of, spread
 
-__all__ = ["Priority"]
+__all__ = ["Priority", "PrioritySettings"]
+
+# A variable bound to come after another exceeds it by so many shifts: S is then as good as one.
+_BOUND_SHIFTS = 3.0
+
+
+class PrioritySettings(TypedDict):
+    """ε and t of Definition 1."""
+
+    shift: float
+    temperature: float
 
 
 @dataclass(frozen=True)
 class Priority:
     """COSMO's structure (Definition 1 and Theorem 1).
 
-    One number p_v a variable orders them all; an arc u → v is let through as far as p_v exceeds
-    p_u by more than the shift ε, ever more sharply as the temperature t falls.
+    One number p_v for each variable orders them all; an arc u → v is let through as far as p_v
+    exceeds p_u by more than the shift ε, ever more sharply as the temperature t falls.
     """
 
-    def start(self, key: jax.Array, d: int, settings: Settings) -> jax.Array:
-        """Draw p ~ N(0, ε²/2), where differences are densest at the threshold ε."""
-        deviation = jnp.asarray(settings["shift"] / jnp.sqrt(2.0))
-        return deviation * jax.random.normal(key, (d,))
+    @property
+    def needs(self) -> frozenset[str]:
+        """The shift and the temperature in force."""
+        return names_of(PrioritySettings)
 
-    def orient(self, arcs: jax.Array, order: jax.Array, settings: Settings) -> jax.Array:
+    def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
+        """Take H as suggested; draw p ~ N(0, ε²/2), differences densest at the threshold ε."""
+        deviation = jnp.asarray(settings["shift"] / jnp.sqrt(2.0))
+        order = deviation * jax.random.normal(key, suggested.shape[:1])
+        return {"arcs": suggested, "order": order}
+
+    def orient(self, parameters: Parameters, settings: Settings, support: Any) -> jax.Array:
         """W = H ∘ S_{t,ε}(p), the diagonal zero."""
-        return self.orient_rows(arcs, order, 0, settings)
+        return self.orient_rows(parameters["arcs"], parameters["order"], 0, settings, support)
 
     def orient_rows(
-        self, rows: jax.Array, order: jax.Array, first: Any, settings: Settings
+        self, rows: jax.Array, order: jax.Array, first: Any, settings: Settings, support: Any
     ) -> jax.Array:
         """Rows of W from the same rows of H, the first of them row `first`."""
         orientation = smooth_orientation_rows(
             order, settings["temperature"], settings["shift"], first, rows.shape[0]
         )
-        return rows * orientation.reshape(orientation.shape + (1,) * (rows.ndim - 2))
+        return rows * spread(orientation * support, rows)
+
+    def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
+        """Keep the priorities of bound variables a few shifts apart for each step of the chain."""
+        apart = gaps * (_BOUND_SHIFTS * settings["shift"])
+        return {**parameters, "order": keep_gaps(parameters["order"], apart)}
+
+    def order_of(self, parameters: Parameters) -> NDArray[np.intp]:
+        """Rising priorities."""
+        return order_of(np.asarray(parameters["order"], np.float64))

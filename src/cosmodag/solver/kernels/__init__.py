@@ -1,1 +1,12 @@
-"""Kernels: the same steps as the reference loop, faster, for declared recipes."""
+"""Kernels: the same steps as the reference loop, faster, for the recipes that they declare.
+
+The first backend that implements a task is used; the reference loop, last, implements them all.
+"""
+
+from cosmodag.solver.backend import Backend
+from cosmodag.solver.kernels import cpu, gpu
+from cosmodag.solver.training.reference import REFERENCE
+
+__all__ = ["BACKENDS"]
+
+BACKENDS: tuple[Backend, ...] = (*cpu.BACKENDS, *gpu.BACKENDS, REFERENCE)

@@ -1,15 +1,24 @@
 """Adam (Kingma and Ba, 2015), with a rate of its own for each group of parameters."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import jax
 import jax.numpy as jnp
 
 from cosmodag.structure import Parameters, Settings
 
-__all__ = ["EPSILON", "State", "adam_step", "fresh_state"]
+__all__ = ["EPSILON", "AdamSettings", "State", "adam_step", "fresh_state"]
 
 EPSILON = 1e-8
+
+
+class AdamSettings(TypedDict):
+    """Learning rates, and how slowly the running moments forget."""
+
+    learning_rate: float
+    priority_learning_rate: float
+    beta1: float
+    beta2: float
 
 
 class State(NamedTuple):
@@ -22,11 +31,11 @@ class State(NamedTuple):
     step
         Steps taken with these moments.
     loss
-        Mean objective over the batches of the latest epoch.
+        Mean objective over the batches of the latest round.
     diverged_at
-        First epoch in which the objective was not finite, −1 while there is none.
+        First round in which the objective was not finite, −1 while there is none.
     undone
-        Where the recipe has a guard: how many epochs it undid, and the first of them (−1 while
+        Where the recipe has a guard: how many rounds it undid, and the first of them (−1 while
         there is none).
     """
 

@@ -1,6 +1,10 @@
-"""The training loop, the only one: epochs of shuffled batches, each a step of Adam."""
+"""The reference loop: rounds of shuffled batches, each a step of Adam, for every recipe.
 
-import math
+Kernels do the same steps faster for the recipes that they declare, and are held to this loop by
+tests. What a problem gives beside its data enters here as numbers that are multiplied: where it
+gives nothing, the number is one.
+"""
+
 from functools import partial
 from typing import Any
 
@@ -9,26 +13,31 @@ import jax.numpy as jnp
 
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.training.adam import State, adam_step
-from cosmodag.solver.training.shuffle import row_order
+from cosmodag.solver.training.passes import Passes
+from cosmodag.solver.training.shuffle import rows_at
 from cosmodag.structure import Parameters, Settings
 
-__all__ = ["run_epochs", "run_many"]
+__all__ = ["Arrays", "run_many", "run_rounds"]
+
+Arrays = dict[str, Any]
+"""What problems give, by name: ``data`` (m, n, d), and where given ``support``, ``required`` and
+``gaps`` (m, d, d) and ``counted`` (m, n, 1) or (m, n, d); m distinct ones, shared by a batch."""
 
 
-def run_epochs(
+def run_rounds(
     recipe: Recipe,
     state: State,
-    tables: jax.Array,
-    table: Any,
+    given: Arrays,
+    which: dict[str, Any],
     seed: Any,
     settings: Settings,
     first: Any,
     last: Any,
 ) -> State:
-    """Train one problem over the epochs first … last − 1.
+    """Train one problem over the rounds first … last − 1.
 
-    Every random choice is a function of the seed and the epoch, so it does not matter in how many
-    pieces the epochs are run.
+    Every random choice is a function of the seed and the round, so it does not matter in how many
+    pieces the rounds are run.
 
     Parameters
     ----------
@@ -36,65 +45,80 @@ def run_epochs(
         What is minimised.
     state : State
         Where the problem stands.
-    tables : (m, n, d) array
-        The data, shared by all problems of a batch.
-    table : int
-        Which of them is this problem's.
+    given, which : dict
+        What the problems of a batch give, and which of each is this one's.
     seed : uint32
         Decides the order of rows.
     settings : mapping
         The problem's hyper-parameters.
     first, last : int
-        The epochs to run; they may be traced.
+        The rounds to run; they may be traced.
 
     Returns
     -------
     State
     """
-    n = tables.shape[1]
-    size = min(recipe.batch_size, n)
-    batches = math.ceil(n / size)
-    places = jnp.arange(batches * size).reshape(batches, size)
+    data = given["data"]
+    n = data.shape[1]
+    passes = Passes.over(n, recipe.batch_size)
+    places = jnp.arange(passes.steps * passes.size).reshape(passes.steps, passes.size)
+    support = given["support"][which["support"]] if "support" in given else 1.0
+    prices = 1.0 - given["required"][which["required"]] if "required" in given else 1.0
     gradient_of = jax.value_and_grad(recipe.loss)
 
-    def run_epoch(epoch: Any, state: State) -> State:
+    def run_round(round: Any, state: State) -> State:
         before = state.parameters
-        now = recipe.schedule(epoch, settings)
-        order = row_order(seed, epoch, n)
+        now = recipe.schedule(round, settings)
+        begin = (round % passes.rounds) * places.size
+        order = rows_at(seed, round // passes.rounds, begin + places.ravel(), n)
+        order = order.reshape(places.shape)
 
         def run_batch(k: Any, carry: tuple[State, Any]) -> tuple[State, Any]:
             state, total = carry
-            real = places[k] < n
-            x = tables[table, order[jnp.where(real, places[k], 0)]]
-            loss, gradient = gradient_of(state.parameters, x, real.astype(x.dtype), now)
-            return adam_step(state, gradient, now), total + loss
+            real = begin + places[k] < n
+            x = data[which["data"], order[k]]
+            counted = real.astype(x.dtype)[:, None]
+            if "counted" in given:
+                counted = counted * given["counted"][which["counted"], order[k]]
+            loss, gradient = gradient_of(state.parameters, x, counted, now, support, prices)
+            state = adam_step(state, gradient, now)
+            if "gaps" in given:
+                gaps = given["gaps"][which["gaps"]]
+                state = state._replace(
+                    parameters=recipe.structure.restrain(state.parameters, now, gaps)
+                )
+            return state, total + loss
 
-        zero = jnp.zeros((), tables.dtype)
+        batches = jnp.minimum(passes.steps, -((begin - n) // passes.size))
+        zero = jnp.zeros((), data.dtype)
         state, total = jax.lax.fori_loop(0, batches, run_batch, (state, zero))
         loss = total / batches
         broken = (state.diverged_at < 0) & ~jnp.isfinite(loss)
         state = state._replace(
-            loss=loss, diverged_at=jnp.where(broken, epoch, state.diverged_at).astype(jnp.int32)
+            loss=loss, diverged_at=jnp.where(broken, round, state.diverged_at).astype(jnp.int32)
         )
-        return state if recipe.guard is None else _undo_outside(recipe, before, state, epoch, now)
+        if recipe.guard is None:
+            return state
+        return _undo_outside(recipe, before, state, round, now, support)
 
-    final: State = jax.lax.fori_loop(first, last, run_epoch, state)
+    final: State = jax.lax.fori_loop(first, last, run_round, state)
     return final
 
 
 def _undo_outside(
-    recipe: Recipe, before: Parameters, state: State, epoch: Any, settings: Settings
+    recipe: Recipe, before: Parameters, state: State, round: Any, settings: Settings, support: Any
 ) -> State:
-    """Take an epoch's parameters back where the guard fails; Adam keeps its moments."""
+    """Take a round's parameters back where the guard fails; Adam keeps its moments."""
     assert recipe.guard is not None
     count, first = state.undone
-    inside = recipe.guard.holds(recipe.read_out(state.parameters, settings), settings)
+    strengths = recipe.strengths(state.parameters, settings, support)
+    inside = recipe.guard.holds(strengths, settings)
     keep = inside & (count < recipe.guard.patience(settings))
     return state._replace(
         parameters=jax.tree.map(partial(jnp.where, keep), state.parameters, before),
         undone=(
             count + (~keep).astype(jnp.int32),
-            jnp.where(~keep & (first < 0), epoch, first).astype(jnp.int32),
+            jnp.where(~keep & (first < 0), round, first).astype(jnp.int32),
         ),
     )
 
@@ -102,15 +126,15 @@ def _undo_outside(
 def run_many(
     recipe: Recipe,
     state: State,
-    tables: jax.Array,
-    table: Any,
+    given: Arrays,
+    which: dict[str, Any],
     seeds: Any,
     settings: Settings,
     first: Any,
     last: Any,
 ) -> State:
-    """Train a batch of problems; all but the tables and the epochs have an axis more."""
-    one = partial(run_epochs, recipe)
+    """Train a batch of problems; all but what is given and the rounds have an axis more."""
+    one = partial(run_rounds, recipe)
     many = jax.vmap(one, in_axes=(0, None, 0, 0, 0, None, None))
-    trained: State = many(state, tables, table, seeds, settings, first, last)
+    trained: State = many(state, given, which, seeds, settings, first, last)
     return trained

@@ -1,33 +1,89 @@
-"""Schedules: the settings in force during each epoch."""
+"""Schedules: the settings in force during each round of training."""
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol, TypedDict
 
 import jax.numpy as jnp
 
-from cosmodag.structure import Settings
+from cosmodag.structure import Settings, names_of
 
-__all__ = ["anneal_temperature", "constant"]
+__all__ = ["Constant", "CosineAnnealing", "Schedule"]
 
 
-def constant(epoch: Any, settings: Settings) -> Settings:
+class Schedule(Protocol):
+    """How settings change as training goes on."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Names of the settings that it reads."""
+        ...
+
+    @property
+    def sets(self) -> frozenset[str]:
+        """Names of the settings that it gives."""
+        ...
+
+    def __call__(self, round: Any, settings: Settings) -> Settings:
+        """Settings in force during a round, from its number (from 0) and the problem's settings."""
+        ...
+
+
+@dataclass(frozen=True)
+class Constant:
     """Leave the settings as they are."""
-    return settings
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """No settings."""
+        return frozenset()
+
+    @property
+    def sets(self) -> frozenset[str]:
+        """No settings."""
+        return frozenset()
+
+    def __call__(self, round: Any, settings: Settings) -> Settings:
+        """Settings in force during a round."""
+        return settings
 
 
-def anneal_temperature(epoch: Any, settings: Settings) -> Settings:
+class AnnealingSettings(TypedDict):
+    """Where the temperature starts and ends, and over how many rounds it falls."""
+
+    temperature_start: float
+    temperature_end: float
+    rounds: float
+
+
+@dataclass(frozen=True)
+class CosineAnnealing:
     """Cosine annealing of the temperature (Section 4.2).
 
-    Before epoch m of N it is t_end + ½ (t_start − t_end)(1 + cos(π m / N)): t_start in the first
-    epoch, t_end once the last one is over.
+    Before round m of N it is t_end + ½ (t_start − t_end)(1 + cos(π m / N)): t_start in the first
+    round, t_end once the last one is over.
 
     Examples
     --------
-    >>> settings = {"temperature_start": 0.45, "temperature_end": 0.05, "epochs": 100}
-    >>> [round(float(anneal_temperature(m, settings)["temperature"]), 3) for m in (0, 50, 100)]
+    >>> anneal = CosineAnnealing()
+    >>> settings = {"temperature_start": 0.45, "temperature_end": 0.05, "rounds": 100}
+    >>> [round(float(anneal(m, settings)["temperature"]), 3) for m in (0, 50, 100)]
     [0.45, 0.25, 0.05]
     """
-    start, end = settings["temperature_start"], settings["temperature_end"]
-    progress = jnp.asarray(epoch, jnp.result_type(float)) / settings["epochs"]
-    temperature = end + 0.5 * (start - end) * (1 + jnp.cos(math.pi * progress))
-    return {**settings, "temperature": temperature}
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Both ends, and the number of rounds."""
+        return names_of(AnnealingSettings)
+
+    @property
+    def sets(self) -> frozenset[str]:
+        """The temperature."""
+        return frozenset({"temperature"})
+
+    def __call__(self, round: Any, settings: Settings) -> Settings:
+        """Settings in force during a round."""
+        start, end = settings["temperature_start"], settings["temperature_end"]
+        progress = jnp.asarray(round, jnp.result_type(float)) / settings["rounds"]
+        temperature = end + 0.5 * (start - end) * (1 + jnp.cos(math.pi * progress))
+        return {**settings, "temperature": temperature}

@@ -16,7 +16,7 @@ import numpy as np
 
 from cosmodag.compiled import compiled, inlined
 
-__all__ = ["fill_row_order", "row_order"]
+__all__ = ["fill_rows", "rows_at"]
 
 # A little over 2·log₂(n) rounds for tables of thousands of rows.
 _ROUNDS = 24
@@ -40,31 +40,32 @@ _mix_jax = _mixer(jnp.uint32)
 _mix_numba = inlined(_mixer(np.uint32))
 
 
-def row_order(seed: Any, epoch: Any, n: int) -> jax.Array:
-    """Order in which an epoch visits the rows 0 … n−1.
+def rows_at(seed: Any, epoch: Any, positions: Any, n: int) -> jax.Array:
+    """Rows that a pass visits at some positions: values of a permutation of 0 … n−1.
 
     Parameters
     ----------
     seed, epoch : uint32 scalar
-        What the order is a function of.
+        What the permutation is a function of.
+    positions : (m,) array of int
+        Those beyond the last row count as the last.
     n : int
         Number of rows, below 2³¹.
 
     Returns
     -------
-    (n,) int32 array
-        A permutation of 0 … n−1.
+    (m,) int32 array
 
     Examples
     --------
-    >>> order = row_order(0, 3, 10)
+    >>> order = rows_at(0, 3, np.arange(10), 10)
     >>> sorted(order.tolist()) == list(range(10))
     True
     """
     seed, epoch = jnp.asarray(seed, jnp.uint32), jnp.asarray(epoch, jnp.uint32)
     size = jnp.uint32(n)
     base = _mix_jax(_mix_jax(seed ^ jnp.uint32(_GOLDEN)) + epoch)
-    position = jnp.arange(n, dtype=jnp.uint32)
+    position = jnp.minimum(jnp.asarray(positions), n - 1).astype(jnp.uint32)
     for r in range(1, _ROUNDS + 1):
         key = _mix_jax(base + jnp.uint32(r * _GOLDEN & 0xFFFFFFFF))
         partner = key % size + size - position
@@ -75,22 +76,21 @@ def row_order(seed: Any, epoch: Any, n: int) -> jax.Array:
 
 
 @compiled
-def fill_row_order(seed: Any, epoch: Any, order: Any) -> None:
-    """Write :func:`row_order` into `order`, a uint32 array, without leaving compiled code."""
-    n = order.shape[0]
+def fill_rows(seed: Any, epoch: Any, begin: Any, n: Any, rows: Any) -> None:
+    """Write :func:`rows_at` of positions begin, begin + 1, … into `rows`, a uint32 array."""
     size = np.uint32(n)
     base = _mix_numba(
         np.uint32(_mix_numba(np.uint32(np.uint32(seed) ^ np.uint32(_GOLDEN))) + np.uint32(epoch))
     )
-    for i in range(n):
-        order[i] = np.uint32(i)
+    for i in range(rows.shape[0]):
+        rows[i] = np.uint32(begin + i)
     for r in range(1, _ROUNDS + 1):
         key = _mix_numba(np.uint32(base + np.uint32(np.uint32(r) * np.uint32(_GOLDEN))))
         offset = np.uint32(key % size + size)
-        for i in range(n):
-            position = order[i]
+        for i in range(rows.shape[0]):
+            position = rows[i]
             partner = np.uint32(offset - position)
             partner = np.uint32(partner - size) if partner >= size else partner
             larger = max(position, partner)
             swap = np.uint32(_mix_numba(np.uint32(larger ^ key)) & np.uint32(1))
-            order[i] = partner if swap == np.uint32(1) else position
+            rows[i] = partner if swap == np.uint32(1) else position

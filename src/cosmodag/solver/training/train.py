@@ -1,21 +1,24 @@
-"""Training a batch: the one loop, in chunks, under a watch."""
+"""Training a batch: rounds, in pieces of about half a second, under a watch."""
 
-from typing import NamedTuple
+import time
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from numpy.typing import NDArray
 
-from cosmodag.solver.kernels.backends import choose
 from cosmodag.solver.problems import Batch, Solution
 from cosmodag.solver.training.adam import State
+from cosmodag.solver.training.passes import Passes
 from cosmodag.solver.watch import Watch
+from cosmodag.structure import Parameters
 
-__all__ = ["Trained", "solutions", "train"]
+__all__ = ["Trained", "parameters_of", "solutions", "train"]
 
-# Enough pieces for a smooth bar and a prompt answer to Ctrl-C, few enough to cost nothing.
-_CHUNKS = 100
+# The history has a record at each hundredth of a run, wherever the run is cut beside.
+_RECORDS = 100
 
-# Above this, one matrix of parameters is left on the device.
+# Above this, one problem's parameters are left on the device.
 _HOST_BYTES = 2**32
 
 
@@ -26,68 +29,82 @@ class Trained(NamedTuple):
     ----------
     state
         States of all problems.
-    epochs
-        Epochs run.
+    rounds
+        Rounds run.
     stopped
         Why fewer were run than asked for, or None.
     marks, losses
-        Epoch at the end of each chunk, and the loss of every problem there (chunks, k).
+        Rounds done at each record, and the loss of every problem there (records, k).
     """
 
     state: State
-    epochs: int
+    rounds: int
     stopped: str | None
     marks: list[int]
-    losses: list[np.ndarray]
+    losses: list[NDArray[Any]]
 
 
-def train(batch: Batch, state: State, epochs: int, watch: Watch, first: int = 0) -> Trained:
-    """Run epochs first … first + epochs − 1, looking up between chunks.
+def train(batch: Batch, state: State, rounds: int, watch: Watch, first: int = 0) -> Trained:
+    """Run rounds first … first + rounds − 1, looking up between pieces.
 
-    The chunks have a fixed length, so that a run is cut in the same places every time; it ends
-    early when the watch says so or when every problem has diverged.
+    A piece ends at the next record, or where the pace of the last one says that the seconds allowed
+    will be over. Where a run is cut changes nothing in its result. It ends early when the watch
+    says so or when every problem has diverged.
     """
-    advance = choose(batch).advance
-    length = max(1, epochs // _CHUNKS)
+    advance = batch.backend.advance
+    between = max(1, rounds // _RECORDS)
     marks: list[int] = []
-    losses: list[np.ndarray] = []
-    done, stopped = 0, watch.stop
-    while done < epochs and stopped is None:
-        step = min(length, epochs - done)
-        state = advance(batch, state, first + done, first + done + step)
-        done += step
-        marks.append(first + done)
-        losses.append(np.array(state.loss))  # a copy: some backends work in place
-        watch.advance(step * batch.size, _note(losses[-1]))
-        stopped = watch.stop if done < epochs else None
+    losses: list[NDArray[Any]] = []
+    done, stopped, most = 0, watch.stop, 1
+    while done < rounds and stopped is None:
+        piece = min(most, between - done % between, rounds - done)
+        begin = time.perf_counter()
+        state = advance(batch, state, first + done, first + done + piece)
+        loss = np.array(state.loss)  # a copy: some backends work in place
+        pace = max(time.perf_counter() - begin, 1e-9) / piece
+        most = max(1, int(batch.chunk_seconds / pace))
+        done += piece
+        if done % between == 0 or done == rounds:
+            marks.append(first + done)
+            losses.append(loss)
+        watch.advance(piece * batch.size, _note(loss))
+        stopped = watch.stop if done < rounds else None
         if np.all(np.asarray(state.diverged_at) >= 0):
             break
     return Trained(state, done, stopped, marks, losses)
 
 
-def solutions(batch: Batch, trained: Trained) -> list[Solution]:
-    """Take a trained batch apart into the solutions of its problems.
+def parameters_of(batch: Batch, trained: Trained) -> Parameters:
+    """Stacked parameters of a trained batch.
 
-    Parameters come to the host, except very large ones: those stay where they are, and Adam's
-    moments are freed to make room for reading them out.
+    They come to the host, except very large ones: those stay where they are, and Adam's moments
+    are freed to make room for reading them out.
     """
     state = trained.state
-    size = sum(leaf.nbytes for leaf in jax.tree.leaves(state.parameters))
-    if size > _HOST_BYTES:
-        for moment in jax.tree.leaves((state.mean, state.square)):
-            moment.delete()
-    parameters = choose(batch).parameters(batch, state)
+    size = sum(leaf.nbytes for leaf in jax.tree.leaves(state.parameters)) / batch.size
     if size <= _HOST_BYTES:
-        parameters = jax.tree.map(np.asarray, parameters)
+        on_host: Parameters = jax.tree.map(np.asarray, batch.backend.parameters(batch, state))
+        return on_host
+    for moment in jax.tree.leaves((state.mean, state.square)):
+        if isinstance(moment, jax.Array):
+            moment.delete()
+    return batch.backend.parameters(batch, state)
+
+
+def solutions(batch: Batch, trained: Trained) -> list[Solution]:
+    """Take a trained batch apart into the solutions of its problems."""
+    parameters = parameters_of(batch, trained)
     diverged_at = np.asarray(trained.state.diverged_at)
+    passes = Passes.over(batch.rows, batch.recipe.batch_size)
     return [
         Solution(
             parameters=jax.tree.map(lambda stacked, lane=lane: stacked[lane], parameters),
-            epochs=trained.epochs,
+            recipe=batch.recipe,
+            iterations=trained.rounds,
             stopped=trained.stopped,
             diverged_at=int(diverged_at[lane]) if diverged_at[lane] >= 0 else None,
             history=[
-                {"epoch": mark, "loss": float(losses[lane])}
+                {"round": mark, "epoch": mark / passes.rounds, "loss": float(losses[lane])}
                 for mark, losses in zip(trained.marks, trained.losses, strict=True)
             ],
         )
@@ -95,6 +112,6 @@ def solutions(batch: Batch, trained: Trained) -> list[Solution]:
     ]
 
 
-def _note(losses: np.ndarray) -> str:
+def _note(losses: NDArray[Any]) -> str:
     finite = losses[np.isfinite(losses)]
     return f"loss {finite.mean():.4g}" if finite.size else ""

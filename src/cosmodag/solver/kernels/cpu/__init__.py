@@ -1,1 +1,7 @@
-"""Kernels for a CPU, compiled by Numba."""
+"""Kernels for a CPU."""
+
+from cosmodag.solver.backend import Backend
+
+__all__ = ["BACKENDS"]
+
+BACKENDS: tuple[Backend, ...] = ()

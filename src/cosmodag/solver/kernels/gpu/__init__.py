@@ -1,1 +1,7 @@
-"""Kernels for a GPU, written in Pallas."""
+"""Kernels for a GPU."""
+
+from cosmodag.solver.backend import Backend
+
+__all__ = ["BACKENDS"]
+
+BACKENDS: tuple[Backend, ...] = ()

@@ -1,0 +1,44 @@
+"""One unconstrained problem, its settings scheduled: COSMO, and NOCURL-U."""
+
+from dataclasses import dataclass
+
+from cosmodag.solver.problems import Batch, Solution
+from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.training.adam import AdamSettings
+from cosmodag.solver.training.train import solutions, train
+from cosmodag.solver.watch import Watch
+from cosmodag.structure import names_of
+
+__all__ = ["OneProblem"]
+
+
+@dataclass(frozen=True)
+class OneProblem:
+    """Minimise the objective of a recipe once: for structures that are acyclic by construction.
+
+    COSMO minimises L(W) + λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ over H and p, with W = H ∘ S_{t,ε}(p), while
+    its schedule lets the temperature t fall (Section 4.2), and with it the bound of Theorem 2 on
+    how far S is from acyclic: nothing is constrained, and acyclicity is never evaluated.
+
+    Attributes
+    ----------
+    recipe
+        What is minimised.
+    """
+
+    recipe: Recipe
+
+    @property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """The one."""
+        return (self.recipe,)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the recipe and Adam read, and how many rounds to run."""
+        return self.recipe.needs | names_of(AdamSettings) | {"rounds"}
+
+    def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
+        """Solve a batch of problems of one shape."""
+        rounds = int(batch.settings["rounds"][0])
+        return solutions(batch, train(batch, batch.backend.start(batch), rounds, watch))

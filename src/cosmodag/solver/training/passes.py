@@ -1,0 +1,56 @@
+"""Passes over the data, cut into rounds: how often training looks up, whatever the number of rows.
+
+A pass visits every row once, in a new order. A pass over many rows is cut into rounds of at most
+`LONGEST` steps; settings change, and a run can be interrupted, between rounds. So cost and cooling
+are a matter of steps, and a table with a thousand times as many rows is not annealed in a thousand
+times fewer stages.
+"""
+
+import math
+from typing import NamedTuple
+
+__all__ = ["LONGEST", "Passes"]
+
+LONGEST = 64
+"""Steps in a round at most."""
+
+
+class Passes(NamedTuple):
+    """How passes over n rows are cut.
+
+    Attributes
+    ----------
+    rows
+        n.
+    size
+        Rows per step.
+    steps
+        Steps per round; the last round of a pass may have fewer.
+    rounds
+        Rounds per pass.
+
+    Examples
+    --------
+    >>> Passes.over(1000, 64)
+    Passes(rows=1000, size=64, steps=16, rounds=1)
+    >>> Passes.over(20_000, 64)
+    Passes(rows=20000, size=64, steps=63, rounds=5)
+    """
+
+    rows: int
+    size: int
+    steps: int
+    rounds: int
+
+    @classmethod
+    def over(cls, rows: int, batch_size: int | None) -> "Passes":
+        """Cut passes over so many rows, so many per step (None for all)."""
+        size = rows if batch_size is None else min(batch_size, rows)
+        batches = math.ceil(rows / size)
+        rounds = math.ceil(batches / LONGEST)
+        return cls(rows, size, math.ceil(batches / rounds), rounds)
+
+    def rounds_of(self, *, steps: int) -> int:
+        """Rounds that take at least so many steps."""
+        per_pass = math.ceil(self.rows / self.size)
+        return max(1, math.ceil(steps * self.rounds / per_pass))
