@@ -7,59 +7,27 @@ package is cheap.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from cosmodag import learners as _learners
 from cosmodag._version import __version__
 
 if TYPE_CHECKING:
     from cosmodag import metrics, simulate
-    from cosmodag.learners import (
-        Cosmo,
-        CosmoMLP,
-        Dagma,
-        DagmaMLP,
-        EmptyGraph,
-        EqualVariance,
-        NoCurl,
-        Notears,
-        NotearsMLP,
-        R2Sort,
-        RandomSort,
-        VarianceSort,
-        default_mlp_settings,
-        default_settings,
-        load,
-        paper_mlp_settings,
-        paper_settings,
-    )
+    from cosmodag.learners import *  # noqa: F403
 
-__all__ = [
-    "Cosmo",
-    "CosmoMLP",
-    "Dagma",
-    "DagmaMLP",
-    "EmptyGraph",
-    "EqualVariance",
-    "NoCurl",
-    "Notears",
-    "NotearsMLP",
-    "R2Sort",
-    "RandomSort",
-    "VarianceSort",
+_MODULES = ("metrics", "simulate")
+
+__all__ = [  # noqa: PLE0604 (the learners' names are all strings)
     "__version__",
-    "default_mlp_settings",
-    "default_settings",
-    "load",
-    "metrics",
-    "paper_mlp_settings",
-    "paper_settings",
-    "simulate",
+    *_MODULES,
+    *(name for name in _learners.__all__ if name != "StructureLearner"),
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("metrics", "simulate"):
+    if name in _MODULES:
         return import_module(f"cosmodag.{name}")
     if name in __all__:
-        return getattr(import_module("cosmodag.learners"), name)
+        return getattr(_learners, name)
     raise AttributeError(f"module 'cosmodag' has no attribute {name!r}")
 
 

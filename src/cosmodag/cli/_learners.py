@@ -4,46 +4,23 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from cosmodag.errors import DataError
+from cosmodag.learners.registry import LEARNERS
 
 if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
 
 __all__ = ["Method", "make_learner", "read_settings"]
 
-
-class Method(StrEnum):
-    """Learners the command line offers."""
-
-    COSMO = "cosmo"
-    COSMO_MLP = "cosmo-mlp"
-    NOTEARS = "notears"
-    NOTEARS_MLP = "notears-mlp"
-    DAGMA = "dagma"
-    DAGMA_MLP = "dagma-mlp"
-    NOCURL = "nocurl"
-    VARIANCE_SORT = "variance-sort"
-    R2_SORT = "r2-sort"
-    RANDOM_SORT = "random-sort"
-    EQUAL_VARIANCE = "equal-variance"
-
-
-_CLASSES = {
-    Method.COSMO: "Cosmo",
-    Method.COSMO_MLP: "CosmoMLP",
-    Method.NOTEARS: "Notears",
-    Method.NOTEARS_MLP: "NotearsMLP",
-    Method.DAGMA: "Dagma",
-    Method.DAGMA_MLP: "DagmaMLP",
-    Method.NOCURL: "NoCurl",
-    Method.VARIANCE_SORT: "VarianceSort",
-    Method.R2_SORT: "R2Sort",
-    Method.RANDOM_SORT: "RandomSort",
-    Method.EQUAL_VARIANCE: "EqualVariance",
-}
+# A functional enumeration, so that the registry is the only list of learners.
+Method = StrEnum(  # type: ignore[misc]
+    "Method",
+    [(entry.command.replace("-", "_").upper(), entry.command) for entry in LEARNERS.values()],
+)
+_ENTRIES = {entry.command: entry for entry in LEARNERS.values()}
 
 
 def make_learner(
-    method: Method, options: dict[str, Any], settings: dict[str, Any], seed: int
+    method: Method, options: dict[str, Any], settings: dict[str, Any]
 ) -> "StructureLearner":
     """Make a learner from the options that were given, refusing what it does not have.
 
@@ -51,30 +28,27 @@ def make_learner(
     ----------
     method : Method
     options : dict
-        Parameters with an option of their own; those that are None were not given.
+        Parameters with an option of their own, by name, as (option, value); those whose value is
+        None were not given.
     settings : dict
         Parameters given by ``--set``.
-    seed : int
-        Taken by learners that draw at random.
     """
-    import cosmodag
-
-    learner = getattr(cosmodag, _CLASSES[method])
+    learner = _ENTRIES[method.value].load()
     known = learner._get_param_names()
-    given = {name: value for name, value in options.items() if value is not None}
-    for name in given:
+    given = {name: pair for name, pair in options.items() if pair[1] is not None}
+    for name, (option, _) in given.items():
         if name not in known:
-            option = "--" + name.replace("_", "-")
             raise DataError(f"{option} is no option of {method.value}: leave it out.")
+        if name in settings:
+            raise DataError(f"{name} is given twice, by {option} and by --set: give it once.")
     for name in settings:
         if name not in known:
             raise DataError(
                 f"--set names '{name}', which is no parameter of {method.value}: it has "
                 f"{', '.join(known)}."
             )
-    start = {"random_state": seed} if "random_state" in known else {}
-    model: StructureLearner = learner(**start, **given, **settings)
-    return model
+    start = {"random_state": 0} if "random_state" in known else {}
+    return learner(**{**start, **{name: value for name, (_, value) in given.items()}, **settings})
 
 
 def read_settings(assignments: list[str]) -> dict[str, Any]:

@@ -67,12 +67,15 @@ def write_results(
 
 
 def strongest_arcs(model: "StructureLearner", names: list[str], most: int) -> list[tuple[Any, ...]]:
-    """List the arcs of largest weight: cause, effect, weight."""
+    """List the arcs of largest weight: cause, effect, weight, what the direction rests on."""
     import numpy as np
 
-    edges = model.edges_
+    edges, basis = model.edges_, model.arrow_basis_
     strongest = np.argsort(-np.abs(edges.data), kind="stable")[:most]
-    return [(names[edges.row[i]], names[edges.col[i]], float(edges.data[i])) for i in strongest]
+    return [
+        (names[edges.row[i]], names[edges.col[i]], float(edges.data[i]), basis[i])
+        for i in strongest
+    ]
 
 
 def _origin() -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import NoReturn, TextIO, cast
 import typer
 
 from cosmodag.cli._output import say
-from cosmodag.errors import CosmodagError, CosmodagWarning, DataError
+from cosmodag.errors import CosmodagError, CosmodagWarning, DataError, ResourceError
 
 __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_TERMINATED", "EXIT_USAGE", "register", "run"]
 
@@ -96,6 +96,8 @@ def _report(error: BaseException) -> int:
         case KeyboardInterrupt():
             code = EXIT_INTERRUPTED
             say("error: interrupted by Ctrl-C.")
+        case ResourceError():
+            say(f"error: {error}")
         case MemoryError():
             say("error: out of memory; try fewer columns, rows or restarts.")
         case BrokenPipeError():

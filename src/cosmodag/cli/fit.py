@@ -1,7 +1,7 @@
 """``cosmodag fit``: a graph from a table."""
 
 import time
-from dataclasses import asdict
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 
+# Variables up to which `fit` searches for a better order: benchmarks/answer.md has the seconds.
+_SEARCHED = 5_000
+
+
 class Missing(StrEnum):
     """What to do about missing values."""
 
@@ -35,6 +39,24 @@ class Scale(StrEnum):
     CENTER = "center"
     STANDARDIZE = "standardize"
     NONE = "none"
+
+
+class Refine(StrEnum):
+    """What to do with the learnt order."""
+
+    AUTO = "auto"
+    NONE = "none"
+    PRUNE = "prune"
+    ORDER = "order"
+
+
+class Noise(StrEnum):
+    """What refinement assumes of the noise."""
+
+    AUTO = "auto"
+    GAUSSIAN = "gaussian"
+    EQUAL_VARIANCE = "equal-variance"
+    NON_GAUSSIAN = "non-gaussian"
 
 
 class Device(StrEnum):
@@ -61,6 +83,16 @@ def fit(
         Scale | None,
         typer.Option(help="Subtract column means (the default), standardise too, or do neither."),
     ] = None,
+    refine: Annotated[
+        Refine,
+        typer.Option(
+            help="Keep the optimised weights, prune the learnt order by evidence, or also search "
+            "for a better order; by default what suits the learner and the size of the table."
+        ),
+    ] = Refine.AUTO,
+    noise: Annotated[
+        Noise | None, typer.Option(help="What refinement assumes of the noise.")
+    ] = None,
     threshold: Annotated[
         float | None, typer.Option(min=0.0, help="Weights up to this are not arcs.")
     ] = None,
@@ -72,7 +104,9 @@ def fit(
     max_time: Annotated[
         float | None, typer.Option(help="Stop after so many seconds with what there is.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same graph.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="The same seed gives the same graph; 0 by default.")
+    ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the learner."),
@@ -85,24 +119,29 @@ def fit(
 ) -> None:
     """Learn a graph from a table and write it to a folder.
 
-    Writes graph.graphml, edges.csv, adjacency.csv (weights above the threshold), weights.csv (all
-    weights that agree with the causal order), model.safetensors and run.json, and prints the
-    strongest arcs. W[u, v], row u and column v, is the arc u → v. Options that are left out have
-    the learner's own defaults.
+    Writes graph.graphml, edges.csv (with what the direction of each arc rests on), adjacency.csv
+    (the chosen arcs), weights.csv (all weights that agree with the causal order),
+    model.safetensors and run.json, and prints the strongest arcs. W[u, v], row u and column v, is
+    the arc u → v. Options that are left out have the learner's own defaults.
     """
     keep_compiled_programs()
     from cosmodag.io.tables import read_table
 
     data = read_table(table, header=header, missing=missing.value)
     options = {
-        "threshold": threshold,
-        "scale": scale and scale.value,
-        "epochs": epochs,
-        "restarts": restarts,
-        "device": device and device.value,
-        "max_time": max_time,
+        "refine": ("--refine", _refinement(method, refine, len(data.names))),
+        "noise": ("--noise", noise and noise.value),
+        "threshold": ("--threshold", threshold),
+        "scale": ("--scale", scale and scale.value),
+        "epochs": ("--epochs", epochs),
+        "restarts": ("--restarts", restarts),
+        "device": ("--device", device and device.value),
+        "max_time": ("--max-time", max_time),
+        "random_state": ("--seed", seed),
     }
-    model = make_learner(method, options, read_settings(setting or []), seed)
+    model = make_learner(method, options, read_settings(setting or []))
+    if refine is Refine.NONE:
+        model.set_params(refine=None)
     if dry_run:
         _print_cost(model, data, json)
         return
@@ -119,6 +158,12 @@ def fit(
         "arcs": int(model.edges_.nnz),
         "was_cyclic": model.was_cyclic_,
         "stopped": model.stopped_,
+        "backend": getattr(model, "backend_", None),
+        "converged": getattr(model, "converged_", None),
+        "noise": getattr(model, "noise_", None),
+        "noise_reason": getattr(model, "noise_reason_", None),
+        "starts": getattr(model, "refine_report_", None),
+        "basis": dict(Counter(model.arrow_basis_)),
         "seconds": round(seconds, 3),
     }
     files = write_results(output, model, data.names, facts)
@@ -126,8 +171,11 @@ def fit(
     if json:
         print_json({**facts, "strongest": arcs, "files": files})
     else:
-        rows = [(cause, "→", effect, f"{weight:+.3f}") for cause, effect, weight in arcs]
-        print_table(["cause", "", "effect", "weight"], rows, title="strongest arcs")
+        rows = [(cause, "→", effect, f"{w:+.3f}", basis) for cause, effect, w, basis in arcs]
+        columns = ["cause", "", "effect", "weight", "direction rests on"]
+        print_table(columns, rows, title="strongest arcs")
+        if facts["noise_reason"]:
+            print_result(facts["noise_reason"])
         print_result(
             f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "
             f"written to {output}/"
@@ -136,12 +184,22 @@ def fit(
         raise typer.Exit(EXIT_INTERRUPTED)
 
 
+def _refinement(method: Method, asked: Refine, variables: int) -> str | None:
+    """Turn ``--refine`` into the learner's parameter; None leaves the learner's own default.
+
+    By default linear COSMO's order is searched as long as that takes seconds rather than minutes.
+    """
+    if asked is not Refine.AUTO:
+        return None if asked is Refine.NONE else asked.value
+    return "order" if method.value == "cosmo" and variables <= _SEARCHED else None
+
+
 def _print_cost(model: "StructureLearner", data: "Table", json: bool) -> None:
     """Print memory and expected time, from a few timed epochs."""
     if not hasattr(model, "estimate"):
         raise DataError(f"--dry-run cannot tell what {type(model).__name__} would cost.")
     cost = model.estimate(data)
     if json:
-        print_json(asdict(cost))
+        print_json(cost.facts())
     else:
         print_result(f"{type(model).__name__} would take {cost}")

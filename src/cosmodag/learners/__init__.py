@@ -1,27 +1,35 @@
-"""Learners: scikit-learn estimators that turn a table into a DAG."""
+"""Learners: scikit-learn estimators that turn a table into a DAG, imported when first used."""
 
-from cosmodag.learners.base import StructureLearner
-from cosmodag.learners.baselines import (
-    EmptyGraph,
-    EqualVariance,
-    R2Sort,
-    RandomSort,
-    VarianceSort,
-)
-from cosmodag.learners.cosmo import Cosmo
-from cosmodag.learners.cosmo_mlp import CosmoMLP
-from cosmodag.learners.dagma import Dagma
-from cosmodag.learners.dagma_mlp import DagmaMLP
-from cosmodag.learners.nocurl import NoCurl
-from cosmodag.learners.notears import Notears
-from cosmodag.learners.notears_mlp import NotearsMLP
-from cosmodag.learners.saved import load
-from cosmodag.learners.settings import (
-    default_mlp_settings,
-    default_settings,
-    paper_mlp_settings,
-    paper_settings,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from cosmodag.learners.registry import LEARNERS
+
+if TYPE_CHECKING:
+    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.baselines import (
+        EmptyGraph,
+        EqualVariance,
+        R2Sort,
+        RandomSort,
+        VarianceSort,
+    )
+    from cosmodag.learners.cosmo import Cosmo
+    from cosmodag.learners.cosmo_mlp import CosmoMLP
+    from cosmodag.learners.dagma import Dagma
+    from cosmodag.learners.dagma_mlp import DagmaMLP
+    from cosmodag.learners.nocurl import NoCurl
+    from cosmodag.learners.notears import Notears
+    from cosmodag.learners.notears_mlp import NotearsMLP
+    from cosmodag.learners.order_search import OrderSearch
+    from cosmodag.learners.refining import refine
+    from cosmodag.learners.saved import load
+    from cosmodag.learners.settings import (
+        default_mlp_settings,
+        default_settings,
+        paper_mlp_settings,
+        paper_settings,
+    )
 
 __all__ = [
     "Cosmo",
@@ -33,6 +41,7 @@ __all__ = [
     "NoCurl",
     "Notears",
     "NotearsMLP",
+    "OrderSearch",
     "R2Sort",
     "RandomSort",
     "StructureLearner",
@@ -42,4 +51,22 @@ __all__ = [
     "load",
     "paper_mlp_settings",
     "paper_settings",
+    "refine",
 ]
+
+_HOMES = {
+    "StructureLearner": "base",
+    "load": "saved",
+    "refine": "refining",
+    **dict.fromkeys(
+        ("default_mlp_settings", "default_settings", "paper_mlp_settings", "paper_settings"),
+        "settings",
+    ),
+    **{name: entry.module for name, entry in LEARNERS.items()},
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"cosmodag.learners.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'cosmodag.learners' has no attribute {name!r}")

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from cosmodag.dags import order_of
-from cosmodag.learners.base import Learnt, StructureLearner
-from cosmodag.learners.checks import seeds_from
-from cosmodag.learners.regression import NEGLIGIBLE, check_criterion, regress_on_predecessors
+from cosmodag.dags import DENSE_LIMIT, order_of
+from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
+from cosmodag.learners.checks import check_choice, seeds_from
+from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
+from cosmodag.solver.watch import Watch
 
 __all__ = ["EmptyGraph", "EqualVariance", "R2Sort", "RandomSort", "SortLearner", "VarianceSort"]
 
@@ -31,9 +33,17 @@ class SortLearner(StructureLearner):
     """
 
     def __init__(
-        self, *, criterion: str = "bic", threshold: float = 0.3, scale: str = "center"
+        self,
+        *,
+        criterion: str = "bic",
+        refine: str | None = None,
+        noise: str = "auto",
+        threshold: Setting = "auto",
+        scale: str = "center",
     ) -> None:
         self.criterion = criterion
+        self.refine = refine
+        self.noise = noise
         self.threshold = threshold
         self.scale = scale
 
@@ -43,11 +53,14 @@ class SortLearner(StructureLearner):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_criterion(self.criterion)
+        check_choice("criterion", self.criterion, CRITERIA)
 
-    def _learn(self, data: NDArray[np.float32]) -> Learnt:
-        order = self._sort(data)
-        return Learnt(regress_on_predecessors(data, order, self.criterion), order)
+    def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+        order = self._sort(given.data)
+        if self.refine is not None:  # which then decides on arcs, at less cost
+            d = len(order)
+            return Learnt(sparse.csr_array((d, d)) if d > DENSE_LIMIT else np.zeros((d, d)), order)
+        return Learnt(regress_on_predecessors(given.data, order, self.criterion), order)
 
 
 class VarianceSort(SortLearner):
@@ -64,8 +77,11 @@ class VarianceSort(SortLearner):
         How the adaptive lasso chooses among the predecessors of a variable
         (:func:`cosmodag.learners.regression.regress_on_predecessors`, which also says what happens
         with fewer rows than columns); ``"none"`` is least squares on all of them.
-    threshold : float
-        Arcs with \|W\| at or below it are left out of `adjacency_`.
+    refine, noise
+        As for :class:`cosmodag.Cosmo`: what is done with the order in place of the regression.
+    threshold : float or "auto"
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where refinement
+        decides by evidence, 0.3 without.
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations; or leave the data alone, and
         regress without an intercept.
@@ -143,7 +159,7 @@ class RandomSort(SortLearner):
 
     Parameters
     ----------
-    criterion, threshold, scale
+    criterion, refine, noise, threshold, scale
         As for :class:`VarianceSort`, and so are the attributes.
     random_state : int, Generator, RandomState or None
         The same number gives the same order.
@@ -160,11 +176,15 @@ class RandomSort(SortLearner):
         self,
         *,
         criterion: str = "bic",
-        threshold: float = 0.3,
+        refine: str | None = None,
+        noise: str = "auto",
+        threshold: Setting = "auto",
         scale: str = "center",
         random_state: Any = None,
     ) -> None:
-        super().__init__(criterion=criterion, threshold=threshold, scale=scale)
+        super().__init__(
+            criterion=criterion, refine=refine, noise=noise, threshold=threshold, scale=scale
+        )
         self.random_state = random_state
 
     def _sort(self, data: NDArray[np.float32]) -> NDArray[np.intp]:
@@ -183,7 +203,7 @@ class EqualVariance(SortLearner):
     its assumption holds, as it does in the simulations of most papers; it depends on units.
 
     The conditional covariance of the variables still to come is brought up to date by one Schur
-    complement a step, :math:`S - S_{\cdot j} S_{j \cdot} / S_{jj}`: O(d³) in all. Variables that
+    complement per step, :math:`S - S_{\cdot j} S_{j \cdot} / S_{jj}`: O(d³) in all. Variables that
     those before determine exactly, as all are from the n-th on when rows are few, follow by their
     variance.
 
@@ -237,10 +257,10 @@ class EmptyGraph(StructureLearner):
     0
     """
 
-    def __init__(self, *, threshold: float = 0.3, scale: str = "center") -> None:
+    def __init__(self, *, threshold: Setting = "auto", scale: str = "center") -> None:
         self.threshold = threshold
         self.scale = scale
 
-    def _learn(self, data: NDArray[np.float32]) -> Learnt:
-        d = data.shape[1]
+    def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+        d = given.data.shape[1]
         return Learnt(np.zeros((d, d)), np.arange(d))

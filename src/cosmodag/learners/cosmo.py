@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from cosmodag.learners.annealed import AnnealedLearner, Setting
-from cosmodag.learners.settings import default_settings
+from cosmodag.learners.annealed import AnnealedLearner
+from cosmodag.learners.settings import default_settings, default_steps
+from cosmodag.learners.trained import Setting
 from cosmodag.mechanism import Linear, Mechanism
 
 __all__ = ["Cosmo"]
@@ -21,7 +22,7 @@ class Cosmo(AnnealedLearner):
         + \lambda_p \lVert p \rVert_2,
         \qquad W_{uv} = H_{uv}\, \sigma\!\left(\frac{p_v - p_u - \varepsilon}{t}\right),
 
-    by Adam on mini-batches while the temperature t is annealed (Section 4 of the paper). A step
+    by Adam on mini-batches while the temperature t is annealed (Section 4 of the paper). Each step
     costs O(d²) for a batch of fixed size; acyclicity is never evaluated.
 
     Every parameter that is ``"auto"`` follows a rule in the number of variables,
@@ -47,12 +48,26 @@ class Cosmo(AnnealedLearner):
     acyclicity_tolerance : float, optional
         Take `temperature_end` from Theorem 2 instead: the highest temperature at which
         h(S) = tr e^S − d ≤ tolerance is guaranteed for every p.
-    epochs : int
-        Passes over the data.
+    loss : {"squared-error", "likelihood"}
+        L: the mean squared error, or the Gaussian likelihood with a variance of its own for each
+        variable, (1/d) Σ_v log RSS_v, in which units cancel out.
+    epochs : int or "auto"
+        Passes over the data. Automatically as many as make a number of steps that was found to be
+        enough, whatever the number of rows (:func:`cosmodag.learners.settings.default_steps`).
     batch_size : int
-        Rows a step; the last batch of an epoch may be smaller.
-    threshold : float
-        Arcs with \|W\| at or below it are left out of `adjacency_`.
+        Rows per step; the last batch of a pass may be smaller.
+    refine : {None, "prune", "order"}
+        What is done with the learnt order. ``"prune"`` regresses each variable on those before it
+        and keeps what the evidence supports; ``"order"`` also searches for a better order, from
+        the learnt one and from others. ``None`` keeps the optimised weights.
+    noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
+        What refinement assumes of the noise, and so what its score can tell: Gaussian with a
+        variance of its own for each variable (nothing depends on units, and only the equivalence
+        class is decided), Gaussian with one variance, or not Gaussian. ``"auto"`` lets the data
+        choose; ``noise_`` and ``noise_reason_`` say what it chose and why.
+    threshold : float or "auto"
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where refinement
+        decides by evidence, 0.3 without.
     restarts : int
         Solve so many problems at once from different starts, and keep the one with the best
         penalised objective on all data.
@@ -86,7 +101,8 @@ class Cosmo(AnnealedLearner):
     priorities_ : (d,) array
         p.
     history_ : list of dict
-        For each chunk of epochs: ``epoch``, ``temperature``, ``loss``, ``log_acyclicity_bound``.
+        For each hundredth of the run: ``round``, ``epoch``, ``temperature``, ``loss``,
+        ``log_acyclicity_bound``.
     stopped_ : str or None
         ``"time"`` or ``"interrupt"`` when training ended early.
     settings_ : dict
@@ -115,9 +131,12 @@ class Cosmo(AnnealedLearner):
         temperature_start: Setting = "auto",
         temperature_end: Setting = "auto",
         acyclicity_tolerance: float | None = None,
-        epochs: int = 2000,
+        loss: str = "squared-error",
+        epochs: int | str = "auto",
         batch_size: int = 64,
-        threshold: float = 0.3,
+        refine: str | None = "prune",
+        noise: str = "auto",
+        threshold: Setting = "auto",
         restarts: int = 1,
         scale: str = "center",
         device: str = "auto",
@@ -134,8 +153,11 @@ class Cosmo(AnnealedLearner):
         self.temperature_start = temperature_start
         self.temperature_end = temperature_end
         self.acyclicity_tolerance = acyclicity_tolerance
+        self.loss = loss
         self.epochs = epochs
         self.batch_size = batch_size
+        self.refine = refine
+        self.noise = noise
         self.threshold = threshold
         self.restarts = restarts
         self.scale = scale
@@ -149,3 +171,6 @@ class Cosmo(AnnealedLearner):
 
     def _rule(self, d: int) -> dict[str, float]:
         return default_settings(d)
+
+    def _steps(self) -> int:
+        return default_steps()

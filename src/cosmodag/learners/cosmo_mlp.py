@@ -1,19 +1,13 @@
-"""Non-linear COSMO: one perceptron a variable, oriented by priorities."""
+"""Non-linear COSMO: one perceptron per variable, oriented by priorities."""
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from cosmodag.dags import order_of
-from cosmodag.learners.annealed import AnnealedLearner, Setting
+from cosmodag.learners.annealed import AnnealedLearner
 from cosmodag.learners.checks import check_choice
 from cosmodag.learners.networks import NetworkLearner
-from cosmodag.learners.settings import default_mlp_settings
+from cosmodag.learners.settings import default_mlp_settings, default_mlp_steps
+from cosmodag.learners.trained import Setting
 from cosmodag.mechanism import MLP, MaskedMLP, Mechanism
-from cosmodag.mechanism.masked import first_layer
-from cosmodag.solver.recipe import Recipe
-from cosmodag.structure import Parameters, Settings
 
 __all__ = ["CosmoMLP"]
 
@@ -35,7 +29,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
 
     by Adam on mini-batches while the temperature t of the orientation S is annealed (the appendix
     on non-linear relations). With ``mask="inputs"`` the orientation masks inputs instead: f_v reads
-    x_u G_uv S_uv through one gate an arc, and its first-layer weights have unit length, so that λ₁
+    x_u G_uv S_uv through one gate per arc, and its first-layer weights have unit length, so that λ₁
     switches whole arcs off (see :class:`cosmodag.mechanism.MaskedMLP`).
 
     Every parameter that is ``"auto"`` follows :func:`cosmodag.default_mlp_settings`; the paper's
@@ -48,7 +42,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     activation : {"sigmoid", "tanh", "relu"}
         What hidden units do.
     mask : {"weights", "inputs"}
-        Whether the orientation masks first-layer weights, or inputs through one gate an arc.
+        Whether the orientation masks first-layer weights, or inputs through one gate per arc.
     arc_strength : {"norm", "sum"}
         How an arc's strength is read from its first-layer weights: their length, or the signed sum
         of the authors' code, in which units may cancel. :meth:`read_out` switches without learning
@@ -69,12 +63,21 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     acyclicity_tolerance : float, optional
         Take `temperature_end` from Theorem 2 instead: the highest temperature at which
         h(S) = tr e^S − d ≤ tolerance is guaranteed for every p.
-    epochs : int
-        Passes over the data.
+    loss : {"squared-error", "likelihood"}
+        L: the mean squared error, or the Gaussian likelihood with a variance of its own for each
+        variable, (1/d) Σ_v log RSS_v, in which units cancel out.
+    epochs : int or "auto"
+        Passes over the data. Automatically as many as make a number of steps that was found to be
+        enough, whatever the number of rows (:func:`cosmodag.learners.settings.default_steps`).
     batch_size : int
-        Rows a step; the last batch of an epoch may be smaller.
-    threshold : float
-        Arcs whose strength is at or below it are left out of `adjacency_`.
+        Rows per step; the last batch of a pass may be smaller.
+    refine : {None, "prune"}
+        ``"prune"`` keeps the inputs of each network that the evidence of a Gaussian process
+        supports, and adds those that the learnt order had forbidden
+        (:func:`cosmodag.refinement.prune_networks`); ``None`` keeps all above the threshold.
+    threshold : float or "auto"
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where refinement
+        decides by evidence, 0.3 without.
     restarts : int
         Solve so many problems at once from different starts, and keep the one with the best
         penalised objective on all data.
@@ -116,7 +119,8 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     priorities_ : (d,) array
         p.
     history_ : list of dict
-        For each chunk of epochs: ``epoch``, ``temperature``, ``loss``, ``log_acyclicity_bound``.
+        For each hundredth of the run: ``round``, ``epoch``, ``temperature``, ``loss``,
+        ``log_acyclicity_bound``.
     stopped_ : str or None
         ``"time"`` or ``"interrupt"`` when training ended early.
     settings_ : dict
@@ -152,9 +156,11 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         temperature_start: Setting = "auto",
         temperature_end: Setting = "auto",
         acyclicity_tolerance: float | None = None,
-        epochs: int = 2000,
+        loss: str = "squared-error",
+        epochs: int | str = "auto",
         batch_size: int = 64,
-        threshold: float = 0.3,
+        refine: str | None = "prune",
+        threshold: Setting = "auto",
         restarts: int = 1,
         scale: str = "center",
         device: str = "auto",
@@ -175,8 +181,10 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         self.temperature_start = temperature_start
         self.temperature_end = temperature_end
         self.acyclicity_tolerance = acyclicity_tolerance
+        self.loss = loss
         self.epochs = epochs
         self.batch_size = batch_size
+        self.refine = refine
         self.threshold = threshold
         self.restarts = restarts
         self.scale = scale
@@ -185,10 +193,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         self.random_state = random_state
         self.verbose = verbose
 
-    _extra_arrays = (  # type: ignore[assignment]
-        *AnnealedLearner._extra_arrays,
-        *NetworkLearner._extra_arrays,
-    )
+    _extra_arrays = (*AnnealedLearner._extra_arrays, *NetworkLearner._extra_arrays)
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -201,12 +206,5 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     def _rule(self, d: int) -> dict[str, float]:
         return default_mlp_settings(d, self.mask)
 
-    def _strengths(self, recipe: Recipe, parameters: Parameters, settings: Settings) -> Any:
-        """Keep the networks at the end temperature, and read the strength of all arcs off them."""
-        functions = parameters["functions"]
-        weights = recipe.structure.orient(parameters["arcs"], parameters["order"], settings)
-        self._keep(first_layer(weights, functions) if self.mask == "inputs" else weights, functions)
-        return self._arc_strengths(self.arc_strength)
-
-    def _causal_order(self) -> NDArray[np.intp]:
-        return order_of(self.priorities_)
+    def _steps(self) -> int:
+        return default_mlp_steps()

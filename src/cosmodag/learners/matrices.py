@@ -18,21 +18,22 @@ def isolated(weights: Any, constant: NDArray[np.bool_]) -> Any:
     return np.asarray(weights, np.float64) * keep[:, None] * keep
 
 
-def as_arrays(weights: Any) -> dict[str, NDArray[Any]]:
+def as_arrays(name: str, weights: Any) -> dict[str, NDArray[Any]]:
     """Give a matrix, dense or sparse, as named arrays."""
     if not sparse.issparse(weights):
-        return {"raw_weights_": weights}
+        return {name: weights}
     entries = sparse.coo_array(weights)
-    return {"tails": entries.row, "heads": entries.col, "weights": entries.data}
+    return {f"{name}.tails": entries.row, f"{name}.heads": entries.col, f"{name}.data": entries.data}
 
 
-def from_arrays(arrays: dict[str, NDArray[Any]]) -> Any:
-    """Rebuild the matrix that :func:`as_arrays` took apart."""
-    if "raw_weights_" in arrays:
-        return arrays["raw_weights_"]
-    d = len(arrays["order"])
-    places = (arrays["tails"], arrays["heads"])
-    return sparse.csr_array((arrays["weights"], places), shape=(d, d))
+def from_arrays(name: str, arrays: dict[str, NDArray[Any]], d: int) -> Any:
+    """Rebuild the matrix that :func:`as_arrays` took apart; None where there is none."""
+    if name in arrays:
+        return arrays[name]
+    if f"{name}.data" not in arrays:
+        return None
+    places = (arrays[f"{name}.tails"], arrays[f"{name}.heads"])
+    return sparse.csr_array((arrays[f"{name}.data"], places), shape=(d, d))
 
 
 def count_arcs(weights: Any) -> int:

@@ -1,6 +1,5 @@
 """Learners of networks: what the non-linear learners share after the fit."""
 
-from abc import abstractmethod
 from itertools import pairwise
 from typing import Any, Self
 
@@ -9,9 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError
-from cosmodag.learners.base import Learnt, StructureLearner
+from cosmodag.learners.base import Learnt
 from cosmodag.learners.checks import check_choice, check_count
+from cosmodag.learners.trained import TrainedLearner
 from cosmodag.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward
+from cosmodag.solver.problems import Solution
+from cosmodag.solver.readout import ReadOut
 
 __all__ = ["NetworkLearner"]
 
@@ -19,11 +21,11 @@ __all__ = ["NetworkLearner"]
 _MOST_UNITS = 2**24
 
 
-class NetworkLearner(StructureLearner):
+class NetworkLearner(TrainedLearner):
     """A learner whose variables are perceptrons of their parents.
 
-    A subclass calls :meth:`_keep` when it has learnt. Predictions use the *pruned* networks: of
-    the first layer, only the weights of arcs in ``adjacency_``.
+    Predictions use the *pruned* networks: of the first layer, only the weights of arcs in
+    ``adjacency_``.
     """
 
     hidden: tuple[int, ...]
@@ -35,6 +37,7 @@ class NetworkLearner(StructureLearner):
     inner_layers_: NDArray[Any]
     output_weights_: NDArray[Any]
     output_biases_: NDArray[Any]
+    prepared_means_: NDArray[Any]
 
     _extra_arrays: tuple[str, ...] = (
         "first_weights_",
@@ -42,6 +45,7 @@ class NetworkLearner(StructureLearner):
         "inner_layers_",
         "output_weights_",
         "output_biases_",
+        "prepared_means_",
     )
 
     def _check_settings(self) -> None:
@@ -56,18 +60,19 @@ class NetworkLearner(StructureLearner):
         check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("arc_strength", self.arc_strength, ARC_STRENGTHS)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn a graph, as every learner does, and centre the residuals of the pruned networks."""
-        super().fit(X, y)
-        self._centre_residuals()
-        return self
-
-    def _centre_residuals(self) -> None:
+    def _settle(self, data: NDArray[np.float32]) -> None:
         """Give each pruned network the output bias that is best for it on the training data."""
-        shift = self.residuals_.mean(axis=0)
+        self.prepared_means_ = data.mean(axis=0, dtype=np.float64)
+        shift = (data - self._fitted(data)).mean(axis=0)
         shift[self._preparation.constant] = 0
         self.output_biases_ = self.output_biases_ + shift
-        self.residuals_ = self.residuals_ - shift
+        super()._settle(data)
+
+    def _strengths(self, found: ReadOut, solution: Solution) -> NDArray[np.float64]:
+        """Keep the networks, and read the strength of all arcs off them."""
+        assert found.first_layer is not None
+        self._keep(found.first_layer, solution.parameters["functions"])
+        return self._arc_strengths(self.arc_strength)
 
     def _keep(self, first_weights: ArrayLike, functions: Any) -> None:
         """Remember the networks as fitted attributes."""
@@ -90,10 +95,6 @@ class NetworkLearner(StructureLearner):
             )
         return layers
 
-    @abstractmethod
-    def _causal_order(self) -> NDArray[np.intp] | None:
-        """Order of the variables, causes first, where it does not come from the weights."""
-
     @property
     def arc_norms_(self) -> NDArray[np.float64]:
         """(d, d): ‖W_uv·‖₂, the length of the first-layer weights of each arc."""
@@ -115,7 +116,8 @@ class NetworkLearner(StructureLearner):
         """Read the graph again from the same fit, with another strength of arcs.
 
         Everything that follows from the strengths is set anew: `raw_weights_`, `weights_`,
-        `adjacency_`, the residuals, and the parameter `arc_strength` itself.
+        `adjacency_`, the residuals, and the parameter `arc_strength` itself. The arcs that
+        refinement chose stay chosen.
 
         Parameters
         ----------
@@ -130,10 +132,13 @@ class NetworkLearner(StructureLearner):
         data = self._training_data()
         self.arc_strength = arc_strength
         raw = self._arc_strengths(arc_strength)
-        self._read_out(Learnt(raw, self._causal_order(), self.stopped_))
-        self.residuals_ = np.asarray(data - self._fitted(data), np.float32)
-        self._centre_residuals()
+        self._read_out(Learnt(raw, self._learnt_order(), self.stopped_))
+        self._settle(np.asarray(data, np.float32))
         return self
+
+    def _learnt_order(self) -> NDArray[np.intp] | None:
+        """Order that does not come from the strengths of arcs, where there is one."""
+        return None
 
     def effect(self, u: Any, v: Any, grid: ArrayLike) -> NDArray[np.float64]:
         """Fitted response of v to u, all other parents of v at their means.
@@ -155,11 +160,11 @@ class NetworkLearner(StructureLearner):
         values = np.asarray(grid, np.float64)
         if values.ndim != 1 or not np.isfinite(values).all():
             raise DataError("grid must be a one-dimensional array of finite numbers.")
-        means, factors = self._preparation.means, self._preparation.factors
-        rows = np.tile(self._training_data().mean(axis=0), (len(values), 1))
-        rows[:, cause] = (values - means[cause]) / factors[cause]
+        means, scales = self._preparation.means, self._preparation.scales
+        rows = np.tile(self.prepared_means_, (len(values), 1))
+        rows[:, cause] = (values - means[cause]) / scales[cause]
         fitted = self._fitted_column(rows, response)
-        return np.asarray(fitted * factors[response] + means[response])
+        return np.asarray(fitted * scales[response] + means[response])
 
     def _place(self, name: Any) -> int:
         names = self.names_
@@ -169,6 +174,11 @@ class NetworkLearner(StructureLearner):
 
     def _training_data(self) -> NDArray[np.float64]:
         """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
+        if not hasattr(self, "residuals_"):
+            raise DataError(
+                "The model was saved without the residuals of its training data, which this needs: "
+                "save it with residuals=True, or fit again."
+            )
         values = self.residuals_.astype(np.float64)
         for v in self._order:
             values[:, v] += self._fitted_column(values, v)
@@ -210,11 +220,6 @@ class NetworkLearner(StructureLearner):
                 "biases": self.output_biases_[some],
             },
         }
-
-    def _restore(self, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
-        # A saved tuple comes back as a list.
-        self.hidden = tuple(self.hidden)
-        super()._restore(arrays, facts)
 
 
 def _listed(names: list[Any]) -> str:

@@ -7,27 +7,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import DataError, ScaleWarning
+from cosmodag.errors import ScaleWarning
 
 __all__ = ["SCALES", "Preparation"]
 
 SCALES = ("center", "standardize", "none")
 
+# The unit of a table is the standard deviation that so many of its columns do not exceed. In a
+# table with noise of one size, columns without causes have just that, and some tenth of the columns
+# has none; the smallest of all would be at the mercy of one column that hardly varies.
+_SMALL_COLUMNS = 0.1
+
 
 @dataclass(frozen=True)
 class Preparation:
-    """An affine map of each column.
+    """An affine map of each column, and one unit for the whole table.
+
+    Penalties and thresholds of a learner mean something relative to the size of the noise. Dividing
+    the table by one common unit makes a fit the same in metres and in millimetres, and leaves a
+    table whose noise has size one nearly as it is; weights of arcs are not affected.
 
     Attributes
     ----------
     means, factors
         (d,) float64: a column x becomes (x − mean) / factor.
+    unit
+        Learners see all columns divided by it.
     constant
         (d,) bool: columns with a single value, which can neither cause nor be caused.
     """
 
     means: NDArray[np.float64]
     factors: NDArray[np.float64]
+    unit: float
     constant: NDArray[np.bool_]
 
     @classmethod
@@ -40,38 +52,58 @@ class Preparation:
         scale : {"center", "standardize", "none"}
             Subtract the mean; also divide by the standard deviation; or leave columns alone.
         """
-        if scale not in SCALES:
-            raise DataError(
-                f"scale is {scale!r}: it must be one of {', '.join(map(repr, SCALES))}."
-            )
         constant = np.ptp(X, axis=0) == 0
         d = X.shape[1]
-        means = np.zeros(d) if scale == "none" else np.asarray(X.mean(axis=0, dtype=np.float64))
-        factors = np.ones(d)
-        if scale == "standardize":
-            factors = np.where(constant, 1.0, np.std(X, axis=0, dtype=np.float64))
-            warnings.warn(
-                "Standardising removes the differences in variance from which a squared-error "
-                "learner tells cause from effect, so arrows may point the wrong way, worse than by "
-                "chance: use scale='center' if the columns share a unit.",
-                ScaleWarning,
-                stacklevel=4,
-            )
-        return cls(means, factors, constant)
+        if scale == "none":
+            return cls(np.zeros(d), np.ones(d), 1.0, constant)
+        # Divided on the way, since a sum of huge numbers may overflow where their mean does not.
+        largest = float(np.max(np.abs(X), initial=0.0)) or 1.0
+        means = np.mean(X / largest, axis=0, dtype=np.float64) * largest
+        deviations = np.std(X / largest, axis=0, dtype=np.float64) * largest
+        deviations = np.where(constant | (deviations == 0), 1.0, deviations)
+        if scale == "center":
+            varying = deviations[~constant]
+            unit = 1.0
+            if varying.size:
+                unit = float(np.quantile(varying, _SMALL_COLUMNS, method="lower"))
+            return cls(means, np.ones(d), unit, constant)
+        warnings.warn(
+            "Standardising removes the differences in variance from which a squared-error "
+            "learner tells cause from effect, so arrows may point the wrong way, worse than by "
+            "chance: use scale='center' if the columns share a unit.",
+            ScaleWarning,
+            stacklevel=4,
+        )
+        return cls(means, deviations, 1.0, constant)
+
+    def centre(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Map a table but for the common unit, in float64."""
+        return np.asarray((X - self.means) / self.factors, np.float64)
 
     def apply(self, X: NDArray[Any]) -> NDArray[np.float32]:
         """Map a table, giving C-contiguous float32."""
-        return np.ascontiguousarray((X - self.means) / self.factors, dtype=np.float32)
+        return np.ascontiguousarray(self.centre(X) / self.unit, dtype=np.float32)
 
     def undo(self, prepared: NDArray[Any]) -> NDArray[np.float64]:
         """Map prepared values back to the units of the original table."""
-        return np.asarray(prepared * self.factors + self.means, dtype=np.float64)
+        return np.asarray(prepared * self.scales + self.means, dtype=np.float64)
+
+    @property
+    def scales(self) -> NDArray[np.float64]:
+        """(d,): what one prepared unit of each column is in the original table."""
+        return self.factors * self.unit
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Give the map as named arrays, for saving."""
-        return {"means": self.means, "factors": self.factors, "constant": self.constant}
+        return {
+            "means": self.means,
+            "factors": self.factors,
+            "unit": np.array([self.unit]),
+            "constant": self.constant,
+        }
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "Preparation":
         """Rebuild the map that :meth:`arrays` describes."""
-        return cls(arrays["means"], arrays["factors"], arrays["constant"])
+        unit = float(arrays["unit"][0])
+        return cls(arrays["means"], arrays["factors"], unit, arrays["constant"])

@@ -10,7 +10,7 @@ from scipy import linalg
 
 from cosmodag.errors import DataError
 
-__all__ = ["CRITERIA", "check_criterion", "regress_on_predecessors"]
+__all__ = ["CRITERIA", "NEGLIGIBLE", "regress_on_predecessors"]
 
 CRITERIA = ("bic", "aic", "none")
 
@@ -21,14 +21,6 @@ NEGLIGIBLE = 1e-10
 ENLARGEMENT = 1e6
 # A path coefficient is a share of the least-squares one; this much of it is rounding.
 VANISHED = 1e-9
-
-
-def check_criterion(criterion: Any) -> None:
-    """Refuse a criterion that is not one of ``CRITERIA``."""
-    if criterion not in CRITERIA:
-        raise DataError(
-            f"criterion is {criterion!r}: it must be one of {', '.join(map(repr, CRITERIA))}."
-        )
 
 
 def regress_on_predecessors(
@@ -81,7 +73,8 @@ def regress_on_predecessors(
     """
     from sklearn.exceptions import ConvergenceWarning
 
-    check_criterion(criterion)
+    if criterion not in CRITERIA:
+        raise DataError(f"criterion is {criterion!r}: it must be one of {CRITERIA}.")
     n, d = data.shape
     order = order[np.ptp(data, axis=0)[order] > 0]
     ordered = data[:, order].astype(np.float64)

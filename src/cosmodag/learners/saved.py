@@ -1,55 +1,96 @@
-"""Saved models, made into learners again."""
+"""Saved models: fitted learners as arrays and facts in one file, and learners again."""
 
 import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.io.models import read_model
+from cosmodag.io.models import read_model, write_model
 from cosmodag.learners.base import StructureLearner
-from cosmodag.learners.baselines import (
-    EmptyGraph,
-    EqualVariance,
-    R2Sort,
-    RandomSort,
-    VarianceSort,
-)
-from cosmodag.learners.cosmo import Cosmo
-from cosmodag.learners.cosmo_mlp import CosmoMLP
-from cosmodag.learners.dagma import Dagma
-from cosmodag.learners.dagma_mlp import DagmaMLP
-from cosmodag.learners.nocurl import NoCurl
-from cosmodag.learners.notears import Notears
-from cosmodag.learners.notears_mlp import NotearsMLP
+from cosmodag.learners.fitted import FittedGraph
+from cosmodag.learners.matrices import as_arrays, from_arrays
+from cosmodag.learners.preparation import Preparation
+from cosmodag.learners.registry import LEARNERS
 
-__all__ = ["load"]
+__all__ = ["load", "save"]
 
-_LEARNERS: dict[str, type[StructureLearner]] = {
-    learner.__name__: learner
-    for learner in (
-        Cosmo,
-        CosmoMLP,
-        Dagma,
-        DagmaMLP,
-        EmptyGraph,
-        EqualVariance,
-        NoCurl,
-        Notears,
-        NotearsMLP,
-        R2Sort,
-        RandomSort,
-        VarianceSort,
-    )
-}
+_MATRICES = ("raw_weights_", "weights_", "adjacency_")
+_FACTS = ("stopped_", "was_cyclic_", "dropped_arcs_")
+
+
+def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -> None:
+    """Write a fitted learner; see :meth:`FittedGraph.save`."""
+    fitted = vars(model)
+    arrays: dict[str, NDArray[Any]] = {"order": model._order, **model._preparation.arrays()}
+    for name in _MATRICES:
+        if name in fitted:
+            arrays |= as_arrays(name, fitted[name])
+    kept = ("noise_variances_", *model._extra_arrays, *(("residuals_",) if residuals else ()))
+    arrays |= {name: fitted[name] for name in kept if fitted.get(name) is not None}
+    facts = {
+        "learner": type(model).__name__,
+        "parameters": {
+            name: _plain(value) for name, value in model.get_params(deep=False).items()
+        },
+        "names": None if "feature_names_in_" not in fitted else list(model.feature_names_in_),
+        "fitted": {
+            name: _plain(fitted[name]) for name in (*_FACTS, *model._extra_facts) if name in fitted
+        },
+    }
+    write_model(path, arrays, facts)
 
 
 def load(path: str | os.PathLike[str]) -> StructureLearner:
     """Read a fitted model that ``model.save(path)`` wrote.
 
-    Nothing that is read can run code: the file holds numbers, names and parameter values.
+    Nothing that is read can run code: the file holds numbers, names and parameter values. A
+    parameter that cannot be written, such as a generator given as ``random_state``, comes back as
+    None.
     """
     arrays, facts = read_model(path)
-    learner = _LEARNERS.get(facts["learner"])
-    if learner is None:
+    entry = LEARNERS.get(facts["learner"])
+    if entry is None:
         raise DataError(f"'{path}' holds a {facts['learner']}, which this version does not know.")
-    model = learner(**facts["parameters"])
-    model._restore(arrays, facts)
+    # A saved tuple comes back as a list.
+    parameters = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in facts["parameters"].items()
+    }
+    model = entry.load()(**parameters)
+    _restore(model, arrays, facts)
     return model
+
+
+def _restore(
+    model: StructureLearner, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]
+) -> None:
+    """Set the fitted attributes that :func:`save` wrote."""
+    model._order = arrays["order"]
+    model.n_features_in_ = len(model._order)
+    if facts["names"] is not None:
+        model.feature_names_in_ = np.array(facts["names"], dtype=object)
+    model._preparation = Preparation.from_arrays(arrays)
+    for name in _MATRICES:
+        matrix = from_arrays(name, arrays, model.n_features_in_)
+        if matrix is not None:
+            setattr(model, name, matrix)
+    for name in ("noise_variances_", "residuals_", *model._extra_arrays):
+        if name in arrays:
+            setattr(model, name, arrays[name])
+    for name, value in facts["fitted"].items():
+        setattr(model, name, value)
+
+
+def _plain(value: Any) -> Any:
+    """Value as JSON can hold it: NumPy's numbers as Python's, what it cannot hold as None."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.random.Generator | np.random.RandomState):
+        return None
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -2,7 +2,14 @@
 
 import math
 
-__all__ = ["default_mlp_settings", "default_settings", "paper_mlp_settings", "paper_settings"]
+__all__ = [
+    "default_mlp_settings",
+    "default_mlp_steps",
+    "default_settings",
+    "default_steps",
+    "paper_mlp_settings",
+    "paper_settings",
+]
 
 _LARGE = 5_000
 
@@ -69,6 +76,16 @@ def default_settings(d: int) -> dict[str, float]:
         "temperature_start": 0.37,
         "temperature_end": 1.2e-3,
     }
+
+
+def default_steps() -> int:
+    """Give the number of steps that ``Cosmo()`` takes, whatever the number of rows."""
+    return 9_600
+
+
+def default_mlp_steps() -> int:
+    """Give the number of steps that ``CosmoMLP()`` takes, whatever the number of rows."""
+    return 32_000
 
 
 def paper_mlp_settings(d: int) -> dict[str, float | None]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FEATURES", "Backend", "Task"]
 
-FEATURES = frozenset({"support", "required", "gaps", "counted"})
+FEATURES = frozenset({"support", "required", "gaps", "counted", "start"})
 """What a problem may give beside its data."""
 
 

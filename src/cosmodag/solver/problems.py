@@ -42,6 +42,8 @@ class Problem:
     counted
         (n, 1) or (n, d): how much a row, or an entry, counts in the loss; None for one each. A
         variable's own equation is not learnt from the rows in which it was set.
+    start
+        Parameters to start from; None to draw them.
     """
 
     data: NDArray[Any]
@@ -51,6 +53,7 @@ class Problem:
     required: NDArray[Any] | None = None
     gaps: NDArray[Any] | None = None
     counted: NDArray[Any] | None = None
+    start: Parameters | None = None
 
     @property
     def given(self) -> dict[str, NDArray[Any]]:
@@ -63,11 +66,14 @@ class Problem:
         """What two problems must share to be solved by one program."""
         arrays = tuple((name, array.shape) for name, array in self.given.items())
         rounds = self.settings.get("rounds")
-        return (arrays, self.data.dtype.str, rounds, tuple(sorted(self.settings)))
+        starts = self.start is not None
+        return (arrays, starts, self.data.dtype.str, rounds, tuple(sorted(self.settings)))
 
     def task(self, recipe: Recipe, lanes: int, platform: str) -> Task:
         """Say what solving so many problems of this shape asks of a backend."""
         features = frozenset(self.given) - {"data"}
+        if self.start is not None:
+            features |= {"start"}
         return Task(recipe, features, lanes, *self.data.shape, self.data.dtype, platform)
 
 
@@ -136,6 +142,8 @@ class Batch:
         How, for each recipe of the solver.
     chunk_seconds
         How long a piece of the run may take before it looks up.
+    starts
+        Stacked parameters to start from; None to draw them.
     """
 
     recipe: Recipe
@@ -146,6 +154,7 @@ class Batch:
     device: jax.Device
     backends: Mapping[Recipe, Backend] = field(default_factory=dict)
     chunk_seconds: float = 0.5
+    starts: Parameters | None = None
 
     @classmethod
     def of(
@@ -168,6 +177,9 @@ class Batch:
                 stacked = jax.device_put(stacked, device)  # once, not at every piece of the run
             given[name] = stacked
             which[name] = np.array([places[id(array)] for array in arrays], np.int32)
+        starts = None
+        if problems[0].start is not None:
+            starts = jax.tree.map(lambda *lanes: np.stack(lanes), *(p.start for p in problems))
         return cls(
             recipe=recipe,
             given=given,
@@ -180,6 +192,7 @@ class Batch:
             device=device,
             backends=backends,
             chunk_seconds=chunk_seconds,
+            starts=starts,
         )
 
     @property
@@ -229,9 +242,13 @@ class Batch:
         return replace(self, settings={**self.settings, **arrays})
 
     def start(self) -> State:
-        """Draw the initial states of all problems."""
+        """Draw the initial states of all problems, or take the parameters that they give."""
         with jax.default_device(self.device):
-            drawn = _start(self.recipe, self.seeds, self.variables, self.settings)
+            if self.starts is not None:
+                guarded = self.recipe.guard is not None
+                drawn = jax.vmap(lambda lane: fresh_state(lane, guarded))(self.starts)
+            else:
+                drawn = _start(self.recipe, self.seeds, self.variables, self.settings)
         # Tied to the device as every later state is: another kind of state is another program.
         state: State = jax.device_put(drawn, self.device)
         return state

@@ -14,15 +14,15 @@ _PATIENCE = 1.0
 
 
 class Watch:
-    """Context in which epochs are run.
+    """Context in which a fit runs.
 
-    Inside it the first Ctrl-C asks the run to stop at the next chunk and a second one interrupts
+    Inside it the first Ctrl-C asks the run to stop at its next look and a second one interrupts
     at once. The progress bar is on stderr, appears after a second, and only on a terminal.
 
     Parameters
     ----------
     total : int
-        Epochs to come, of all problems together.
+        What is to come: rounds of all problems together, say.
     label : str
         What is being done.
     max_time : float, optional
@@ -75,9 +75,15 @@ class Watch:
             return "time"
         return None
 
-    def advance(self, epochs: int, note: str = "") -> None:
-        """Say that so many more epochs are done."""
-        self._done += epochs
+    def begin(self, total: int, label: str | None = None) -> None:
+        """Say how much is to come, under which name; a bar starts anew."""
+        self._total, self._done, self._label = total, 0, label or self._label
+        if self._bar is not None:
+            self._bar.reset(self._task, total=total, description=self._label, note="")
+
+    def advance(self, done: int, note: str = "") -> None:
+        """Say that so much more is done."""
+        self._done += done
         if not self._show or self.elapsed < _PATIENCE:
             return
         if self._bar is None:

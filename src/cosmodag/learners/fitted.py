@@ -1,0 +1,182 @@
+"""A fitted graph: what can be asked of every learner once it has learnt."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from cosmodag.equivalence import essential_graph
+from cosmodag.errors import DataError
+from cosmodag.io.frames import as_table
+from cosmodag.learners.matrices import column
+from cosmodag.learners.preparation import Preparation
+
+if TYPE_CHECKING:
+    import os
+
+    import networkx as nx
+
+__all__ = ["FittedGraph"]
+
+
+class FittedGraph(BaseEstimator):  # type: ignore[misc]
+    """Names, graph, predictions, likelihood, new samples, equivalence class, and saving.
+
+    A learner's ``fit`` sets the attributes that these methods use.
+    """
+
+    adjacency_: Any
+    n_features_in_: int
+    residuals_: NDArray[np.float32]
+    _order: NDArray[np.intp]
+    _preparation: Preparation
+
+    _extra_arrays: tuple[str, ...] = ()
+    _extra_facts: tuple[str, ...] = ()
+
+    def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
+        """Every variable as predicted from its parents, all in prepared units."""
+        fitted: NDArray[Any] = data @ self.adjacency_
+        return fitted
+
+    def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
+        """One column of :meth:`_fitted`."""
+        fitted: NDArray[Any] = data @ column(self.adjacency_, v)
+        return fitted
+
+    def _remember_names(self, X: Any, names: list[str]) -> None:
+        self.n_features_in_ = len(names)
+        if not isinstance(X, np.ndarray | list | tuple):
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    @property
+    def names_(self) -> list[Any]:
+        """Column names, or column numbers where the data had no names."""
+        check_is_fitted(self, "adjacency_")
+        names = getattr(self, "feature_names_in_", None)
+        return list(range(self.n_features_in_)) if names is None else list(names)
+
+    @property
+    def causal_order_(self) -> list[Any]:
+        """Names, or numbers, of the variables, causes first."""
+        names = self.names_
+        return [names[place] for place in self._order]
+
+    @property
+    def graph_(self) -> "nx.DiGraph[Any]":
+        """The learnt graph: column names as nodes, the weight on each edge."""
+        import networkx as nx
+
+        names = self.names_
+        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph.add_nodes_from(names)
+        edges = self.edges_
+        graph.add_weighted_edges_from(
+            (names[u], names[v], float(weight))
+            for u, v, weight in zip(edges.row, edges.col, edges.data, strict=True)
+        )
+        return graph
+
+    @property
+    def edges_(self) -> sparse.coo_array:
+        """The learnt graph as a sparse matrix: ``row`` → ``col`` with weight ``data``."""
+        check_is_fitted(self, "adjacency_")
+        return sparse.coo_array(self.adjacency_)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict every variable from its parents in ``adjacency_``.
+
+        Parameters
+        ----------
+        X : table with the columns of the training data
+
+        Returns
+        -------
+        (n, d) array
+        """
+        fitted = self._fitted(self._prepared(X))
+        return self._preparation.undo(fitted)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
+
+        Error variances are those of the training data; constant columns are left out, and a table
+        of nothing else has a score of zero. Greater is better, so that scikit-learn's searches can
+        use it.
+        """
+        data = self._prepared(X)
+        varying = ~self._preparation.constant
+        if not varying.any():
+            return 0.0
+        squares = (data - self._fitted(data))[:, varying] ** 2
+        variances = self.noise_variances_[varying] / self._preparation.scales[varying] ** 2
+        # A column that others give exactly, a copy say, has no error; single precision has.
+        variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
+        likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
+        return float(np.mean(likelihood - np.log(self._preparation.scales[varying])))
+
+    def sample(self, n: int, random_state: int | None = None) -> NDArray[np.float64]:
+        """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
+
+        A model that was loaded without its residuals draws from normal distributions of their
+        variances instead.
+        """
+        check_is_fitted(self, "adjacency_")
+        random = np.random.default_rng(random_state)
+        d = self.n_features_in_
+        if hasattr(self, "residuals_"):
+            rows = random.integers(len(self.residuals_), size=(n, d))
+            values = self.residuals_[rows, np.arange(d)].astype(np.float64)
+        else:
+            deviations = np.sqrt(self.noise_variances_) / self._preparation.scales
+            values = random.normal(size=(n, d)) * deviations
+        for v in self._order:
+            values[:, v] += self._fitted_column(values, v)
+        return self._preparation.undo(values)
+
+    def equivalence_class(self) -> Any:
+        """Essential graph of ``adjacency_``: arrows no reordering could reverse, and the others.
+
+        True at [u, v] alone is an arrow that every graph with the same conditional independences
+        has; true at [u, v] and [v, u] is one whose direction rests on the model, not on them.
+        """
+        check_is_fitted(self, "adjacency_")
+        return essential_graph(self.adjacency_)
+
+    def save(self, path: "str | os.PathLike[str]", *, residuals: bool = False) -> None:
+        """Write the fitted model to one file; ``cosmodag.load`` reads it again.
+
+        Parameters
+        ----------
+        path : path
+        residuals : bool
+            Keep the residuals of the training data too, so that :meth:`sample` draws from them.
+            Anyone who has the file can then rebuild the training table: leave it at False for data
+            that must not leave with the model.
+        """
+        from cosmodag.learners.saved import save
+
+        check_is_fitted(self, "adjacency_")
+        save(self, path, residuals=residuals)
+
+    def _prepared(self, X: Any) -> NDArray[np.float64]:
+        """Check new data against the training data's columns and prepare it alike."""
+        check_is_fitted(self, "adjacency_")
+        table = as_table(X, least_rows=1)
+        if len(table.names) != self.n_features_in_:
+            raise DataError(
+                f"The table has {len(table.names)} columns, but the model was fitted on "
+                f"{self.n_features_in_}."
+            )
+        known = getattr(self, "feature_names_in_", None)
+        if known is not None and not isinstance(X, np.ndarray | list | tuple):
+            for place, (given, name) in enumerate(zip(table.names, known, strict=True)):
+                if given != name:
+                    raise DataError(
+                        f"Column {place} is '{given}', but the model was fitted on '{name}' there: "
+                        "give the columns in the same order."
+                    )
+        return self._preparation.apply(table.X).astype(np.float64)

@@ -1,0 +1,59 @@
+"""Every learner, by name: the one list that the package, `load`, the command line and tests use."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cosmodag.learners.base import StructureLearner
+
+__all__ = ["LEARNERS", "Entry"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a learner is, and what it is.
+
+    Attributes
+    ----------
+    name
+        Of the class.
+    module
+        In which it is, below ``cosmodag.learners``.
+    command
+        Its name on the command line.
+    summary
+        A line for people who choose.
+    """
+
+    name: str
+    module: str
+    command: str
+    summary: str
+
+    def load(self) -> "type[StructureLearner]":
+        """Import the class."""
+        learner: type[StructureLearner] = getattr(
+            import_module(f"cosmodag.learners.{self.module}"), self.name
+        )
+        return learner
+
+
+LEARNERS: dict[str, Entry] = {
+    entry.name: entry
+    for entry in (
+        Entry("Cosmo", "cosmo", "cosmo", "linear COSMO, its order refined to a graph"),
+        Entry("CosmoMLP", "cosmo_mlp", "cosmo-mlp", "COSMO with a network for each variable"),
+        Entry("OrderSearch", "order_search", "order-search", "search over orders by a score alone"),
+        Entry("Notears", "notears", "notears", "linear NOTEARS, and its other constraints"),
+        Entry("NotearsMLP", "notears_mlp", "notears-mlp", "NOTEARS with networks"),
+        Entry("Dagma", "dagma", "dagma", "linear DAGMA"),
+        Entry("DagmaMLP", "dagma_mlp", "dagma-mlp", "DAGMA with networks"),
+        Entry("NoCurl", "nocurl", "nocurl", "NOCURL, and NOCURL-U"),
+        Entry("EqualVariance", "baselines", "equal-variance", "order by conditional variance"),
+        Entry("VarianceSort", "baselines", "variance-sort", "order by variance"),
+        Entry("R2Sort", "baselines", "r2-sort", "order by R² on all others"),
+        Entry("RandomSort", "baselines", "random-sort", "random order"),
+        Entry("EmptyGraph", "baselines", "empty-graph", "no arcs at all"),
+    )
+}

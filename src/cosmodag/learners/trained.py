@@ -1,0 +1,192 @@
+"""Learners that are trained: from parameters to problems, to solutions, to what was learnt."""
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import (
+    AcyclicityWarning,
+    ConvergenceWarning,
+    DivergenceError,
+    InterruptedWarning,
+)
+from cosmodag.io.frames import as_table
+from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
+from cosmodag.learners.checks import check_number, seeds_from
+from cosmodag.solver.cost import Cost, estimate
+from cosmodag.solver.many import Solved, solve_many
+from cosmodag.solver.plan import Solver
+from cosmodag.solver.problems import Problem, Solution
+from cosmodag.solver.readout import ReadOut, read_out
+from cosmodag.solver.watch import Watch
+
+__all__ = ["Setting", "TrainedLearner"]
+
+class TrainedLearner(StructureLearner):
+    """Structure learning by a solver, whichever it is.
+
+    A subclass stores its parameters in ``__init__`` and says which solver it uses, which numbers
+    stand for ``"auto"``, and which further settings its problems have.
+    """
+
+    _extra_facts: tuple[str, ...] = ("history_", "settings_", "n_iter_", "converged_", "backend_")
+
+    # Parameters that, if None, are the same as another one.
+    _same_as: ClassVar[dict[str, str]] = {}
+
+    max_time: float | None
+    verbose: bool
+    random_state: Any
+
+    @abstractmethod
+    def solver_for(self, d: int) -> Solver:
+        """How problems of d variables are solved."""
+
+    @abstractmethod
+    def _rule(self, d: int) -> dict[str, float]:
+        """Give numbers for the parameters that may be ``"auto"``, by name."""
+
+    @abstractmethod
+    def _constants(self, n: int) -> dict[str, float]:
+        """Give the settings of a problem with n rows that are no parameters, by name."""
+
+    @abstractmethod
+    def _length(self, n: int) -> int:
+        """Say how many rounds, or iterations, a fit on n rows takes if all goes well."""
+
+    @property
+    def _device(self) -> str:
+        return str(getattr(self, "device", "cpu"))
+
+    @property
+    def _starts(self) -> int:
+        return int(getattr(self, "restarts", 1))
+
+    @property
+    def _precision(self) -> type[np.floating[Any]]:
+        return np.float32
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.max_time is not None:
+            check_number("max_time", self.max_time, low=0.0)
+
+    def settings_for(self, d: int) -> dict[str, float]:
+        """Every hyper-parameter as a number, for d variables."""
+        settings = {
+            name: rule if getattr(self, name) == "auto" else getattr(self, name)
+            for name, rule in self._rule(d).items()
+        }
+        for name, other in self._same_as.items():
+            settings[name] = settings[other] if settings[name] is None else settings[name]
+        for name, value in settings.items():
+            zero_allowed = name.startswith("lambda") or name == "tolerance"
+            check_number(name, value, low=0.0, low_allowed=zero_allowed)
+        return {name: float(value) for name, value in settings.items()}
+
+    def problems_for(self, data: NDArray[np.floating[Any]]) -> list[Problem]:
+        """Say what is to be solved, from prepared data: one problem per start."""
+        n, d = data.shape
+        numbers = {**self.settings_for(d), **self._constants(n)}
+        needs = self.solver_for(d).needs
+        settings = {name: value for name, value in numbers.items() if name in needs}
+        data = data.astype(self._precision, copy=False)
+        return [Problem(data, settings, s) for s in seeds_from(self.random_state, self._starts)]
+
+    def estimate(self, X: Any) -> Cost:
+        """Say what fitting a table would cost: memory, and time from a few timed rounds.
+
+        Raises
+        ------
+        ResourceError
+            When the fit would need more memory than there is; nothing is allocated then.
+        """
+        self._check_settings()
+        problems = self.problems_for(self._prepare(as_table(X).X).data)
+        return estimate(self.solver_for(problems[0].data.shape[1]), problems, self._device)
+
+    def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+        n, d = given.data.shape
+        problems = self.problems_for(given.data)
+        watch.begin(self._length(n) * len(problems))
+        solver = self.solver_for(d)
+        solved = list(solve_many(solver, problems, device=self._device, watch=watch))
+        best = self._best(solved, problems)
+        self._warn_of_limits(best.solution)
+        found = read_out(best.solution, problems[best.index], self._raw_cut, best.plan.device)
+        return Learnt(
+            raw_weights=self._strengths(found, best.solution),
+            order=found.order,
+            stopped=best.solution.stopped,
+            extra={
+                "history_": self._history(best.solution, problems[0]),
+                "settings_": self.settings_for(d),
+                "n_iter_": best.solution.iterations,
+                "converged_": best.solution.converged and best.solution.stopped is None,
+                "backend_": best.plan.backend,
+                **self._extra(best.solution),
+            },
+        )
+
+    def _strengths(self, found: ReadOut, solution: Solution) -> Any:
+        """Strength of every arc, from what was read out; a learner of networks keeps them here."""
+        return found.strengths
+
+    def _extra(self, solution: Solution) -> dict[str, Any]:
+        """Fitted attributes of the learner's own, by name."""
+        return {}
+
+    def _history(self, solution: Solution, problem: Problem) -> list[dict[str, float]]:
+        return solution.history
+
+    def _best(self, solved: list[Solved], problems: list[Problem]) -> Solved:
+        """Take the start with the best penalised objective on all data.
+
+        Those that diverged are left out, and so are those that were stopped early unless all were.
+        """
+        finite = [one for one in solved if one.solution.diverged_at is None]
+        if not finite:
+            listed = ", ".join(f"{name}={value:g}" for name, value in problems[0].settings.items())
+            raise DivergenceError(
+                f"Training diverged in round {solved[0].solution.diverged_at} with {listed}: lower "
+                "learning_rate, or scale the data down."
+            )
+        whole = [one for one in finite if one.solution.stopped is None] or finite
+        return whole[0] if len(whole) == 1 else min(whole, key=lambda one: _loss(one, problems))
+
+    def _warn_of_limits(self, solution: Solution) -> None:
+        if solution.stopped is not None:
+            cause = {"time": "max_time was reached", "interrupt": "it was interrupted"}
+            warnings.warn(
+                f"Training stopped after {solution.iterations} rounds or iterations because "
+                f"{cause[solution.stopped]}: the graph is a DAG, but less converged.",
+                InterruptedWarning,
+                stacklevel=4,
+            )
+        elif not solution.converged:
+            warnings.warn(
+                f"{type(self).__name__} ended at a limit after {solution.iterations} iterations "
+                "and not where its method says: the graph is a DAG, but less converged.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _warn_if_repaired(self) -> None:
+        if self.was_cyclic_:
+            warnings.warn(
+                f"The optimised weights hold a cycle, so that {self.dropped_arcs_} arc(s) were "
+                "dropped to make a DAG: optimise longer, or raise threshold, to need no repair.",
+                AcyclicityWarning,
+                stacklevel=3,
+            )
+
+
+def _loss(one: Solved, problems: list[Problem]) -> float:
+    """Objective of a solution on all rows of its problem, at the settings with which it ended."""
+    problem = problems[one.index]
+    return float(
+        one.solution.recipe.full_loss(one.solution.parameters, problem.data, problem.settings)
+    )
