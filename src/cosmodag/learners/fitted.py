@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.equivalence import essential_graph
+from cosmodag.equivalence import compelled, essential_graph
 from cosmodag.errors import DataError
 from cosmodag.io.frames import as_table
 from cosmodag.learners.matrices import column
@@ -85,6 +85,28 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         """The learnt graph as a sparse matrix: ``row`` → ``col`` with weight ``data``."""
         check_is_fitted(self, "adjacency_")
         return sparse.coo_array(self.adjacency_)
+
+    @property
+    def arrow_basis_(self) -> list[str]:
+        """What the direction of each arc of ``edges_`` rests on, in the same order.
+
+        ``"compelled"``: every graph with the same conditional independences has the arrow.
+        Otherwise those would allow the reverse, and it rests on what was assumed of the noise:
+        ``"equal variances"`` or ``"non-Gaussianity"``; or on nothing in the data, ``"free choice"``.
+        """
+        edges = self.edges_
+        is_compelled = sparse.csr_array(compelled(sparse.csr_array(self.adjacency_)))
+        basis = self._direction_basis
+        flags = np.asarray(is_compelled[edges.row, edges.col]).ravel()
+        return ["compelled" if flag else basis for flag in flags]
+
+    @property
+    def _direction_basis(self) -> str:
+        """What reversible arrows rest on; squared errors stand for noise of equal variances."""
+        noise = getattr(self, "noise_", None) or "equal-variance"
+        return {"non-gaussian": "non-Gaussianity", "equal-variance": "equal variances"}.get(
+            noise, "free choice"
+        )
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict every variable from its parents in ``adjacency_``.
@@ -165,7 +187,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     def _prepared(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training data's columns and prepare it alike."""
         check_is_fitted(self, "adjacency_")
-        table = as_table(X, least_rows=1)
+        table = as_table(X, fewest_rows=1)
         if len(table.names) != self.n_features_in_:
             raise DataError(
                 f"The table has {len(table.names)} columns, but the model was fitted on "

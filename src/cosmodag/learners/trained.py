@@ -7,12 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import (
-    AcyclicityWarning,
-    ConvergenceWarning,
-    DivergenceError,
-    InterruptedWarning,
-)
+from cosmodag.errors import ConvergenceWarning, DivergenceError, InterruptedWarning
 from cosmodag.io.frames import as_table
 from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
 from cosmodag.learners.checks import check_number, seeds_from
@@ -172,15 +167,6 @@ class TrainedLearner(StructureLearner):
                 "and not where its method says: the graph is a DAG, but less converged.",
                 ConvergenceWarning,
                 stacklevel=4,
-            )
-
-    def _warn_if_repaired(self) -> None:
-        if self.was_cyclic_:
-            warnings.warn(
-                f"The optimised weights hold a cycle, so that {self.dropped_arcs_} arc(s) were "
-                "dropped to make a DAG: optimise longer, or raise threshold, to need no repair.",
-                AcyclicityWarning,
-                stacklevel=3,
             )
 
 
