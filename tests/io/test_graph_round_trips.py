@@ -23,7 +23,7 @@ AWKWARD = [
 def _no_waiting_for_the_disk():
     """Hundreds of small files are written here; whether they are flushed is tested elsewhere."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cosmodag.io.atomic.os.fsync", lambda _: None)
+        patch.setattr("cosmodag.io.files.os.fsync", lambda _: None)
         yield
 
 

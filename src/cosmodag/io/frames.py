@@ -31,7 +31,7 @@ class Table:
         float64, or float32 where the caller's data was; rows are samples. It may share memory
         with what the caller gave: never write to it.
     names : list of str
-        One distinct name a column.
+        One distinct name per column.
     """
 
     X: NDArray[Any]
@@ -44,6 +44,7 @@ def as_table(
     *,
     missing: Missing = "error",
     source: str = "the table",
+    remedy: str = "fill them in, or leave out the rows that hold them",
 ) -> Table:
     """Turn a table in memory into a checked float matrix and column names.
 
@@ -58,6 +59,8 @@ def as_table(
         Refuse missing values, or drop the rows that hold one and warn how many.
     source : str
         How messages call the table.
+    remedy : str
+        What the message on missing values advises.
 
     Returns
     -------
@@ -85,13 +88,17 @@ def as_table(
         if len(own_names) != columns:
             raise DataError(
                 f"{source} has {columns} columns but {len(own_names)} names were given: "
-                "give one name a column."
+                "give one name per column."
             )
     if own_names is None:
         own_names = [f"x{index}" for index in range(columns)]
     check_names(own_names, source)
     if not _all_finite(matrix):
-        matrix = _without_missing(matrix, own_names, missing, source)
+        _refuse_infinite(matrix, own_names, source)
+        if missing == "error":
+            absent = _chosen(own_names, np.isnan(matrix).any(axis=0))
+            raise DataError(f"{source} has missing values (NaN) in {name_list(absent)}: {remedy}.")
+        matrix = _complete_rows(matrix, own_names, source)
     if len(matrix) < 2:
         raise DataError(
             f"{source} has one row (n_samples=1): structure cannot be learnt from fewer than two, "
@@ -172,23 +179,19 @@ def _all_finite(matrix: NDArray[Any]) -> bool:
     return bool(np.isfinite(total)) or bool(np.isfinite(matrix).all())
 
 
-def _without_missing(
-    matrix: NDArray[Any], names: list[str], missing: Missing, source: str
-) -> NDArray[Any]:
-    """Refuse infinite values; refuse or drop missing ones."""
+def _refuse_infinite(matrix: NDArray[Any], names: list[str], source: str) -> None:
     infinite = np.isinf(matrix).any(axis=0)
     if infinite.any():
         raise DataError(
             f"{source} has infinite values in {name_list(_chosen(names, infinite))}: replace them "
             "by numbers, or leave those rows out."
         )
+
+
+def _complete_rows(matrix: NDArray[Any], names: list[str], source: str) -> NDArray[Any]:
+    """Drop the rows that have a missing value, and warn how many."""
     absent = np.isnan(matrix)
     columns = name_list(_chosen(names, absent.any(axis=0)))
-    if missing == "error":
-        raise DataError(
-            f"{source} has missing values (NaN) in {columns}: fill them in, or drop the rows that "
-            "hold them with missing='drop' (--missing drop)."
-        )
     complete = ~absent.any(axis=1)
     kept = int(complete.sum())
     if kept < 2:

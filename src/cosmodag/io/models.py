@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.io.atomic import write_bytes
-from cosmodag.io.files import check_file
+from cosmodag.io.files import check_file, write_bytes
 
 __all__ = ["read_model", "write_model"]
 
