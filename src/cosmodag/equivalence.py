@@ -17,7 +17,7 @@ from cosmodag.errors import DataError
 __all__ = ["class_distance", "compelled", "essential_graph"]
 
 
-def essential_graph(adjacency: Matrix) -> Matrix:
+def essential_graph(adjacency: Matrix) -> "NDArray[np.bool_] | sparse.csr_array":
     """Essential graph (CPDAG) of the DAGs that imply the same conditional independences.
 
     An arc of the DAG is *compelled* when every equivalent DAG has it, and *reversible* otherwise.
@@ -46,7 +46,7 @@ def essential_graph(adjacency: Matrix) -> Matrix:
     return _like(adjacency, _pattern(arcs, np.ones(arcs.nnz, np.bool_)) + reversible.T)
 
 
-def compelled(adjacency: Matrix) -> Matrix:
+def compelled(adjacency: Matrix) -> "NDArray[np.bool_] | sparse.csr_array":
     """Arcs of a DAG that every DAG with the same conditional independences has.
 
     Parameters
@@ -142,7 +142,7 @@ def _contains(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]
 def _among(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell which vertices of a part are in a whole; ``marked`` is blank paper, left blank."""
     marked[whole] = True
-    found = marked[part]
+    found: NDArray[np.bool_] = marked[part]
     marked[whole] = False
     return found
 
@@ -154,5 +154,5 @@ def _pattern(arcs: sparse.csc_array, keep: NDArray[np.bool_]) -> sparse.csr_arra
     return sparse.csr_array((ones, (arcs.indices[keep], heads[keep])), shape=arcs.shape)
 
 
-def _like(adjacency: Matrix, found: sparse.csr_array) -> Matrix:
+def _like(adjacency: Matrix, found: sparse.csr_array) -> "NDArray[np.bool_] | sparse.csr_array":
     return found if sparse.issparse(adjacency) else found.toarray()
