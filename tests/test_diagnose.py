@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosmodag import simulate
+from cosmodag import EmptyGraph, simulate
 from cosmodag.cli import main
 from cosmodag.diagnose import (
     Finding,
@@ -122,6 +122,12 @@ def test_an_exact_combination_is_found_in_every_fit(X, dtype):
     assert (
         "'c' is an exact linear combination of 'total', 'a', and so for 1 more" in finding.sentence
     )
+
+
+def test_a_fit_warns_of_an_exact_combination(X):
+    table = np.column_stack([X, X[:, 0] + X[:, 1]])
+    with pytest.warns(DataWarning, match="'x4' is an exact linear combination of 'x0', 'x1', as"):
+        EmptyGraph().fit(table)
 
 
 def test_an_exact_combination_of_some_rows_only_is_none():

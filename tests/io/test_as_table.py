@@ -112,6 +112,15 @@ def test_names_replace_those_of_the_data():
     assert table.names == ["u", "v"]
 
 
+def test_one_row_is_enough_where_nothing_is_learnt_from_it():
+    assert as_table([[1, 2]], fewest_rows=1).X.shape == (1, 2)
+    with pytest.raises(DataError, match="is empty"):
+        as_table(np.ones((0, 2)), fewest_rows=1)
+    with pytest.warns(match="1 of 2 rows"):
+        kept = as_table([[1, np.nan], [3, 4]], fewest_rows=1, missing="drop")
+    assert kept.X.tolist() == [[3, 4]]
+
+
 def test_column_labels_that_are_not_text():
     assert as_table(pd.DataFrame({0: [1, 2], (1, "x"): [3, 5]})).names == ["0", "(1, 'x')"]
 

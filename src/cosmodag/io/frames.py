@@ -43,6 +43,7 @@ def as_table(
     names: Sequence[str] | None = None,
     *,
     missing: Missing = "error",
+    fewest_rows: int = 2,
     source: str = "the table",
     remedy: str = "fill them in, or leave out the rows that hold them",
 ) -> Table:
@@ -57,6 +58,8 @@ def as_table(
         Column names; by default those of the data frame, or ``x0, x1, …`` for an array.
     missing : {"error", "drop"}
         Refuse missing values, or drop the rows that hold one and warn how many.
+    fewest_rows : int
+        2 to learn from a table, 1 to use what was learnt on it.
     source : str
         How messages call the table.
     remedy : str
@@ -98,8 +101,8 @@ def as_table(
         if missing == "error":
             absent = _chosen(own_names, np.isnan(matrix).any(axis=0))
             raise DataError(f"{source} has missing values (NaN) in {name_list(absent)}: {remedy}.")
-        matrix = _complete_rows(matrix, own_names, source)
-    if len(matrix) < 2:
+        matrix = _complete_rows(matrix, own_names, fewest_rows, source)
+    if len(matrix) < fewest_rows:
         raise DataError(
             f"{source} has one row (n_samples=1): structure cannot be learnt from fewer than two, "
             "so add rows."
@@ -188,13 +191,15 @@ def _refuse_infinite(matrix: NDArray[Any], names: list[str], source: str) -> Non
         )
 
 
-def _complete_rows(matrix: NDArray[Any], names: list[str], source: str) -> NDArray[Any]:
+def _complete_rows(
+    matrix: NDArray[Any], names: list[str], fewest_rows: int, source: str
+) -> NDArray[Any]:
     """Drop the rows that have a missing value, and warn how many."""
     absent = np.isnan(matrix)
     columns = name_list(_chosen(names, absent.any(axis=0)))
     complete = ~absent.any(axis=1)
     kept = int(complete.sum())
-    if kept < 2:
+    if kept < fewest_rows:
         raise DataError(
             f"{source} has only {kept} row(s) without missing values (in {columns}), so that "
             "dropping the others leaves nothing to learn from: fill the values in, or leave those "
