@@ -30,7 +30,7 @@ def labelled(matrix: Matrix, label: str) -> Labelled:
     """
     names: list[Hashable] | None = None
     if hasattr(matrix, "columns"):
-        columns = list(matrix.columns)
+        columns = list(getattr(matrix, "column_names", matrix.columns))  # Arrow has both
         rows = list(getattr(matrix, "index", columns))
         matrix = np.asarray(matrix)
         numbers: list[Hashable] = list(range(len(rows)))
