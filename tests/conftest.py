@@ -16,15 +16,12 @@ settings.load_profile("cosmodag")
 
 _GATE = os.environ.get("COSMODAG_REQUIRE_OPTIONAL") == "1"
 _MOST_WORKERS = 8  # each holds its own JAX, about half a gigabyte
-_SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of reference data beside the checkout; mark a test that uses it ``optional``."""
-    if not _SHARED.is_dir():
-        pytest.skip(f"needs the reference data folder {_SHARED}")
-    return _SHARED
+def sachs() -> Path:
+    """The folder of the protein data: ``sachs.csv`` and two graphs, see its README."""
+    return Path(__file__).resolve().parent / "data"
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,6 +1,6 @@
 """DAGs as matrices: the test, the order, the two read-outs."""
 
-import time
+import tracemalloc
 
 import networkx as nx
 import numpy as np
@@ -106,6 +106,18 @@ def test_agreeing_keeps_exactly_the_forward_arcs(d: int, seed: int, form: type) 
     assert kept.dtype == graph.dtype
 
 
+@pytest.mark.parametrize(
+    "verb", [lambda w: agreeing(w, np.arange(len(w))), lambda w: above(w, 0.3)]
+)
+def test_reading_out_a_dense_matrix_takes_a_mask_and_no_lists_of_arcs(verb: object) -> None:
+    weights = np.random.default_rng(0).normal(size=(400, 400))
+    tracemalloc.start()
+    kept = verb(weights)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert kept.nbytes <= peak < 1.5 * kept.nbytes  # the answer, and bytes for Booleans
+
+
 @pytest.mark.parametrize("order", [[0, 1], [0, 1, 1], [1, 2, 3], [[0, 1, 2]]])
 def test_an_order_that_is_no_permutation_is_an_error(order: list[int]) -> None:
     with pytest.raises(DataError, match="An order of 3 vertices"):
@@ -145,22 +157,17 @@ def test_drop_cycles_leaves_a_dag_and_its_input_alone() -> None:
     assert n_dropped == 0
 
 
-def test_drop_cycles_is_quick_on_a_full_graph_of_500() -> None:
+def test_a_full_graph_of_500_is_repaired_to_a_full_dag() -> None:
     weights = np.random.default_rng(0).normal(size=(500, 500))
-    start = time.process_time()
     acyclic, n_dropped = drop_cycles(weights)
-    assert time.process_time() - start < 2  # measured: 0.1 s
     assert is_dag(acyclic)
     assert n_dropped == 500 + 500 * 499 // 2
 
 
-def test_ten_thousand_vertices_are_no_effort() -> None:
+def test_a_chain_of_ten_thousand_vertices_is_put_in_order() -> None:
     rng = np.random.default_rng(0)
     chain = sparse.csr_array(sparse.diags_array(np.ones(9_999), offsets=1))
     shuffled = rng.permutation(10_000)
     graph = chain[shuffled][:, shuffled]
-    start = time.process_time()
     assert is_dag(graph)
-    order = topological_order(graph)
-    assert time.process_time() - start < 2  # measured: 0.05 s
-    np.testing.assert_array_equal(shuffled[order], np.arange(10_000))
+    np.testing.assert_array_equal(shuffled[topological_order(graph)], np.arange(10_000))

@@ -41,8 +41,9 @@ def test_frames_keep_names_and_values(kind):
 @pytest.mark.parametrize("column", [[1.0, None, 2.0], [1, None, 2], [True, None, False]])
 def test_missing_values_in_any_column_are_named(kind, column):
     frame = MAKERS[kind]({"full": [1.0, 2.0, 3.0], "holes": column})
-    with pytest.raises(DataError, match=r"missing values .* in 'holes'"):
+    with pytest.raises(DataError, match=r"missing values .* in 'holes': fill") as caught:
         as_table(frame)
+    assert "missing=" not in str(caught.value)  # learners have no such option
     with pytest.warns(match="1 of 3 rows"):
         assert as_table(frame, missing="drop").X.shape == (2, 2)
 
@@ -109,6 +110,15 @@ def test_names_replace_those_of_the_data():
     table = as_table(as_table([[1, 2], [3, 4]]), names=["u", "v"])
     assert isinstance(table, Table)
     assert table.names == ["u", "v"]
+
+
+def test_one_row_is_enough_where_nothing_is_learnt_from_it():
+    assert as_table([[1, 2]], fewest_rows=1).X.shape == (1, 2)
+    with pytest.raises(DataError, match="is empty"):
+        as_table(np.ones((0, 2)), fewest_rows=1)
+    with pytest.warns(match="1 of 2 rows"):
+        kept = as_table([[1, np.nan], [3, 4]], fewest_rows=1, missing="drop")
+    assert kept.X.tolist() == [[3, 4]]
 
 
 def test_column_labels_that_are_not_text():

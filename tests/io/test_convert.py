@@ -80,6 +80,7 @@ def test_causallearn():
     assert made.get_num_edges() == 2
 
 
+@pytest.mark.optional
 def test_dowhy():
     pytest.importorskip("dowhy.gcm", reason="dowhy is not installed")
     made = to_dowhy(GRAPH)

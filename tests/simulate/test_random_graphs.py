@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import sparse, stats
 
 from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
@@ -131,6 +131,17 @@ def test_weights_lie_on_the_arcs_and_nowhere_else() -> None:
     weights = random_weights(graph, generator(1), low=3.0, high=4.0)
     assert np.array_equal(weights.toarray() != 0, graph.toarray())
     assert 3 <= np.abs(weights.data).min() <= np.abs(weights.data).max() <= 4
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int8])
+def test_the_callers_graph_is_left_alone_and_its_stored_zeros_get_no_weight(dtype: type) -> None:
+    stored = np.array([0, 1, 1], dtype=dtype)
+    graph = sparse.csr_array((stored, ([0, 0, 1], [1, 2, 2])), shape=(3, 3))
+    before = graph.copy()
+    weights = random_weights(graph, generator(0))
+    assert np.argwhere(weights.toarray()).tolist() == [[0, 2], [1, 2]]
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(graph, part), getattr(before, part))
 
 
 @given(st.integers(1, 30), st.integers(0, 2**32))

@@ -5,12 +5,20 @@ variance, so that units of measurement can decide the answer (Reisach, Seiler an
 *Beware of the simulated DAG!*). Some tables cannot tell for other reasons: too few rows, columns
 that repeat each other, categories coded as numbers, single rows that outweigh the rest.
 
-`diagnose` looks for all of it, `quick` for what costs O(n·d) and is worth looking at in every fit.
+`diagnose` looks for all of it, `quick` for what costs little and is worth looking at in every fit.
 """
 
 from cosmodag.diagnose.findings import Finding, warn
 from cosmodag.diagnose.full import diagnose
 from cosmodag.diagnose.one_pass import quick
-from cosmodag.diagnose.sortability import r2_sortability, varsortability
+from cosmodag.diagnose.sortability import r2_sortability, variance_inflation, varsortability
 
-__all__ = ["Finding", "diagnose", "quick", "r2_sortability", "varsortability", "warn"]
+__all__ = [
+    "Finding",
+    "diagnose",
+    "quick",
+    "r2_sortability",
+    "variance_inflation",
+    "varsortability",
+    "warn",
+]

@@ -43,7 +43,8 @@ def diagnose(
     -------
     list of Finding
         What `quick` finds, and ``variance_order``, ``r2_order``, ``collinear``,
-        ``varsortability`` and ``r2_sortability`` where they apply; warnings come first.
+        ``varsortability`` and ``r2_sortability`` where they apply; warnings come first. Columns
+        of equal scale have no order by variance, so that nothing is said of it.
 
     Examples
     --------
@@ -64,13 +65,22 @@ def diagnose(
         if columns[index] not in large
     ]
     kept = [columns[index] for index in varying]
-    if len(kept) > 1:
+    known = {finding.name for finding in findings}
+    # Columns of one scale have no order by variance, but for their rounding errors.
+    has_scale = "equal_scale" not in known
+    if len(kept) > 1 and has_scale:
         findings += _variance_order(np.std(X[:, varying], axis=0, dtype=np.float64), kept)
     if len(X) > len(kept) > 1:  # with fewer rows, any column is explained by the others
         explained = explained_variance(X[:, varying].astype(np.float64, copy=False))
-        findings += [*_collinear(explained, kept), *_r2_order(explained, kept)]
-    if graph is not None:
-        findings += _sortability(X, _arcs(graph, columns))
+        if "collinear" not in known:
+            findings += _collinear(explained, kept)
+        findings += _r2_order(explained, kept)
+    arcs = None if graph is None else _arcs(graph, columns)
+    if arcs is not None and arcs.any():
+        if has_scale:
+            findings += _sorted_by_variance(varsortability(X, arcs))
+        if len(X) > X.shape[1]:
+            findings += _sorted_by_r2(r2_sortability(X, arcs))
     return sorted(findings, key=lambda finding: finding.severity == "notice")
 
 
@@ -135,36 +145,34 @@ def _arcs(graph: Graph | ArrayLike, columns: list[str]) -> NDArray[np.bool_]:
     if mask.shape != (len(columns), len(columns)):
         raise DataError(
             f"the graph has shape {mask.shape} but the table {len(columns)} columns: give a square "
-            "matrix with one row and column a variable."
+            "matrix with one row and column per variable."
         )
     return mask
 
 
-def _sortability(X: NDArray[Any], arcs: NDArray[np.bool_]) -> Iterator[Finding]:
-    if not arcs.any():
-        return
-    by_variance = varsortability(X, arcs)
+def _sorted_by_variance(share: float) -> Iterator[Finding]:
+    told = (
+        "sorting the columns by variance finds its order, so that it stands or falls with their "
+        "units."
+        if share >= SORTED
+        else "the units of the columns do not give its order away."
+    )
     yield Finding(
         "varsortability",
         (),
-        by_variance,
-        "warning" if by_variance >= SORTED else "notice",
-        f"Variance grows along {by_variance:.0%} of the graph's paths: "
-        + (
-            "sorting the columns by variance finds its order, so that it stands or falls with "
-            "their units."
-            if by_variance >= SORTED
-            else "the units of the columns do not give its order away."
-        ),
+        share,
+        "warning" if share >= SORTED else "notice",
+        f"Variance grows along {share:.0%} of the graph's paths: {told}",
     )
-    if len(X) > X.shape[1]:
-        by_r2 = r2_sortability(X, arcs)
-        telling = max(by_r2, 1 - by_r2) >= SORTED
-        yield Finding(
-            "r2_sortability",
-            (),
-            by_r2,
-            "notice",
-            f"R² grows along {by_r2:.0%} of the graph's paths: sorting the columns by it "
-            + ("finds its order, whatever their units." if telling else "does not find its order."),
-        )
+
+
+def _sorted_by_r2(share: float) -> Iterator[Finding]:
+    telling = max(share, 1 - share) >= SORTED
+    told = "finds its order, whatever their units." if telling else "does not find its order."
+    yield Finding(
+        "r2_sortability",
+        (),
+        share,
+        "notice",
+        f"R² grows along {share:.0%} of the graph's paths: sorting the columns by it {told}",
+    )

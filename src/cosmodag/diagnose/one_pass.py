@@ -1,4 +1,4 @@
-"""Findings that cost O(n·d), a few passes over the table."""
+"""Findings that cost little beside a fit: a few passes over the table, O(n·d)."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.diagnose.collinear import combinations
 from cosmodag.diagnose.findings import Finding
 from cosmodag.io.columns import name_list
 
@@ -22,8 +23,9 @@ FAR = 30.0
 # Whole numbers that span fewer values than this may be codes.
 LEVELS = 10
 
-# The square root of the largest float32 is 1.8e19, and squares are summed.
-LARGE = 1e16
+# Learners bring a table to a common scale, but squares of more than this overflow on the way: the
+# square root of the largest float64 is 1.3e154, and squares are summed.
+LARGE = 1e150
 
 _BLOCK = 1 << 22
 _SAMPLE = 4096
@@ -38,20 +40,23 @@ class _Summary(NamedTuple):
 
 
 def quick(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
-    """Look for what a few passes over the table show, in O(n·d).
+    """Look for what a few passes over the table show, in O(n·d), and for exact combinations.
+
+    Combinations are looked for among up to 1,000 columns, in the d + 200 rows it takes.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
         Finite floats, as `cosmodag.io.as_table` gives them.
     names : sequence of str
-        One name a column.
+        One name per column.
 
     Returns
     -------
     list of Finding
-        Named ``constant``, ``too_large``, ``duplicate``, ``scale_ratio``, ``equal_scale``,
-        ``few_rows``, ``outliers`` and ``integer_codes``; those that do not apply are left out.
+        Named ``constant``, ``too_large``, ``duplicate``, ``collinear``, ``scale_ratio``,
+        ``equal_scale``, ``few_rows``, ``outliers`` and ``integer_codes``; those that do not apply
+        are left out.
 
     Examples
     --------
@@ -64,10 +69,18 @@ def quick(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
     """
     summary = _summary(X)
     constant = summary.spans == 0
+    groups = _equal_columns(X, np.flatnonzero(~constant).tolist())
+    repeats = {column for group in groups for column in group[1:]}
+    distinct = [
+        column
+        for column in np.flatnonzero(~constant & (summary.spans <= LARGE)).tolist()
+        if column not in repeats
+    ]
     return [
         *_constant(constant, names),
         *_too_large(summary.spans, names),
-        *_duplicate(X, constant, names),
+        *_duplicate(groups, names),
+        *_collinear(X, distinct, names),
         *_scale(summary.deviations, constant, names),
         *_few_rows(*X.shape),
         *_outliers(summary.distances, names),
@@ -129,34 +142,53 @@ def _too_large(spans: NDArray[np.float64], names: Sequence[str]) -> Iterator[Fin
             found,
             float(spans.max()),
             "warning",
-            f"Squares of the values in {name_list(found)} exceed what single precision holds, so "
+            f"Squares of the values in {name_list(found)} exceed what double precision holds, so "
             "that training will diverge: divide them by a large number.",
         )
 
 
-def _duplicate(
-    X: NDArray[Any], constant: NDArray[np.bool_], names: Sequence[str]
-) -> Iterator[Finding]:
-    groups: dict[bytes, list[str]] = defaultdict(list)
+def _equal_columns(X: NDArray[Any], columns: list[int]) -> list[list[int]]:
+    """Group the columns that are equal in every row; those that are like no other are left out."""
+    groups: dict[bytes, list[int]] = defaultdict(list)
     # The first rows tell nearly all columns apart, and are all that is looked at for those.
     heads: dict[bytes, list[int]] = defaultdict(list)
-    for column in np.flatnonzero(~constant).tolist():
+    for column in columns:
         heads[np.ascontiguousarray(X[:64, column]).tobytes()].append(column)
     for alike in heads.values():
         if len(alike) > 1:
             for column in alike:
-                groups[np.ascontiguousarray(X[:, column]).tobytes()].append(names[column])
-    repeated = [group for group in groups.values() if len(group) > 1]
-    if repeated:
-        found = tuple(name for group in repeated for name in group)
+                groups[np.ascontiguousarray(X[:, column]).tobytes()].append(column)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _duplicate(groups: list[list[int]], names: Sequence[str]) -> Iterator[Finding]:
+    if groups:
+        named = [[names[column] for column in group] for group in groups]
         yield Finding(
             "duplicate",
-            found,
-            sum(len(group) - 1 for group in repeated),
+            tuple(name for group in named for name in group),
+            sum(len(group) - 1 for group in groups),
             "warning",
             "Columns equal to each other in every row can swap their arcs at will: keep one of "
-            + "; one of ".join(name_list(group) for group in repeated[:3])
-            + ("." if len(repeated) <= 3 else f"; and so for {len(repeated) - 3} more groups."),
+            + "; one of ".join(name_list(group) for group in named[:3])
+            + ("." if len(named) <= 3 else f"; and so for {len(named) - 3} more groups."),
+        )
+
+
+def _collinear(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> Iterator[Finding]:
+    found = combinations(X, columns)
+    if found:
+        involved = sorted({column for whole, parts in found for column in (whole, *parts)})
+        whole, parts = found[0]
+        others = f", and so for {len(found) - 1} more" if len(found) > 1 else ""
+        yield Finding(
+            "collinear",
+            tuple(names[column] for column in involved),
+            len(found),
+            "warning",
+            f"The column {names[whole]!r} is an exact linear combination of "
+            f"{name_list([names[column] for column in parts])}{others}, as totals are and the same "
+            "quantity in two units, which makes the arcs among them arbitrary: leave one out.",
         )
 
 
@@ -231,7 +263,7 @@ def _integer_codes(
             len(found),
             "notice",
             f"If the few whole numbers in {name_list(found)} are codes of categories, their order "
-            "and distance mean nothing to a linear model: use one 0/1 column a level.",
+            "and distance mean nothing to a linear model: use one 0/1 column per level.",
         )
 
 

@@ -5,7 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["explained_variance", "r2_sortability", "varsortability"]
+__all__ = [
+    "explained_variance",
+    "r2_sortability",
+    "variance_inflation",
+    "varsortability",
+]
+
+# Scores nearer to each other than this share are tied: variances of standardised columns differ by
+# rounding alone, and no order is to be read off that.
+TIED = 1e-5
 
 
 def varsortability(X: ArrayLike, graph: ArrayLike) -> float:
@@ -13,7 +22,8 @@ def varsortability(X: ArrayLike, graph: ArrayLike) -> float:
 
     Among the pairs of ends of directed paths, counted once for every length of path between them,
     the share for which variance grows from cause to effect (Reisach et al. 2021, section 3.1): 1
-    when sorting by variance puts causes first, about ½ when it tells nothing.
+    when sorting by variance puts causes first, about ½ when it tells nothing. Variances that agree
+    to five digits, as after standardising, are tied, and a tie counts one half.
 
     Parameters
     ----------
@@ -36,7 +46,7 @@ def varsortability(X: ArrayLike, graph: ArrayLike) -> float:
     >>> varsortability(X, [[0, 1], [0, 0]]), varsortability(X, [[0, 0], [1, 0]])
     (1.0, 0.0)
     """
-    return _alignment(graph, np.var(np.asarray(X), axis=0, dtype=np.float64))
+    return _alignment(graph, np.var(np.asarray(X), axis=0, dtype=np.float64), TIED)
 
 
 def r2_sortability(X: ArrayLike, graph: ArrayLike) -> float:
@@ -68,19 +78,54 @@ def explained_variance(X: NDArray[Any]) -> NDArray[np.float64]:
     A column that others determine has R² = 1, whether or not C can be inverted; a constant one
     has R² = 0.
     """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        correlations = np.nan_to_num(np.corrcoef(X, rowvar=False))
-    np.fill_diagonal(correlations, 1.0)
-    values, vectors = np.linalg.eigh(correlations)
-    values = np.maximum(values, np.finfo(np.float64).eps * values[-1])
-    explained: NDArray[np.float64] = 1 - 1 / (vectors**2 / values).sum(axis=1)
+    explained: NDArray[np.float64] = 1 - 1 / variance_inflation(X)
     return explained
 
 
-def _alignment(graph: ArrayLike, scores: NDArray[np.float64]) -> float:
+def variance_inflation(
+    X: NDArray[Any], smallest: float = float(np.finfo(np.float64).eps)
+) -> NDArray[np.float64]:
+    """Give 1/(1 − R²) of each column on all others: the diagonal of C⁻¹, C the correlations.
+
+    Where C cannot be inverted, since columns are collinear or there are no more rows than columns,
+    eigenvalues below a share of the largest are raised to it. Columns that others determine then
+    have a very large inflation, in the order that a vanishing ridge, (C + δI)⁻¹ with δ → 0, puts
+    them in. (The pseudo-inverse, also in use, gives duplicates a small one.)
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Rows are samples.
+    smallest : float
+        The share of the largest eigenvalue of C that is taken for rounding: more for data that
+        come in single precision.
+
+    Returns
+    -------
+    array of shape (d,)
+        At least 1, and 1 for a constant column.
+
+    Examples
+    --------
+    >>> x, y = np.random.default_rng(0).normal(size=(2, 10_000))
+    >>> variance_inflation(np.column_stack([x, x + y])).round(1).tolist()
+    [2.0, 2.0]
+    """
+    deviations = np.std(X, axis=0, dtype=np.float64)
+    centred = X - np.mean(X, axis=0, dtype=np.float64)
+    standard = centred / np.where(deviations > 0, deviations, 1.0)
+    values, vectors = np.linalg.eigh(standard.T @ standard / len(X))
+    values = np.maximum(values, smallest * values[-1])
+    # A constant column is explained by none: its row of C is zero, and the ridge alone is left.
+    return np.where(deviations > 0, (vectors**2 / values).sum(axis=1), 1.0)
+
+
+def _alignment(graph: ArrayLike, scores: NDArray[np.float64], tied: float = 0.0) -> float:
     """Give the share of paths along which the score grows; a tie counts one half."""
     arcs = np.asarray(graph) != 0
-    growth = (np.sign(scores[None, :] - scores[:, None]) + 1) / 2
+    difference = scores[None, :] - scores[:, None]
+    differs = np.abs(difference) > tied * np.maximum(scores[None, :], scores[:, None])
+    growth = (np.sign(difference) * differs + 1) / 2
     step = arcs.astype(np.float32)
     paths, count, grown = arcs, 0, 0.0
     # Round k holds the pairs that k arcs in a row join; a DAG runs out of them.

@@ -8,14 +8,17 @@ from cosmodag.io.convert import (
     to_networkx,
     to_pgmpy,
 )
+from cosmodag.io.datasets import Dataset, read_dataset
 from cosmodag.io.graphs import Graph, read_graph, write_graph
 from cosmodag.io.tables import Table, as_table, read_table
 
 __all__ = [
+    "Dataset",
     "Graph",
     "Table",
     "as_table",
     "from_networkx",
+    "read_dataset",
     "read_graph",
     "read_table",
     "to_causallearn",

@@ -43,7 +43,7 @@ def not_numbers(name: str, example: object, source: str) -> DataError:
         )
     return DataError(
         f"column {name!r} of {source} is not numeric (it has the value {shown}): leave it out, or "
-        "code it as numbers first, a category as one 0/1 column a level."
+        "code it as numbers first, a category as one 0/1 column per level."
     )
 
 

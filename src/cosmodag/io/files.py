@@ -1,14 +1,33 @@
-"""Opening files for reading, with what can go wrong said in one sentence."""
+"""Files whole or not at all, what can go wrong said in one sentence, and records of CSV files.
+
+A file is written under a temporary name in the folder where it will stand, flushed to the disk,
+and renamed; a rename within one folder is atomic, so that a crash, a full disk or Ctrl-C leaves
+either the old file or the new one.
+"""
 
 import contextlib
+import csv
 import os
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from cosmodag.errors import DataError
 
-__all__ = ["check_file", "opened_text", "read_text"]
+__all__ = [
+    "check_file",
+    "fields",
+    "find_separator",
+    "opened_text",
+    "read_text",
+    "records_of",
+    "write_bytes",
+    "write_text",
+]
+
+# A comma comes after the semicolon: in 'a;b' over '1,5;2,5' the commas are decimal marks.
+_SEPARATORS = (";", "\t", ",", "|")
 
 
 def check_file(path: str | os.PathLike[str]) -> None:
@@ -44,3 +63,129 @@ def read_text(path: str | os.PathLike[str]) -> str:
     check_file(path)
     with opened_text(path) as handle:
         return handle.read()
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write ``text`` to ``path`` as UTF-8, all of it or nothing.
+
+    Line ends are written as they stand in ``text``, on every system.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to make or replace; its folder must exist.
+    text : str
+        What the file is to hold.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> write_text(folder / "note.txt", "causes first")
+    >>> (folder / "note.txt").read_text()
+    'causes first'
+    """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write ``data`` to ``path``, all of it or nothing.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to make or replace; its folder must exist.
+    data : bytes
+        What the file is to hold.
+    """
+    # A link is followed, so that it stays a link to the file that is replaced.
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise DataError(f"'{path}' is a folder: give the name of a file to write.")
+    if not target.parent.is_dir():
+        raise DataError(f"'{path}' cannot be written: make the folder '{target.parent}' first.")
+    if target.exists() and not target.is_file():
+        target.write_bytes(data)  # a device or a pipe: there is nothing to replace
+        return
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+    try:
+        _write_through(temporary, data)
+        if target.exists():
+            os.chmod(temporary, target.stat().st_mode & 0o7777)
+        os.replace(temporary, target)
+    except PermissionError as error:
+        raise DataError(f"'{path}' cannot be written: permission denied.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+    _sync_folder(target.parent)
+
+
+def _write_through(path: Path, data: bytes) -> None:
+    """Write a new file and wait until it is on the disk."""
+    # Not tempfile.mkstemp: that makes files only their owner can read, whatever the umask.
+    with open(path, "xb") as handle:
+        handle.write(data)
+        handle.flush()
+        os.fsync(handle.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the rename itself on the disk, where the system can (Windows cannot)."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def records_of(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the text of each record that is not blank; quoted fields may hold line ends.
+
+    A quote that is still open after as many characters as a field may have is refused, so that a
+    lone one does not swallow the file.
+    """
+    pending: list[str] = []
+    is_open = False
+    characters = 0
+    for line in lines:
+        pending.append(line)
+        quotes = line.count('"')
+        is_open ^= quotes % 2 == 1
+        characters = 0 if quotes else characters + len(line)
+        if is_open and characters > csv.field_size_limit():
+            raise csv.Error("a quotation mark is opened and never closed")
+        if not is_open:
+            yield from _unless_blank(pending)
+            pending = []
+    yield from _unless_blank(pending)
+
+
+def _unless_blank(lines: list[str]) -> Iterator[str]:
+    record = "".join(lines)
+    if record.strip():
+        yield record
+
+
+def find_separator(records: Sequence[str]) -> str:
+    """Find the separator that cuts the first records into the same number (> 1) of fields."""
+    counts = {
+        separator: [_count(record, separator) for record in records] for separator in _SEPARATORS
+    }
+    for separator in _SEPARATORS:
+        if counts[separator][0] > 1 and len(set(counts[separator])) == 1:
+            return separator
+    return max((",", ";", "\t", "|"), key=lambda separator: counts[separator][0])
+
+
+def _count(record: str, separator: str) -> int:
+    try:
+        return len(fields(record, separator))
+    except csv.Error:  # a line end that only another separator leaves within quotes
+        return 0
+
+
+def fields(record: str, separator: str) -> list[str]:
+    """Cut one record into its fields."""
+    return next(csv.reader([record], delimiter=separator, skipinitialspace=True))

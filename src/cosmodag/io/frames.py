@@ -31,7 +31,7 @@ class Table:
         float64, or float32 where the caller's data was; rows are samples. It may share memory
         with what the caller gave: never write to it.
     names : list of str
-        One distinct name a column.
+        One distinct name per column.
     """
 
     X: NDArray[Any]
@@ -43,7 +43,9 @@ def as_table(
     names: Sequence[str] | None = None,
     *,
     missing: Missing = "error",
+    fewest_rows: int = 2,
     source: str = "the table",
+    remedy: str = "fill them in, or leave out the rows that hold them",
 ) -> Table:
     """Turn a table in memory into a checked float matrix and column names.
 
@@ -56,8 +58,12 @@ def as_table(
         Column names; by default those of the data frame, or ``x0, x1, …`` for an array.
     missing : {"error", "drop"}
         Refuse missing values, or drop the rows that hold one and warn how many.
+    fewest_rows : int
+        2 to learn from a table, 1 to use what was learnt on it.
     source : str
         How messages call the table.
+    remedy : str
+        What the message on missing values advises.
 
     Returns
     -------
@@ -85,14 +91,18 @@ def as_table(
         if len(own_names) != columns:
             raise DataError(
                 f"{source} has {columns} columns but {len(own_names)} names were given: "
-                "give one name a column."
+                "give one name per column."
             )
     if own_names is None:
         own_names = [f"x{index}" for index in range(columns)]
     check_names(own_names, source)
     if not _all_finite(matrix):
-        matrix = _without_missing(matrix, own_names, missing, source)
-    if len(matrix) < 2:
+        _refuse_infinite(matrix, own_names, source)
+        if missing == "error":
+            absent = _chosen(own_names, np.isnan(matrix).any(axis=0))
+            raise DataError(f"{source} has missing values (NaN) in {name_list(absent)}: {remedy}.")
+        matrix = _complete_rows(matrix, own_names, fewest_rows, source)
+    if len(matrix) < fewest_rows:
         raise DataError(
             f"{source} has one row (n_samples=1): structure cannot be learnt from fewer than two, "
             "so add rows."
@@ -172,26 +182,24 @@ def _all_finite(matrix: NDArray[Any]) -> bool:
     return bool(np.isfinite(total)) or bool(np.isfinite(matrix).all())
 
 
-def _without_missing(
-    matrix: NDArray[Any], names: list[str], missing: Missing, source: str
-) -> NDArray[Any]:
-    """Refuse infinite values; refuse or drop missing ones."""
+def _refuse_infinite(matrix: NDArray[Any], names: list[str], source: str) -> None:
     infinite = np.isinf(matrix).any(axis=0)
     if infinite.any():
         raise DataError(
             f"{source} has infinite values in {name_list(_chosen(names, infinite))}: replace them "
             "by numbers, or leave those rows out."
         )
+
+
+def _complete_rows(
+    matrix: NDArray[Any], names: list[str], fewest_rows: int, source: str
+) -> NDArray[Any]:
+    """Drop the rows that have a missing value, and warn how many."""
     absent = np.isnan(matrix)
     columns = name_list(_chosen(names, absent.any(axis=0)))
-    if missing == "error":
-        raise DataError(
-            f"{source} has missing values (NaN) in {columns}: fill them in, or drop the rows that "
-            "hold them with missing='drop' (--missing drop)."
-        )
     complete = ~absent.any(axis=1)
     kept = int(complete.sum())
-    if kept < 2:
+    if kept < fewest_rows:
         raise DataError(
             f"{source} has only {kept} row(s) without missing values (in {columns}), so that "
             "dropping the others leaves nothing to learn from: fill the values in, or leave those "

@@ -9,9 +9,8 @@ import numpy as np
 
 from cosmodag.errors import DataError
 from cosmodag.io.columns import check_names
-from cosmodag.io.digraph import Graph
-from cosmodag.io.named_arcs import graph_from_names, number
-from cosmodag.io.records import fields, find_separator, records_of
+from cosmodag.io.digraph import Graph, graph_from_names, number
+from cosmodag.io.files import fields, find_separator, records_of
 
 __all__ = ["dump_adjacency", "dump_edges", "is_edge_list", "parse_adjacency", "parse_edges"]
 
@@ -20,7 +19,7 @@ _PLAIN = re.compile(r"[\w.()/+-](?:[\w.()/+ -]*[\w.()/+-])?")
 
 
 def dump_edges(graph: Graph) -> str:
-    """Write ``source,target,weight``, a line an arc; an isolated node has a line to itself."""
+    """Write ``source,target,weight``, one line per arc; an isolated node has a line to itself."""
     names = [_quoted(name) for name in graph.names]
     sources, targets, values = graph.arcs()
     isolated = np.ones(len(names), dtype=bool)
@@ -70,10 +69,11 @@ def is_edge_list(text: str) -> bool:
 
     The first line of a matrix starts with an empty cell, or holds variables only.
     """
-    records = list(itertools.islice(records_of(io.StringIO(text, newline="")), 2))
-    if not records:
+    try:
+        records = list(itertools.islice(records_of(io.StringIO(text, newline="")), 2))
+        first = fields(records[0], find_separator(records)) if records else [""]
+    except csv.Error:  # said when the file is read
         return False
-    first = fields(records[0], find_separator(records))
     return first[0].strip() != "" and _end_columns(first) is not None
 
 
@@ -86,14 +86,19 @@ def _end_columns(header: list[str]) -> tuple[int, int] | None:
 
 
 def _rows(text: str, source: str) -> list[list[str]]:
-    records = list(itertools.islice(records_of(io.StringIO(text, newline="")), 2))
-    if not records:
-        raise DataError(f"{source} is empty: it holds no graph.")
+    """Cut a CSV into fields; blanks around a field count only within quotes."""
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=find_separator(records))
+        records = list(itertools.islice(records_of(io.StringIO(text, newline="")), 2))
+        if not records:
+            raise DataError(f"{source} is empty: it holds no graph.")
+        separator = find_separator(records)
+        lines = io.StringIO(text, newline="")
+        reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
         rows = [row for row in reader if row]
     except csv.Error as error:
         raise DataError(f"{source} cannot be read as CSV: {error}.") from error
+    if '"' not in text:
+        rows = [[field.strip() for field in row] for row in rows]
     for index, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise DataError(

@@ -8,8 +8,7 @@ import re
 from typing import NamedTuple
 
 from cosmodag.errors import DataError
-from cosmodag.io.digraph import Graph
-from cosmodag.io.named_arcs import graph_from_names, number
+from cosmodag.io.digraph import Graph, graph_from_names, number
 
 __all__ = ["dump_dagitty", "dump_dot", "parse_dot"]
 
@@ -71,8 +70,9 @@ def _dump(kind: str, names: list[str], graph: Graph, label: str) -> str:
 def parse_dot(text: str, source: str) -> Graph:
     """Read a directed graph in DOT or DAGitty syntax.
 
-    The weight of an arc is its ``beta``, or else its ``weight``, or else 1. Node lists in braces
-    are read, ``{a b} -> c``; other subgraphs are not.
+    The weight of an arc is its ``beta``, or else its ``weight``, or else 1; what ``edge [...]``
+    sets holds for the arcs after it. Node lists in braces are read, ``{a b} -> c``; other
+    subgraphs are not.
     """
     return _Reader(text, source).graph()
 
@@ -85,6 +85,7 @@ class _Reader:
         self.text = text
         self.tokens = _tokens(text, source)
         self.position = 0
+        self.edge_defaults: dict[str, str] = {}
         self.nodes: dict[str, None] = {}
         self.sources: list[str] = []
         self.targets: list[str] = []
@@ -149,7 +150,9 @@ class _Reader:
             keyword = self.now.kind == "word" and self.now.value.lower()
             if keyword in ("graph", "node", "edge") and following.value == "[":
                 self.position += 1
-                self._attributes()
+                attributes = self._attributes()
+                if keyword == "edge":
+                    self.edge_defaults |= attributes
                 return
         self._arcs()
 
@@ -169,8 +172,9 @@ class _Reader:
             forward = arrow.value == "->"
             pairs += [(u, v) if forward else (v, u) for u in left for v in right]
             left = right
-        attributes = self._attributes()
-        value = number(attributes.get("beta", attributes.get("weight", "1")), self.source)
+        own = self._attributes()
+        weight = _weight(own, _weight(self.edge_defaults, "1"))
+        value = number(weight, self.source)
         self.sources += [pair[0] for pair in pairs]
         self.targets += [pair[1] for pair in pairs]
         self.values += [value] * len(pairs)
@@ -213,6 +217,10 @@ class _Reader:
                     found[key] = self._identifier()
             self.position += 1
         return found
+
+
+def _weight(attributes: dict[str, str], default: str) -> str:
+    return attributes.get("beta", attributes.get("weight", default))
 
 
 def _tokens(text: str, source: str) -> list[_Token]:

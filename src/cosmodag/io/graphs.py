@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Literal
 
 from cosmodag.errors import DataError
-from cosmodag.io.atomic import write_text
 from cosmodag.io.digraph import Graph
-from cosmodag.io.files import read_text
+from cosmodag.io.files import read_text, write_text
 from cosmodag.io.graph_csv import (
     dump_adjacency,
     dump_edges,
@@ -17,9 +16,14 @@ from cosmodag.io.graph_csv import (
     parse_edges,
 )
 from cosmodag.io.graph_dot import dump_dagitty, dump_dot, parse_dot
-from cosmodag.io.graph_gml import dump_gml, parse_gml
-from cosmodag.io.graph_json import dump_json, parse_json
-from cosmodag.io.graph_xml import dump_graphml, parse_graphml
+from cosmodag.io.graph_networkx import (
+    dump_gml,
+    dump_graphml,
+    dump_json,
+    parse_gml,
+    parse_graphml,
+    parse_json,
+)
 
 __all__ = ["Graph", "GraphFormat", "read_graph", "write_graph"]
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.io.atomic import write_bytes
-from cosmodag.io.files import check_file
+from cosmodag.io.files import check_file, write_bytes
 
 __all__ = ["read_model", "write_model"]
 
@@ -21,7 +20,7 @@ _FORMAT = "cosmodag-model-1"
 def write_model(
     path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
 ) -> None:
-    """Write arrays, and facts that JSON can hold, atomically.
+    """Write arrays, and facts that JSON can hold or that are NumPy scalars, atomically.
 
     Examples
     --------
@@ -35,8 +34,14 @@ def write_model(
     from safetensors.numpy import save
 
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    metadata = {"format": _FORMAT, "facts": json.dumps(dict(facts))}
+    metadata = {"format": _FORMAT, "facts": json.dumps(dict(facts), default=_plain)}
     write_bytes(path, save(contiguous, metadata))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be saved: it is a {type(value).__name__}, not plain data.")
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

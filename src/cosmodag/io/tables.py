@@ -16,9 +16,8 @@ import numpy as np
 
 from cosmodag.errors import DataError
 from cosmodag.io.columns import check_names, not_numbers
-from cosmodag.io.files import check_file, opened_text
+from cosmodag.io.files import check_file, fields, find_separator, opened_text, records_of
 from cosmodag.io.frames import Missing, Table, as_table
-from cosmodag.io.records import fields, find_separator, records_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +75,12 @@ def read_table(
             f"{source} is not a table this can read: give a file that ends in .csv, .tsv, "
             ".parquet or .npy."
         )
-    table = as_table(readers[suffix](), missing=missing, source=source)
+    table = as_table(
+        readers[suffix](),
+        missing=missing,
+        source=source,
+        remedy="fill them in, or drop the rows that hold them with missing='drop' (--missing drop)",
+    )
     return Table(table.X.astype(np.float64, copy=False), table.names)
 
 

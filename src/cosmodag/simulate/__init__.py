@@ -1,6 +1,7 @@
 """Random graphs and data drawn from them, by name or part by part."""
 
-from cosmodag.simulate.dataset import DENSE_LIMIT, Dataset, read_dataset
+from cosmodag.dags import DENSE_LIMIT
+from cosmodag.io.datasets import Dataset, read_dataset
 from cosmodag.simulate.graphs import bipartite, erdos_renyi, random_weights, scale_free
 from cosmodag.simulate.mechanisms import NOISES, population_covariance, sample_linear
 from cosmodag.simulate.named import DatasetName, load, parse_name

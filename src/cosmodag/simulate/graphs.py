@@ -158,7 +158,9 @@ def random_weights(
     >>> bool((abs(weights.data) >= 0.5).all() and (abs(weights.data) <= 2).all())
     True
     """
-    weights = sparse.csr_array(graph, dtype=np.float64)
+    # A copy: the constructor shares the caller's indices, and dropping zeros moves them.
+    weights = sparse.csr_array(graph, dtype=np.float64, copy=True)
+    weights.sum_duplicates()
     weights.eliminate_zeros()
     magnitudes = rng.uniform(low, high, size=weights.nnz)
     weights.data = magnitudes * rng.choice([-1.0, 1.0], size=weights.nnz)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import helmert
 
 from cosmodag.errors import DataError
-from cosmodag.simulate.dataset import Dataset, dense_if_small
+from cosmodag.io.datasets import Dataset, dense_if_small
 from cosmodag.simulate.graphs import (
     SparseMatrix,
     bipartite,

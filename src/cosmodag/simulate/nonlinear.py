@@ -72,7 +72,8 @@ def sample_nonlinear(
     # A stream of their own keeps the functions the same however many rows of noise are drawn.
     function_rng = np.random.default_rng(rng.integers(2**63))
     values = draw_noise("gauss", samples, scales, graph.shape[0], rng)
-    parents = sparse.csc_array(graph)
+    parents = sparse.csc_array(graph != 0)  # a stored zero is no arc
+    parents.eliminate_zeros()
     for node in np.concatenate(generations(graph)):
         inputs = parents.indices[parents.indptr[node] : parents.indptr[node + 1]]
         if inputs.size:

@@ -78,7 +78,7 @@ def double(sums: Doubling) -> Doubling:
 
 
 def power_rounds(matrix: Array, left: Array, right: Array, rounds: int) -> tuple[Array, Array]:
-    """Turn two vectors towards the leading left and right eigenvectors, O(d²) a round."""
+    """Turn two vectors towards the leading left and right eigenvectors, O(d²) per round."""
     for _ in range(rounds):
         left, right = _unit(left @ matrix), _unit(matrix @ right)
     return left, right

@@ -1,4 +1,4 @@
-"""The one record that a simulated or a real data set comes in."""
+"""The one record that a simulated or a real data set comes in, and reading one from two files."""
 
 import os
 import warnings
@@ -14,7 +14,7 @@ from cosmodag.errors import DataError, DataWarning
 from cosmodag.io.graphs import GraphFormat, read_graph
 from cosmodag.io.tables import Missing, read_table
 
-__all__ = ["DENSE_LIMIT", "Dataset", "read_dataset"]
+__all__ = ["Dataset", "dense_if_small", "read_dataset"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Dataset:
     seed : int or None
         What the data were simulated from; None for data that were not.
     X : ndarray of float64, shape (n, d)
-        The samples, one a row, not centred.
+        The samples, one per row, not centred.
     names : tuple of str
         The d column names.
     weights : ndarray or scipy.sparse.csr_array of float64, shape (d, d), or None

@@ -1,0 +1,80 @@
+"""Columns that are exact linear combinations of others: totals, shares, one quantity in two units.
+
+Any of the columns involved can be written through the others, so that the data cannot tell which
+of them are causes.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+__all__ = ["MOST_COLUMNS", "combinations"]
+
+# Above this, a factorisation of d×d would be felt beside the rest of the quick findings.
+MOST_COLUMNS = 1_000
+# More rows than columns by this many leave no chance of a combination that is not there.
+_SPARE_ROWS = 200
+
+
+def combinations(X: NDArray[Any], columns: list[int]) -> list[tuple[int, list[int]]]:
+    """Find columns that others determine, to the last digits, up to a constant.
+
+    A QR factorisation of centred columns of unit length leaves on its diagonal what a column has
+    beside the columns before it. Some d + 200 rows are looked at, since what is no combination in
+    a part of the rows is none in all of them; what is one there is then looked for in all rows.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Finite floats.
+    columns : list of int
+        The columns to look at: varying, and no two of them equal.
+
+    Returns
+    -------
+    list of (column, others)
+        Each column that those of `others` determine, all before it. Empty also when there are no
+        more rows than columns, or more than ``MOST_COLUMNS`` columns.
+
+    Examples
+    --------
+    >>> a, b, c = np.random.default_rng(0).normal(size=(3, 100))
+    >>> combinations(np.column_stack([a, b, c, a - 2 * b + 7]), [0, 1, 2, 3])
+    [(3, [0, 1])]
+    """
+    if not 1 < len(columns) <= min(MOST_COLUMNS, len(X) - 1):
+        return []
+    step = max(1, len(X) // (len(columns) + _SPARE_ROWS))
+    if step > 1 and not _dependent(X[::step, columns]):
+        return []
+    return [(columns[whole], [columns[part] for part in parts])
+            for whole, parts in _dependent(X[:, columns])]  # fmt: skip
+
+
+def _dependent(X: NDArray[Any]) -> list[tuple[int, list[int]]]:
+    """Factorise, and read off which columns the ones before them determine, and by which."""
+    # In a column of single precision, a combination of others is rounded at about 1e-7 of it.
+    rounding = 1e-6 if X.dtype == np.float32 else 1e-10
+    centred = X - X.mean(axis=0, dtype=np.float64)
+    lengths = np.linalg.norm(centred, axis=0)
+    # Against a large mean, the last digits of what is left after centring are rounding too.
+    resolved = np.maximum(rounding, np.abs(X).max(axis=0) / np.where(lengths > 0, lengths, 1)
+                          * float(np.finfo(X.dtype).eps) * np.sqrt(len(X)))  # fmt: skip
+    factor = linalg.qr(
+        centred / np.where(lengths > 0, lengths, 1), mode="r", overwrite_a=True, check_finite=False
+    )[0]
+    found: list[tuple[int, list[int]]] = []
+    free: list[int] = []
+    for column in range(X.shape[1]):
+        # Determined columns are left out of the basis, or they would hide one another.
+        beside = factor[:, column].copy()
+        if abs(beside[column]) > resolved[column]:
+            free.append(column)
+            continue
+        basis = factor[np.ix_(range(column), free)]
+        coefficients = np.linalg.lstsq(basis, beside[:column], rcond=None)[0]
+        involved = np.flatnonzero(np.abs(coefficients) > np.sqrt(rounding))
+        found.append((column, [free[part] for part in involved]))
+    return found

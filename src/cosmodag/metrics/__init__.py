@@ -1,0 +1,13 @@
+"""How close an estimated graph comes to the true one.
+
+Scores compare a true graph B with an estimate W, both d×d with [u, v] the arc u → v; either may be
+dense, sparse or a data frame. The estimated graph holds the arcs with |W_uv| > threshold, strictly.
+All counts and rates are over the d² entries, diagonal included, as in the paper: a self-loop is a
+false positive. A ratio whose denominator is zero is ``nan``.
+"""
+
+from cosmodag.metrics.adjustment import adjustment_distances
+from cosmodag.metrics.evaluation import evaluate
+from cosmodag.metrics.orders import order_divergence
+
+__all__ = ["adjustment_distances", "evaluate", "order_divergence"]

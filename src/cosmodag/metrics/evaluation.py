@@ -1,0 +1,136 @@
+"""Every score of an estimate, in one dictionary."""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cosmodag.dags import is_dag, topological_order
+from cosmodag.equivalence import class_distance
+from cosmodag.errors import DataError
+from cosmodag.metrics.adjustment import adjustment_distances
+from cosmodag.metrics.counts import Counts, count, hamming_scores, skeleton_scores
+from cosmodag.metrics.matrices import Matrix, aligned, arcs_of, labelled
+from cosmodag.metrics.orders import order_divergence
+from cosmodag.metrics.ranking import ranking_scores
+
+__all__ = ["evaluate"]
+
+Names = Sequence[Hashable] | None
+
+
+def evaluate(
+    truth: Matrix,
+    weights: Matrix,
+    threshold: float = 0.3,
+    *,
+    order: ArrayLike | None = None,
+    names: Names = None,
+    sid: bool = False,
+) -> dict[str, float]:
+    """Score an estimated weight matrix against the true graph, every way the paper does and more.
+
+    Parameters
+    ----------
+    truth : array, data frame or sparse matrix, shape (d, d)
+        The true graph: its non-zero entries are the arcs. No self-loops.
+    weights : array, data frame or sparse matrix, shape (d, d)
+        The estimate W, of which only |W| matters. Variables are matched by label if both are
+        labelled data frames, and by position otherwise.
+    threshold : float
+        Arcs are the entries with |W_uv| strictly above it.
+    order : sequence of d names or numbers, optional
+        The learner's causal order (``causal_order_``), causes first, for ``order_divergence``.
+        Without it the order is read off the thresholded estimate (lowest index first among those
+        free to come next).
+    names : sequence of d names, optional
+        What an order of names refers to; by default the labels of a data frame.
+    sid : bool
+        Also compute the structural intervention distance and its kin, which need both graphs to
+        be acyclic, and take time.
+
+    Returns
+    -------
+    dict of str to float
+        ``auc``, ``auc_off_diagonal``
+            Area under the ROC curve of |W| over all d² entries, and without the diagonal.
+        ``average_precision``
+            Area under the precision-recall steps, over all d² entries.
+        ``nhd``
+            Normalised Hamming distance (FP + FN) / d: a reversed arc costs 2, as in the paper.
+        ``shd``
+            Structural Hamming distance: pairs of nodes joined differently, plus self-loops; a
+            reversed arc costs 1.
+        ``shd_double``
+            FP + FN, the paper's count, in which a reversed arc costs 2; d times ``nhd``.
+        ``tpr``, ``fpr``, ``fdr``, ``precision``, ``f1``
+            TP/E, FP/(d² − E), FP/(TP + FP), TP/(TP + FP) and 2TP/(2TP + FP + FN), where E is the
+            number of true arcs and a reversed arc is one false positive and one false negative.
+        ``skeleton_precision``, ``skeleton_recall``, ``skeleton_f1``
+            The same with directions and self-loops forgotten.
+        ``reversed``
+            True arcs found only the wrong way round.
+        ``shd_class``
+            Structural Hamming distance between the essential graphs (CPDAGs) of the two: pairs of
+            nodes marked differently; ``nan`` if either graph is cyclic.
+        ``order_divergence``
+            True arcs that the order contradicts; ``nan`` if there is none since the estimate is
+            cyclic.
+        ``edges``, ``true_edges``
+            The number of arcs in the thresholded estimate and in the truth.
+        ``sid``, ``parent_aid``, ``ancestor_aid``
+            Only when asked: see `adjustment_distances`.
+
+    Raises
+    ------
+    DataError
+        If the matrices are not square and of one shape, the truth has a self-loop, a weight is not
+        finite, or `sid` is asked for a graph with a cycle.
+
+    Examples
+    --------
+    >>> truth = np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]])
+    >>> weights = np.array([[0.0, 0.9, 0.1], [0.0, 0.0, 0.0], [0.0, -1.2, 0.0]])
+    >>> scores = evaluate(truth, weights)
+    >>> scores["shd"], scores["shd_double"], scores["tpr"].__round__(3)
+    (2, 3, 0.333)
+    """
+    true_graph, estimate = labelled(truth, "truth"), labelled(weights, "weights")
+    labels = true_graph.names or estimate.names
+    truth, weights = true_graph.matrix, aligned(true_graph, estimate)
+    if np.any(truth.diagonal()):
+        raise DataError("The truth has a self-loop, which no arc of a DAG is: remove it.")
+    tails, heads = arcs_of(truth)
+    graph = _above(weights, threshold)
+    counts = count(tails, heads, graph)
+    return {
+        **ranking_scores(tails, heads, weights),
+        **hamming_scores(counts),
+        **skeleton_scores(counts),
+        **_scores_of_dags(truth, graph, counts, order, labels if names is None else names),
+        "edges": counts.edges,
+        "true_edges": counts.true_edges,
+        **(adjustment_distances(truth, graph) if sid else {}),
+    }
+
+
+def _above(weights: Matrix, threshold: float) -> Matrix:
+    if not threshold >= 0:
+        raise DataError(f"The threshold {threshold} must be zero or more.")
+    return abs(weights) > threshold
+
+
+def _scores_of_dags(
+    truth: Matrix, graph: Matrix, counts: Counts, order: ArrayLike | None, names: Names
+) -> dict[str, float]:
+    """Scores that need an order of the estimate, or both graphs to be acyclic."""
+    # A self-loop or a two-cycle is seen at once, which saves sorting a dense estimate.
+    acyclic = counts.edges == counts.pairs and is_dag(graph)
+    if order is None and acyclic:
+        order, names = topological_order(graph), None
+    return {
+        "shd_class": class_distance(truth, graph) if acyclic and is_dag(truth) else float("nan"),
+        "order_divergence": (
+            float("nan") if order is None else order_divergence(truth, order, names)
+        ),
+    }
