@@ -2,11 +2,18 @@
 
 from dataclasses import dataclass, replace
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.solver.methods.rounds import Lanes, select, take_apart, with_settings
-from cosmodag.solver.minimisers.stochastic import Minimiser
+from cosmodag.solver.methods.progress import Progress, of_each, replace_where
+from cosmodag.solver.minimisers.base import (
+    Minimiser,
+    first_that_implements,
+    needs_of,
+    trains_any,
+)
 from cosmodag.solver.problems import Batch, Solution
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.watch import Watch
@@ -24,12 +31,15 @@ class TwoStage:
     2. Drop weak arcs, and project the graph on the gradient flow of a potential φ: `potentials`.
     3. Freeze φ and minimise loss + λ₁‖W‖₁ over K, where W = K ∘ ReLU(φ_v − φ_u).
 
+    Stopped early, it answers with the weights of stage 1, and their recipe: K may have hardly
+    moved from where it was drawn.
+
     Attributes
     ----------
     preliminary, recipe
         What is minimised in stage 1 and in stage 3.
-    first, second
-        How each is solved.
+    minimisers
+        How each is solved: by the first that implements it.
     threshold
         Arcs with \|W\| below it are dropped in stage 2.
     multipliers
@@ -38,42 +48,69 @@ class TwoStage:
 
     preliminary: Recipe
     recipe: Recipe
-    first: Minimiser
-    second: Minimiser
+    minimisers: tuple[Minimiser, ...]
     threshold: float = 0.3
     multipliers: tuple[float, ...] = (10.0, 1000.0)
 
+    @property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """Those of the two that are trained."""
+        both = (self.preliminary, self.recipe)
+        return tuple(recipe for recipe in both if trains_any(self.minimisers, recipe))
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What both recipes and their minimisers read, but for what the stages say."""
+        read = (needs_of(self.minimisers, recipe) for recipe in (self.preliminary, self.recipe))
+        return frozenset[str]().union(*read) - {"multiplier", "penalty", "priority_learning_rate"}
+
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve a batch of problems of one shape."""
-        batch = with_settings(batch, penalty=0.0, multiplier=0.0)
+        batch = batch.with_settings(penalty=0.0, multiplier=0.0, priority_learning_rate=0.0)
         free = replace(batch, recipe=self.preliminary)
-        lanes = Lanes.of(free)
+        reached = Progress.of(free)
+        reached.converged[:] = True
         for multiplier in self.multipliers:
-            self._run(lanes, self.first, with_settings(free, multiplier=multiplier), watch)
-        weights = [
-            self.first.read_out(self.preliminary, lane)
-            for lane in take_apart(lanes.parameters, batch.size)
-        ]
-        phi = [potentials(np.abs(lane) >= self.threshold) for lane in weights]
-        lanes.parameters = {
-            **Lanes.of(batch).parameters,
-            "order": np.stack(phi).astype(batch.tables.dtype),
-        }
-        self._run(lanes, self.second, with_settings(batch, priority_learning_rate=0.0), watch)
-        return lanes.solutions()
+            if reached.stopped is None:
+                self._run(reached, free.with_settings(multiplier=multiplier), watch)
+        first_weights = reached.parameters
+        if reached.stopped is None:
+            phi = self._potentials(free, first_weights)
+            reached.parameters = {**Progress.of(batch).parameters, "order": phi}
+            self._run(reached, batch, watch)
+        if reached.stopped is not None:
+            reached.parameters = first_weights
+            return reached.solutions(self.preliminary)
+        return reached.solutions(self.recipe)
 
-    def _run(self, lanes: Lanes, minimiser: Minimiser, batch: Batch, watch: Watch) -> None:
-        """Solve one problem of the sequence, from where the lanes stand."""
-        found = minimiser.minimise(batch, lanes.parameters, lanes.active, lanes.epochs, watch)
-        lanes.epochs += found.epochs
-        lanes.stopped = found.stopped
-        lanes.drop_diverged(found.parameters)
-        lanes.record(lanes.active, loss=found.loss, multiplier=batch.settings["multiplier"])
-        lanes.parameters = select(lanes.active, found.parameters, lanes.parameters)
+    def _run(self, reached: Progress, batch: Batch, watch: Watch) -> None:
+        """Solve one problem of the sequence, from where the batch stands."""
+        minimiser = first_that_implements(self.minimisers, batch.recipe, batch.features)
+        found = minimiser.minimise(
+            batch, reached.parameters, reached.active, reached.iterations, watch
+        )
+        reached.drop(reached.count(found))
+        reached.record(loss=found.loss, multiplier=batch.settings["multiplier"])
+        reached.parameters = replace_where(reached.active, found.parameters, reached.parameters)
+        reached.converged &= reached.active & found.converged
 
-    def read_out(self, parameters: Parameters) -> NDArray[np.floating]:
-        """Strength of every arc of one problem."""
-        return self.second.read_out(self.recipe, parameters)
+    def _potentials(self, batch: Batch, parameters: Parameters) -> NDArray[np.floating]:
+        """φ of every problem, from its weights in stage 1 and the order to which it is bound."""
+        found = []
+        for lane, own in enumerate(of_each(parameters, batch.size)):
+            support, gaps = batch.of_lane("support", lane), batch.of_lane("gaps", lane)
+            with jax.default_device(batch.device):
+                strengths = batch.recipe.strengths(
+                    own, batch.settings_of(lane), 1.0 if support is None else jnp.asarray(support)
+                )
+                phi = potentials(np.abs(np.asarray(strengths)) >= self.threshold)
+                if gaps is not None:
+                    bound = self.recipe.structure.restrain(
+                        {"order": jnp.asarray(phi)}, batch.settings_of(lane), jnp.asarray(gaps)
+                    )
+                    phi = np.asarray(bound["order"])
+            found.append(phi)
+        return np.stack(found).astype(batch.dtype)
 
 
 def potentials(adjacency: ArrayLike) -> NDArray[np.float64]:

@@ -1,24 +1,33 @@
 """DAGMA's own sub-solver: Adam on the full gradient, in float64, on the covariance."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.closed_forms import log_determinant_value_and_gradient
 from cosmodag.compiled import compiled
-from cosmodag.solver.methods.rounds import Mask
-from cosmodag.solver.minimisers.covariance import covariance_of, half_squared_error
-from cosmodag.solver.minimisers.stochastic import Minimised
+from cosmodag.mechanism import Linear
+from cosmodag.objective import Barrier
+from cosmodag.objective import half_squared_error as half_squared_error_of_rows
+from cosmodag.solver.backend import FEATURES
+from cosmodag.solver.minimisers.base import Mask, Minimised
+from cosmodag.solver.minimisers.covariance import (
+    Covariances,
+    covariances_of,
+    half_squared_error,
+)
+from cosmodag.solver.minimisers.each_lane import Ended, each_lane
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.threads import threads_for
 from cosmodag.solver.training.adam import EPSILON
+from cosmodag.solver.training.guards import NARROW, Inside
+from cosmodag.solver.training.schedules import Constant
 from cosmodag.solver.watch import Watch
-from cosmodag.structure import Parameters
+from cosmodag.structure import Free, Parameters, names_of
 
-__all__ = ["Descent", "descend", "invert_m_matrix"]
+__all__ = ["Arcs", "DescentSettings", "LinearDescent", "StageSettings", "descend", "invert_m_matrix"]
 
 Float64 = NDArray[np.float64]
 
@@ -28,19 +37,34 @@ _BLOCK = 16
 _GOES_ON, _LEFT_THE_DOMAIN, _AT_REST = 0, 1, 2
 
 
-class Knobs(NamedTuple):
-    """Settings of one stage."""
+class DescentSettings(TypedDict):
+    """Adam's settings, and iterations at most."""
+
+    learning_rate: float
+    beta1: float
+    beta2: float
+    rounds: float
+
+
+class StageSettings(NamedTuple):
+    """Settings of one stage of one problem, as compiled code reads them."""
 
     score_weight: float
     radius: float
-    lambda1: float
     learning_rate: float
     beta1: float
     beta2: float
 
 
+class Arcs(NamedTuple):
+    """What is known of arcs, (d, d) each: one where an arc may exist, and μλ₁ where it has one."""
+
+    support: Float64
+    price: Float64
+
+
 @dataclass(frozen=True)
-class Descent:
+class LinearDescent:
     """Minimise μ (‖X − XW‖_F²/2n + λ₁‖W‖₁) − log det(sI − W∘W) + d log s, the diagonal zero.
 
     Every iteration needs the inverse of sI − W∘W for the gradient, and reads from it whether W is
@@ -57,55 +81,81 @@ class Descent:
 
     tolerance: float = 1e-6
     look_every: int = 1000
+    trains: ClassVar[bool] = False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Adam's settings, and iterations at most."""
+        return names_of(DescentSettings)
+
+    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+        """Half squared errors of linear relations behind a barrier, all rows in every step."""
+        return (
+            recipe.structure in (Free(), Free(from_zero=False))
+            and recipe.mechanism == Linear()
+            and recipe.objective == Barrier(half_squared_error_of_rows)
+            and recipe.schedule == Constant()
+            and recipe.batch_size is None
+            and recipe.guard in (None, Inside())
+            and features <= FEATURES
+        )
 
     def minimise(
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
         """Solve the active lanes one after another."""
-        arcs = np.array(parameters["arcs"], np.float64)
-        loss = np.full(batch.size, np.nan)
-        refused = np.zeros(batch.size, bool)
-        longest = 0
-        with threads_for(batch.variables):
-            for lane in np.flatnonzero(active).tolist():
-                knobs = Knobs(*(float(batch.settings[name][lane]) for name in Knobs._fields))
-                covariance = covariance_of(batch, lane)
-                limit = int(batch.settings["epochs"][lane])
-                iterations, refused[lane], loss[lane] = self._descend(
-                    covariance, arcs[lane], knobs, limit, watch
-                )
-                longest = max(longest, iterations)
-        return Minimised({**parameters, "arcs": arcs}, loss, longest, refused, watch.stop)
 
-    def _descend(
-        self, covariance: Float64, weights: Float64, knobs: Knobs, limit: int, watch: Watch
-    ) -> tuple[int, bool, float]:
-        """Change the weights of one problem; give iterations, whether refused, the objective."""
+        def solve_one(lane: int, start: Parameters) -> Ended:
+            return self._solve_one(batch, lane, start, watch)
+
+        return each_lane(batch, parameters, active, watch, solve_one)
+
+    def _solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+        settings = batch.settings_of(lane)
+        stage = StageSettings(*(settings[name] for name in StageSettings._fields))
+        covariances = covariances_of(batch, lane)
+        arcs = _arcs_of(batch, lane, stage.score_weight * settings["lambda1"])
+        weights = start["arcs"] * arcs.support
         mean, square, move = np.zeros((3, *weights.shape))
-        done, rate, status = 0, knobs.learning_rate, _GOES_ON
+        limit, done = int(settings["rounds"]), 0
+        rate, status, rests = stage.learning_rate, _GOES_ON, False
         value = previous = 1e16
-        while done < limit and status == _GOES_ON and watch.stop is None:
+        while done < limit and status == _GOES_ON and not rests and watch.stop is None:
             until = min(done + self.look_every, limit)
             watch.advance(until - done)
             done, rate, status = descend(
-                covariance, weights, mean, square, move, knobs, rate, done, until
+                covariances, arcs, weights, mean, square, move, stage, rate, done, until
             )
-            value = _objective(covariance, weights, knobs)
-            if abs((previous - value) / previous) <= self.tolerance:
-                break
+            value = _objective(covariances, arcs, weights, stage)
+            rests = abs(previous - value) <= self.tolerance * abs(previous)
             previous = value
-        return done, status == _LEFT_THE_DOMAIN, value
+        return Ended(
+            parameters={**start, "arcs": weights},
+            loss=value,
+            iterations=done,
+            converged=rests or status == _AT_REST,
+            refused=status == _LEFT_THE_DOMAIN,
+        )
 
-    def read_out(self, recipe: Recipe, parameters: Parameters) -> NDArray[np.floating]:
-        """W is what is learnt."""
-        weights: Float64 = parameters["arcs"]
-        return weights
+
+def _arcs_of(batch: Batch, lane: int, price: float) -> Arcs:
+    """Say what is known of the arcs of one problem."""
+    d = batch.variables
+    support = Free().gain(d, np.empty(0))
+    prices = np.full((d, d), price)
+    if (allowed := batch.of_lane("support", lane)) is not None:
+        support = support * np.asarray(allowed, np.float64)
+    if (required := batch.of_lane("required", lane)) is not None:
+        prices = prices * (1 - np.asarray(required, np.float64))
+    return Arcs(support, prices)
 
 
-def _objective(covariance: Float64, weights: Float64, knobs: Knobs) -> float:
-    score = half_squared_error(covariance, weights)[0] + knobs.lambda1 * np.abs(weights).sum()
-    barrier = log_determinant_value_and_gradient(weights, knobs.radius)[0]
-    return float(knobs.score_weight * score + barrier)
+def _objective(
+    covariances: Covariances, arcs: Arcs, weights: Float64, stage: StageSettings
+) -> float:
+    score = stage.score_weight * half_squared_error(covariances, weights)[0]
+    barrier = log_determinant_value_and_gradient(weights, stage.radius)[0]
+    return float(score + np.sum(arcs.price * np.abs(weights)) + barrier)
 
 
 @compiled
@@ -165,13 +215,29 @@ def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
 
 
 @compiled
+def _multiply(covariances: Any, weights: Any, product: Any) -> None:
+    """Write C_v w_v into column v of the product."""
+    if covariances.matrices.shape[0] == 1:
+        np.dot(covariances.matrices[0], weights, product)
+        return
+    for k in range(covariances.matrices.shape[0]):
+        group = covariances.members[covariances.bounds[k] : covariances.bounds[k + 1]]
+        chosen = np.ascontiguousarray(weights[:, group])
+        part = np.dot(covariances.matrices[k], chosen)
+        for u in range(part.shape[0]):
+            for j in range(group.shape[0]):
+                product[u, group[j]] = part[u, j]
+
+
+@compiled
 def descend(
-    covariance: Any,
+    covariances: Any,
+    arcs: Any,
     weights: Any,
     mean: Any,
     square: Any,
     move: Any,
-    knobs: Any,
+    stage: Any,
     rate: float,
     done: int,
     until: int,
@@ -180,13 +246,12 @@ def descend(
     d = weights.shape[0]
     inverse = np.empty((d, d))
     product = np.empty((d, d))
-    mu = knobs.score_weight
-    lambda1 = mu * knobs.lambda1
-    keep1, keep2 = knobs.beta1, knobs.beta2
+    mu = stage.score_weight
+    keep1, keep2 = stage.beta1, stage.beta2
     while done < until:
         done += 1
-        while not invert_m_matrix(weights, knobs.radius, inverse):
-            if done == 1 or knobs.radius < 0.95:
+        while not invert_m_matrix(weights, stage.radius, inverse):
+            if done == 1 or stage.radius < NARROW:
                 return done, rate, _LEFT_THE_DOMAIN
             rate *= 0.5
             if rate <= 1e-16:
@@ -194,20 +259,18 @@ def descend(
             for u in range(d):
                 for v in range(d):
                     weights[u, v] += rate * move[u, v]
-        np.dot(covariance, weights, product)
+        _multiply(covariances, weights, product)
         mean_scale = 1.0 / (1.0 - keep1**done)
         square_scale = 1.0 / (1.0 - keep2**done)
         for u in range(d):
             for v in range(d):
                 w = weights[u, v]
-                g = mu * (product[u, v] - covariance[u, v]) + lambda1 * np.sign(w)
+                g = mu * (product[u, v] - covariances.own[u, v]) + arcs.price[u, v] * np.sign(w)
                 g += 2.0 * w * inverse[v, u]
                 mean[u, v] = keep1 * mean[u, v] + (1.0 - keep1) * g
                 square[u, v] = keep2 * square[u, v] + (1.0 - keep2) * g * g
-                move[u, v] = (mean[u, v] * mean_scale) / (
-                    np.sqrt(square[u, v] * square_scale) + EPSILON
+                move[u, v] = arcs.support[u, v] * (
+                    (mean[u, v] * mean_scale) / (np.sqrt(square[u, v] * square_scale) + EPSILON)
                 )
                 weights[u, v] = w - rate * move[u, v]
-            weights[u, u] = 0.0
-            move[u, u] = 0.0
     return done, rate, _GOES_ON

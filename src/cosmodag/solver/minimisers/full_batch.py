@@ -1,8 +1,8 @@
-"""Sub-problems of networks by a quasi-Newton method, in float64, on all rows at once."""
+"""Sub-problems by OWL-QN on the recipe's own objective, in float64, on all rows at once."""
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -10,24 +10,31 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from numpy.typing import NDArray
 
-from cosmodag.solver.methods.rounds import Mask
-from cosmodag.solver.minimisers.orthant_wise import Minimum, minimise_orthant_wise
-from cosmodag.solver.minimisers.stochastic import Minimised
+from cosmodag.objective import Decayed, Objective, Penalised
+from cosmodag.solver.backend import FEATURES
+from cosmodag.solver.minimisers.base import LimitSettings, Mask, Minimised
+from cosmodag.solver.minimisers.each_lane import Ended, each_lane
+from cosmodag.solver.minimisers.orthant_wise import minimise_orthant_wise
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.training.schedules import Constant
 from cosmodag.solver.watch import Watch
-from cosmodag.structure import Parameters
+from cosmodag.structure import Free, Parameters, names_of
 
-__all__ = ["NetworkNewton"]
+__all__ = ["FullBatch"]
 
 Float64 = NDArray[np.float64]
 
+_STRUCTURES = (Free(), Free(from_zero=False))
+
 
 @dataclass(frozen=True)
-class NetworkNewton:
+class FullBatch:
     """Minimise the objective of a recipe over the weights of arcs and all later layers.
 
-    Own-variable inputs are no variables.
+    All but λ₁‖W‖₁ is differentiated as the recipe says it, whatever its mechanism and loss; the
+    one-norm is for the minimiser. Arcs that may not exist, and own-variable inputs, are no
+    variables.
 
     Attributes
     ----------
@@ -37,75 +44,105 @@ class NetworkNewton:
     """
 
     tolerance: float = 1e-6
+    trains: ClassVar[bool] = False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The number of iterations."""
+        return names_of(LimitSettings)
+
+    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+        """Free weights with a one-norm on them, whatever the mechanism, loss and constraint."""
+        return (
+            recipe.structure in _STRUCTURES
+            and _has_one_norm(recipe.objective)
+            and recipe.schedule == Constant()
+            and recipe.guard is None
+            and features <= FEATURES
+        )
 
     def minimise(
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
         """Solve the active lanes one after another."""
-        found = jax.tree.map(lambda stacked: np.array(stacked, np.float64), parameters)
-        loss = np.full(batch.size, np.nan)
-        longest = 0
+
+        def solve_one(lane: int, start: Parameters) -> Ended:
+            return _Problem(batch, lane, start).solve(self.tolerance, watch)
+
         with jax.enable_x64(True), jax.default_device(batch.device):
-            for lane in np.flatnonzero(active).tolist():
-                if watch.stop is not None:
-                    break
-                settings = {name: float(values[lane]) for name, values in batch.settings.items()}
-                data = np.asarray(batch.tables[batch.table[lane]], np.float64)
-                start = jax.tree.map(lambda stacked, lane=lane: stacked[lane], found)
-                ended, result = self._solve(batch.recipe, start, data, settings, watch)
-                leaves = jax.tree.leaves(found), jax.tree.leaves(ended)
-                for stacked, leaf in zip(*leaves, strict=True):
-                    stacked[lane] = leaf
-                loss[lane] = result.value
-                longest = max(longest, int(result.iterations))
-        watch.advance(longest)
-        return Minimised(found, loss, longest, np.zeros(batch.size, bool), watch.stop)
+            return each_lane(batch, parameters, active, watch, solve_one)
 
-    def read_out(self, recipe: Recipe, parameters: Parameters) -> NDArray[np.floating]:
-        """Strength of every arc."""
-        with jax.enable_x64(True):
-            return np.asarray(recipe.read_out(parameters, {}))
 
-    def _solve(
-        self,
-        recipe: Recipe,
-        start: Parameters,
-        data: Float64,
-        settings: dict[str, float],
-        watch: Watch,
-    ) -> tuple[Parameters, Minimum]:
-        """Minimise from the given parameters of one problem."""
-        arcs = start["arcs"]
-        places = ~np.eye(len(arcs), dtype=bool)
-        weights = arcs[places].ravel()
-        functions, restore = ravel_pytree(start["functions"])
-        count = len(weights)
-        # The minimiser takes care of the one-norm.
-        smooth_settings = {**settings, "lambda1": 0.0}
+def _has_one_norm(objective: Objective) -> bool:
+    """Whether λ₁ multiplies ‖W‖₁ and nothing else: `Penalised`, also with decay."""
+    if type(objective) is Decayed:
+        return _has_one_norm(objective.objective)
+    return type(objective) is Penalised
 
-        def parameters_of(x: Float64) -> Parameters:
-            full = np.zeros_like(arcs)
-            full[places] = x[:count].reshape(-1, arcs.shape[-1])
-            return {**start, "arcs": full, "functions": restore(jnp.asarray(x[count:]))}
 
-        def smooth(x: Float64) -> tuple[float, Float64]:
-            value, gradient = _loss_and_gradient(recipe, parameters_of(x), data, smooth_settings)
-            slope = np.asarray(gradient["arcs"])[places].ravel()
-            rest = np.asarray(ravel_pytree(gradient["functions"])[0])
-            return float(value), np.concatenate([slope, rest])
+class _Problem:
+    """One problem as a function of one vector: allowed arcs first, then all other layers."""
+
+    def __init__(self, batch: Batch, lane: int, start: Parameters) -> None:
+        def of(name: str, otherwise: Float64) -> Float64:
+            given = batch.of_lane(name, lane)
+            return otherwise if given is None else np.asarray(given, np.float64)
+
+        d = batch.variables
+        self._recipe = batch.recipe
+        self._settings = batch.settings_of(lane)
+        self._start = start
+        self._data = of("data", np.empty(0))
+        self._counted = of("counted", np.ones((batch.rows, 1)))
+        self._support = of("support", np.ones((d, d)))
+        self._prices = self._settings["lambda1"] * (1 - of("required", np.zeros((d, d))))
+        self._places = (self._support != 0) & ~np.eye(d, dtype=bool)
+        functions, self._restore = ravel_pytree(start["functions"])
+        self._functions = np.asarray(functions)
+
+    def solve(self, tolerance: float, watch: Watch) -> Ended:
+        """Minimise from the given parameters."""
+        arcs = self._start["arcs"]
+        prices = np.broadcast_to(
+            self._prices.reshape(self._prices.shape + (1,) * (arcs.ndim - 2)), arcs.shape
+        )
+        weights = arcs[self._places].ravel()
+
+        def is_stopped() -> bool:
+            watch.advance(1)
+            return watch.stop is not None
 
         found = minimise_orthant_wise(
-            smooth,
-            np.concatenate([weights, functions]),
-            np.concatenate([np.full(count, settings["lambda1"]), np.zeros(len(functions))]),
-            max_iter=int(settings["epochs"]),
-            tolerance=self.tolerance,
-            is_stopped=lambda: watch.stop is not None,
+            self._smooth,
+            np.concatenate([weights, self._functions]),
+            np.concatenate([prices[self._places].ravel(), np.zeros(len(self._functions))]),
+            max_iter=int(self._settings["rounds"]),
+            tolerance=tolerance,
+            is_stopped=is_stopped,
         )
-        return jax.tree.map(np.asarray, parameters_of(found.x)), found
+        ended = jax.tree.map(np.asarray, self._parameters(found.x))
+        return Ended(ended, found.value, found.iterations, found.converged)
+
+    def _parameters(self, x: Float64) -> Parameters:
+        arcs = np.zeros_like(self._start["arcs"])
+        count = arcs[self._places].size
+        arcs[self._places] = x[:count].reshape(-1, *arcs.shape[2:])
+        functions = self._restore(jnp.asarray(x[count:]))
+        return {**self._start, "arcs": arcs, "functions": functions}
+
+    def _smooth(self, x: Float64) -> tuple[float, Float64]:
+        """All of the objective but the one-norm, and its gradient."""
+        settings = {**self._settings, "lambda1": 0.0}
+        value, gradient = _value_and_gradient(
+            self._recipe, self._parameters(x), self._data, self._counted, settings, self._support
+        )
+        slope = np.asarray(gradient["arcs"])[self._places].ravel()
+        rest = np.asarray(ravel_pytree(gradient["functions"])[0])
+        return float(value), np.concatenate([slope, rest])
 
 
 @partial(jax.jit, static_argnums=0)
-def _loss_and_gradient(recipe: Recipe, parameters: Any, data: Any, settings: Any) -> Any:
-    rows = jnp.ones(data.shape[0], data.dtype)
-    return jax.value_and_grad(recipe.loss)(parameters, data, rows, settings)
+def _value_and_gradient(
+    recipe: Recipe, parameters: Any, data: Any, counted: Any, settings: Any, support: Any
+) -> Any:
+    return jax.value_and_grad(recipe.loss)(parameters, data, counted, settings, support)

@@ -25,11 +25,14 @@ class Minimum(NamedTuple):
         The point and the objective there, with the one-norm.
     iterations
         Steps taken.
+    converged
+        Whether it ended where nothing more is gained, and not at a limit or because it was told to.
     """
 
     x: Float64
     value: float
     iterations: int
+    converged: bool
 
 
 def minimise_orthant_wise(
@@ -81,10 +84,11 @@ def minimise_orthant_wise(
     value, gradient = smooth(x)
     total = value + float(prices @ np.abs(x))
     pairs: deque[tuple[Float64, Float64, float]] = deque(maxlen=memory)
-    iterations = 0
-    while iterations < max_iter and not is_stopped():
+    iterations, converged = 0, False
+    while not converged and iterations < max_iter and not is_stopped():
         slope = _steepest(x, gradient, prices)
         if np.max(np.abs(slope), initial=0.0) <= slope_tolerance:
+            converged = True
             break
         step = _search(smooth, x, total, slope, prices, pairs)
         if step is None and pairs:
@@ -92,6 +96,8 @@ def minimise_orthant_wise(
             pairs.clear()
             step = _search(smooth, x, total, slope, prices, pairs)
         if step is None:
+            # No step is short enough to gain: as far as rounding tells, this is the minimum.
+            converged = True
             break
         moved, new_gradient, new_total = step
         change, bend = moved - x, new_gradient - gradient
@@ -101,9 +107,8 @@ def minimise_orthant_wise(
         decrease = (total - new_total) / max(abs(total), abs(new_total), 1.0)
         x, gradient, total = moved, new_gradient, new_total
         iterations += 1
-        if decrease <= tolerance:
-            break
-    return Minimum(x, total, iterations)
+        converged = decrease <= tolerance
+    return Minimum(x, total, iterations, converged)
 
 
 def _steepest(x: Float64, gradient: Float64, prices: Float64) -> Float64:

@@ -1,108 +1,154 @@
-"""Sub-problems by SciPy's L-BFGS-B, in float64, on the covariance."""
+"""Sub-problems of linear relations by SciPy's L-BFGS-B, in float64, on the covariance."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 
 from cosmodag.constraint import Constraint, ValueAndGradient
-from cosmodag.solver.methods.rounds import Mask
-from cosmodag.solver.minimisers.covariance import covariance_of, half_squared_error
-from cosmodag.solver.minimisers.stochastic import Minimised
+from cosmodag.mechanism import Linear
+from cosmodag.objective import Penalised
+from cosmodag.objective import half_squared_error as half_squared_error_of_rows
+from cosmodag.solver.backend import FEATURES
+from cosmodag.solver.minimisers.base import LimitSettings, Mask, Minimised
+from cosmodag.solver.minimisers.covariance import (
+    Covariances,
+    covariances_of,
+    half_squared_error,
+)
+from cosmodag.solver.minimisers.each_lane import Ended, each_lane
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.threads import threads_for
+from cosmodag.solver.training.schedules import Constant
 from cosmodag.solver.watch import Watch
-from cosmodag.structure import Free, Parameters, Potential
+from cosmodag.structure import Free, Parameters, Potential, names_of
 
-__all__ = ["QuasiNewton"]
+__all__ = ["QuasiNewton", "smooth_part"]
 
 Float64 = NDArray[np.float64]
+
+_STRUCTURES = (Free(), Free(from_zero=False), Potential(), Potential(from_zero=True))
+
+
+class _Arcs(NamedTuple):
+    """The arcs of one problem: W = arcs ∘ gain, at a price λ₁ each, and where they start."""
+
+    start: Float64
+    gain: Float64
+    price: Float64
 
 
 @dataclass(frozen=True)
 class QuasiNewton:
     """Minimise ‖X − XW‖_F²/2n + α h(W) + ½ρ h(W)² + λ₁‖W‖₁ over the arcs of a linear structure.
 
-    Arcs enter W linearly, W = arcs ∘ G: with free weights G is one off the diagonal, with frozen
-    potentials it is ReLU(φ_v − φ_u). Arcs where G is zero are no variables. Where λ₁ > 0, each is
-    split in two parts, both bounded by zero, whose difference it is: that makes ‖W‖₁ smooth.
+    Arcs enter W linearly, W = arcs ∘ G: with free weights G is one off the diagonal, with
+    potentials, which stay as they are given, it is ReLU(φ_v − φ_u); G is zero outside the support.
+    Arcs where G is zero are no variables. Where λ₁ > 0, each is split in two parts, both bounded
+    by zero, whose difference it is: that makes ‖W‖₁ smooth.
 
     Attributes
     ----------
-    structure
-        Says what G is.
-    constraint
-        h, or None for none.
     tolerance
         Relative decrease of the objective below which a sub-problem is solved; None for SciPy's.
     """
 
-    structure: Free | Potential
-    constraint: Constraint | None = None
     tolerance: float | None = None
+    trains: ClassVar[bool] = False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The number of iterations."""
+        return names_of(LimitSettings)
+
+    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+        """Penalised half squared errors of linear relations, with or without a constraint."""
+        constraint = getattr(recipe.objective, "constraint", None)
+        return (
+            recipe.structure in _STRUCTURES
+            and recipe.mechanism == Linear()
+            and recipe.objective == Penalised(half_squared_error_of_rows, constraint)
+            and recipe.schedule == Constant()
+            and recipe.guard is None
+            and features <= FEATURES
+        )
 
     def minimise(
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
         """Solve the active lanes one after another."""
-        arcs = np.array(parameters["arcs"], np.float64)
-        loss = np.full(batch.size, np.nan)
-        longest = 0
-        with threads_for(batch.variables):
-            for lane in np.flatnonzero(active).tolist():
-                if watch.stop is not None:
-                    break
-                settings = {name: float(values[lane]) for name, values in batch.settings.items()}
-                smooth = self._smooth(covariance_of(batch, lane), settings)
-                gain = self.structure.gain(batch.variables, parameters["order"][lane])
-                found, result = _solve(smooth, arcs[lane], gain, settings, self.tolerance, watch)
-                arcs[lane] = self.structure.complete(found)
-                loss[lane] = result.fun
-                longest = max(longest, int(result.nit))
-        watch.advance(longest)
-        refused = np.zeros(batch.size, bool)
-        return Minimised({**parameters, "arcs": arcs}, loss, longest, refused, watch.stop)
 
-    def read_out(self, recipe: Recipe, parameters: Parameters) -> NDArray[np.floating]:
-        """W = arcs ∘ G."""
-        arcs = parameters["arcs"]
-        weights: Float64 = arcs * self.structure.gain(len(arcs), parameters["order"])
-        return weights
+        def solve_one(lane: int, start: Parameters) -> Ended:
+            return self._solve_one(batch, lane, start, watch)
 
-    def _smooth(self, covariance: Float64, settings: dict[str, float]) -> ValueAndGradient:
-        multiplier, penalty = settings["multiplier"], settings["penalty"]
-        acyclicity = None if self.constraint is None else self.constraint.evaluator()
+        return each_lane(batch, parameters, active, watch, solve_one)
 
-        def value_and_gradient(weights: Float64) -> tuple[float, Float64]:
-            value, gradient = half_squared_error(covariance, weights)
-            if acyclicity is None:
-                return value, gradient
-            h, slope = acyclicity(weights)
-            value += multiplier * h + 0.5 * penalty * h * h
-            return value, gradient + (multiplier + penalty * h) * slope
+    def _solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+        structure, objective = batch.recipe.structure, batch.recipe.objective
+        assert isinstance(structure, Free | Potential)
+        assert isinstance(objective, Penalised)
+        settings = batch.settings_of(lane)
+        gain = structure.gain(batch.variables, start["order"])
+        price = np.full_like(gain, settings["lambda1"])
+        if (support := batch.of_lane("support", lane)) is not None:
+            gain = gain * np.asarray(support, np.float64)
+        if (required := batch.of_lane("required", lane)) is not None:
+            price = price * (1 - np.asarray(required, np.float64))
+        smooth = smooth_part(covariances_of(batch, lane), objective.constraint, settings)
+        arcs = _Arcs(_lower_first(start["arcs"], structure), gain, price)
+        limit = int(settings["rounds"])
+        found, result = _solve(smooth, arcs, limit, self.tolerance, watch)
+        return Ended(
+            parameters={**start, "arcs": structure.from_gained(found)},
+            loss=float(result.fun),
+            iterations=int(result.nit),
+            converged=bool(result.success),
+        )
 
-        return value_and_gradient
+
+def _lower_first(arcs: Float64, structure: Free | Potential) -> Float64:
+    """Arcs as the structure reads them: of K only the entries below the diagonal count."""
+    if isinstance(structure, Free):
+        return arcs
+    lower = np.tril(arcs, -1)
+    return lower - lower.T
+
+
+def smooth_part(
+    covariances: Covariances, constraint: Constraint | None, settings: dict[str, float]
+) -> ValueAndGradient:
+    """All of the objective but λ₁‖W‖₁, with its gradient: W ↦ ℓ(W) + α h(W) + ½ρ h(W)²."""
+    if constraint is None:
+        return lambda weights: half_squared_error(covariances, weights)
+    acyclicity = constraint.evaluator()
+    multiplier, penalty = settings["multiplier"], settings["penalty"]
+
+    def value_and_gradient(weights: Float64) -> tuple[float, Float64]:
+        value, gradient = half_squared_error(covariances, weights)
+        h, slope = acyclicity(weights)
+        value += multiplier * h + 0.5 * penalty * h * h
+        return value, gradient + (multiplier + penalty * h) * slope
+
+    return value_and_gradient
 
 
 def _solve(
-    smooth: ValueAndGradient,
-    start: Float64,
-    gain: Float64,
-    settings: dict[str, float],
-    tolerance: float | None,
-    watch: Watch,
+    smooth: ValueAndGradient, arcs: _Arcs, limit: int, tolerance: float | None, watch: Watch
 ) -> tuple[Float64, OptimizeResult]:
-    """Minimise smooth(arcs ∘ gain) + λ₁‖arcs ∘ gain‖₁ over the arcs whose gain is not zero."""
-    places = np.nonzero(gain)
-    gains, lambda1 = gain[places], settings["lambda1"]
-    is_split = lambda1 > 0
-    weights = np.zeros_like(gain)
+    """Minimise smooth(W) + Σ price·|W|, W = arcs ∘ gain, over the arcs whose gain is not zero."""
+    places = np.nonzero(arcs.gain)
+    gains = arcs.gain[places]
+    price = arcs.price[places] * gains
+    count = len(gains)
+    is_split = bool(np.any(price > 0))
+    weights = np.zeros_like(arcs.gain)
+    if count == 0:
+        return weights, OptimizeResult(fun=smooth(weights)[0], nit=0, success=True)
 
     def join(x: Float64) -> Float64:
-        return x[: len(gains)] - x[len(gains) :] if is_split else x
+        return x[:count] - x[count:] if is_split else x
 
     def value_and_gradient(x: Float64) -> tuple[float, Float64]:
         weights[places] = join(x) * gains
@@ -110,20 +156,18 @@ def _solve(
         slope = gradient[places] * gains
         if not is_split:
             return value, slope
-        price = lambda1 * gains
-        return (
-            value + float(price @ (x[: len(gains)] + x[len(gains) :])),
-            np.concatenate([slope + price, price - slope]),
-        )
+        value += float(price @ (x[:count] + x[count:]))
+        return value, np.concatenate([slope + price, price - slope])
 
     def look_up(x: Any) -> None:
+        watch.advance(1)
         if watch.stop is not None:
             raise StopIteration
 
-    first = start[places]
+    first = arcs.start[places]
     if is_split:
         first = np.concatenate([np.maximum(first, 0), np.maximum(-first, 0)])
-    options: dict[str, float] = {"maxiter": int(settings["epochs"]), "maxfun": 10**9}
+    options: dict[str, float] = {"maxiter": limit, "maxfun": 10**9}
     if tolerance is not None:
         options["ftol"] = tolerance
     result = minimize(
@@ -135,6 +179,6 @@ def _solve(
         callback=look_up,
         options=options,
     )
-    arcs = np.zeros_like(gain)
-    arcs[places] = join(result.x)
-    return arcs, result
+    found = np.zeros_like(arcs.gain)
+    found[places] = join(result.x)
+    return found, result

@@ -1,0 +1,124 @@
+"""Progress of a batch through a sequence of sub-problems, each problem at its own pace."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.solver.minimisers.base import Mask, Minimised
+from cosmodag.solver.problems import Batch, Solution
+from cosmodag.solver.recipe import Recipe
+from cosmodag.structure import Parameters
+
+__all__ = ["Progress", "of_each", "replace_where"]
+
+
+def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
+    """Stacked parameters: `new` for the problems of the mask, `old` for the others."""
+
+    def pick(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
+
+    picked: Parameters = jax.tree.map(pick, new, old)
+    return picked
+
+
+def of_each(parameters: Parameters, k: int) -> list[Parameters]:
+    """Parameters of each of k problems, from stacked ones."""
+    return [jax.tree.map(lambda leaf, lane=lane: leaf[lane], parameters) for lane in range(k)]
+
+
+def _finite(found: Minimised) -> Mask:
+    """Which problems are finite: their parameters, and the objective of those that were ended."""
+    finite = np.isfinite(found.loss) | (found.stopped is not None)
+    for leaf in jax.tree.leaves(found.parameters):
+        finite = finite & np.isfinite(leaf.reshape(len(leaf), -1)).all(axis=1)
+    return np.asarray(finite)
+
+
+@dataclass
+class Progress:
+    """What every problem of a batch has reached, between sub-problems.
+
+    Attributes
+    ----------
+    parameters
+        Accepted so far, stacked, in NumPy.
+    active
+        Which problems are not finished.
+    converged
+        Which of the finished ones ended where they should.
+    iterations
+        Rounds (or iterations) run in all sub-problems so far.
+    stopped
+        Why it ended early, or None.
+    diverged_at
+        (k,) iterations at the start of the sub-problem in which a problem ceased to be finite, −1
+        for the others.
+    histories
+        One record for each sub-problem of each problem.
+    """
+
+    parameters: Parameters
+    active: Mask
+    converged: Mask
+    iterations: int = 0
+    stopped: str | None = None
+    diverged_at: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    histories: list[list[dict[str, float]]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, batch: Batch) -> "Progress":
+        """All problems at their start, in the precision of their data."""
+        started = batch.start().parameters
+        parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), started)
+        k = batch.size
+        return cls(
+            parameters,
+            active=np.ones(k, bool),
+            converged=np.zeros(k, bool),
+            diverged_at=np.full(k, -1, np.int64),
+            histories=[[] for _ in range(k)],
+        )
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is a problem to go on with, and time."""
+        return bool(self.active.any()) and self.stopped is None
+
+    def count(self, found: Minimised) -> Mask:
+        """Count what a sub-problem took, and tell which active problems are not finite after it."""
+        self.iterations += found.iterations
+        self.stopped = found.stopped
+        return self.active & ~_finite(found)
+
+    def drop(self, diverged: Mask) -> None:
+        """End problems that diverged; they keep their last good parameters."""
+        self.diverged_at[diverged] = self.iterations
+        self.active &= ~diverged
+
+    def record(self, **values: Any) -> None:
+        """Add a record to the history of every active problem."""
+        k = len(self.active)
+        for lane in np.flatnonzero(self.active):
+            self.histories[lane].append(
+                {"iteration": self.iterations}
+                | {name: float(np.broadcast_to(v, k)[lane]) for name, v in values.items()}
+            )
+
+    def solutions(self, recipe: Recipe) -> list[Solution]:
+        """Take the batch apart; the recipe is the one of which these are parameters."""
+        return [
+            Solution(
+                parameters=parameters,
+                recipe=recipe,
+                iterations=self.iterations,
+                stopped=self.stopped,
+                diverged_at=int(self.diverged_at[lane]) if self.diverged_at[lane] >= 0 else None,
+                history=self.histories[lane],
+                converged=bool(self.converged[lane]),
+            )
+            for lane, parameters in enumerate(of_each(self.parameters, len(self.active)))
+        ]

@@ -1,0 +1,77 @@
+"""Problems of a batch solved one after another, for minimisers that are not batched."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from cosmodag.solver.machine import blas_threads, threads_worth
+from cosmodag.solver.minimisers.base import Mask, Minimised
+from cosmodag.solver.problems import Batch
+from cosmodag.solver.watch import Watch
+from cosmodag.structure import Parameters
+
+__all__ = ["Ended", "each_lane"]
+
+
+class Ended(NamedTuple):
+    """Where the minimisation of one problem ended.
+
+    Attributes
+    ----------
+    parameters
+        Of this problem alone, in NumPy.
+    loss
+        The objective there.
+    iterations
+        How many it took.
+    converged
+        Whether it ended where it should, and not at a limit.
+    refused
+        Whether it left the region in which it is defined.
+    """
+
+    parameters: Parameters
+    loss: float
+    iterations: int
+    converged: bool
+    refused: bool = False
+
+
+def each_lane(
+    batch: Batch,
+    parameters: Parameters,
+    active: Mask,
+    watch: Watch,
+    solve_one: Callable[[int, Parameters], Ended],
+    dtype: Any = np.float64,
+) -> Minimised:
+    """Solve the active lanes one after another, in one precision, until the watch says stop.
+
+    Parameters
+    ----------
+    batch, parameters, active, watch
+        As in `Minimiser.minimise`.
+    solve_one : callable
+        (lane, its parameters) → how it ended; the parameters may be changed in place.
+    dtype : dtype
+        Precision of the parameters.
+    """
+    found = jax.tree.map(lambda stacked: np.array(stacked, dtype), parameters)
+    loss = np.full(batch.size, np.nan)
+    refused, converged = np.zeros((2, batch.size), bool)
+    longest = 0
+    with blas_threads(threads_worth(float(batch.variables) ** 3)):
+        for lane in np.flatnonzero(active).tolist():
+            if watch.stop is not None:
+                break
+            start = jax.tree.map(lambda stacked, lane=lane: stacked[lane], found)
+            ended = solve_one(lane, start)
+            leaves = jax.tree.leaves(found), jax.tree.leaves(ended.parameters)
+            for stacked, leaf in zip(*leaves, strict=True):
+                stacked[lane] = leaf
+            loss[lane] = ended.loss
+            refused[lane], converged[lane] = ended.refused, ended.converged
+            longest = max(longest, ended.iterations)
+    return Minimised(found, loss, longest, refused, converged, watch.stop)
