@@ -140,4 +140,5 @@ def run(given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings)
         np.empty((d, d), np.float32),
         np.empty(d, np.float32),
     )
-    return run_rounds(_take_step, given, state, work, stretch, settings)
+    reached: Reached = run_rounds(_take_step, given, state, work, stretch, settings)
+    return reached

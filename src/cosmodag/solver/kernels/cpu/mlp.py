@@ -262,4 +262,5 @@ def _take_step(
 def run(given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings) -> Reached:
     """Train one problem over a stretch of rounds, in place."""
     work = workspace(given.data.shape[1], state.arcs.shape[1])
-    return run_rounds(_take_step, given, state, work, stretch, settings)
+    reached: Reached = run_rounds(_take_step, given, state, work, stretch, settings)
+    return reached
