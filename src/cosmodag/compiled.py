@@ -1,6 +1,11 @@
-"""Numba's decorators, with this package's options and with types."""
+"""Numba's decorators, with this package's options and with types, and a cache that knows its age."""
 
-from collections.abc import Callable
+import ast
+import hashlib
+import inspect
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
@@ -20,10 +25,75 @@ _OPTIONS: dict[str, Any] = {
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function when it is first called, and keep the result on disk."""
-    return cast(Function, njit(cache=True, **_OPTIONS)(function))
+    """Compile a function when it is first called, and keep the result on disk.
+
+    What is kept is used again only while the function's own file *and* those that it takes helpers
+    and constants from are as they were: Numba itself looks at the first alone, and a change in an
+    inlined helper elsewhere would go unnoticed.
+    """
+    dispatcher = njit(cache=True, **_OPTIONS)(function)
+    try:
+        index = dispatcher._cache._cache_file
+        index._source_stamp = (index._source_stamp, _stamp(Path(inspect.getfile(function))))
+    except (AttributeError, OSError):  # another Numba inside, or no such files
+        # Rather compile again than run old code.
+        dispatcher = njit(**_OPTIONS)(function)
+    return cast(Function, dispatcher)
 
 
 def inlined(function: Function) -> Function:
     """Compile a function into the compiled functions that call it."""
     return cast(Function, njit(inline="always", **_OPTIONS)(function))
+
+
+@cache
+def _stamp(file: Path) -> str:
+    """Digest of the files from which a module's compiled functions are made."""
+    digest = hashlib.sha256()
+    for source in sorted(_sources(file)):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _sources(file: Path) -> set[Path]:
+    """Find what a module imports from its own package, directly or through other compiled code.
+
+    Imports are followed through modules that compile functions themselves, and through
+    ``__init__``, which only passes names on; from others come constants, and they end there.
+    """
+    found, waiting = {file}, [file]
+    while waiting:
+        for source in _imports_of(waiting.pop()):
+            if source not in found:
+                found.add(source)
+                if source.name == "__init__.py" or _compiles(source):
+                    waiting.append(source)
+    return found
+
+
+def _compiles(file: Path) -> bool:
+    """Whether a module seems to hold functions for Numba."""
+    text = file.read_bytes()
+    return b"numba" in text or b"compiled import" in text
+
+
+@cache
+def _imports_of(file: Path) -> frozenset[Path]:
+    """Files of the same package that a module's import statements name."""
+    root = file.parent
+    while (root / "__init__.py").exists():
+        root = root.parent
+    names = _imported_names(ast.parse(file.read_bytes()))
+    places = (root.joinpath(*name.split(".")) for name in names)
+    candidates = (path for p in places for path in (p.with_suffix(".py"), p / "__init__.py"))
+    return frozenset(path for path in candidates if path.is_file())
+
+
+def _imported_names(tree: ast.Module) -> Iterator[str]:
+    """Dotted names of all modules that may be meant by import statements."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)

@@ -1,7 +1,56 @@
-"""Kernels for a CPU."""
+"""Kernels for a CPU: COSMO in single precision, linear or with one layer of sigmoid units."""
 
-from cosmodag.solver.backend import Backend
+import numpy as np
 
-__all__ = ["BACKENDS"]
+from cosmodag.mechanism import MLP, Linear, Mechanism
+from cosmodag.objective import AnnealedObjective, mean_squared_error
+from cosmodag.solver.backend import Backend, Task
+from cosmodag.solver.kernels.cpu import linear, mlp
+from cosmodag.solver.kernels.cpu.lanes import FEATURES, Kernel
+from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.training.schedules import CosineAnnealing
+from cosmodag.structure import Priority
 
-BACKENDS: tuple[Backend, ...] = ()
+__all__ = ["BACKENDS", "is_plain_network"]
+
+
+def is_plain_network(mechanism: Mechanism) -> bool:
+    """Whether networks have one hidden layer of sigmoid units, of any width."""
+    return (
+        type(mechanism) is MLP and len(mechanism.hidden) == 1 and mechanism.activation == "sigmoid"
+    )
+
+
+def _is_cosmo(task: Task) -> bool:
+    """Whether it is COSMO on a CPU, whatever the mechanism, with what these kernels implement."""
+    cosmo = Recipe(
+        Priority(),
+        task.recipe.mechanism,
+        AnnealedObjective(mean_squared_error),
+        CosineAnnealing(),
+    )
+    return (
+        task.recipe.is_like(cosmo)
+        and task.features <= FEATURES
+        and task.dtype == np.float32
+        and task.platform == "cpu"
+    )
+
+
+def _is_linear_cosmo(task: Task) -> bool:
+    return _is_cosmo(task) and task.recipe.mechanism == Linear()
+
+
+def _is_network_cosmo(task: Task) -> bool:
+    return _is_cosmo(task) and is_plain_network(task.recipe.mechanism)
+
+
+_LINEAR = Kernel(linear.gather, linear.scatter, linear.run)
+_MLP = Kernel(mlp.gather, mlp.scatter, mlp.run)
+
+BACKENDS: tuple[Backend, ...] = (
+    # Three: S, W and the gradient.
+    Backend("numba-linear", _is_linear_cosmo, _LINEAR.advance, working_copies=3),
+    # Five: three in its own layout, W and the gradient.
+    Backend("numba-mlp", _is_network_cosmo, _MLP.advance, working_copies=5),
+)

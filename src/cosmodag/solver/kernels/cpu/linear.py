@@ -1,10 +1,12 @@
-"""Linear COSMO's epochs on a CPU, fused into one compiled loop.
+"""Linear COSMO's steps on a CPU, fused into one compiled loop.
 
-The same steps as `cosmodag.solver.training.loop`, for one recipe: W = H ∘ S, the two matrix products, the
-gradients of H and p in closed form, and Adam in one pass over memory. The closed forms are, with
-G = ∂L/∂W and Q = G ∘ W ∘ (1 − S) / t,
+The same steps as `cosmodag.solver.training.loop`, for one recipe: W = H ∘ S, the two matrix
+products, the gradients of H and p in closed form, and Adam in one pass over memory. The closed
+forms are, with G = ∂L/∂W and Q = G ∘ W ∘ (1 − S) / t,
 
-    ∂H = G ∘ S + λ₁ sign(H) + λ₂ H / ‖H‖_F,    ∂p_v = Σ_u Q_uv − Σ_u Q_vu + λ_p p_v / ‖p‖₂.
+    ∂H = G ∘ S + λ₁ sign(H) + λ₂ H / ‖H‖_F,    ∂p_v = Σ_u Q_uv − Σ_u Q_vu + λ_p p_v / ‖p‖₂,
+
+S zero outside the support. Residuals are multiplied by what counts, where that is given.
 """
 
 from typing import Any, NamedTuple
@@ -13,12 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import compiled, inlined
-from cosmodag.mechanism import Linear, Mechanism
-from cosmodag.solver.kernels.cpu.steps import ONE, ZERO, adam, exp, move, norms, rates_of
+from cosmodag.solver.kernels.cpu.rounds import Given, Reached, Stretch, run_rounds
+from cosmodag.solver.kernels.cpu.steps import (
+    ONE,
+    ZERO,
+    KernelSettings,
+    adam,
+    orient_row,
+    sign_of,
+)
 from cosmodag.solver.training.adam import State
-from cosmodag.solver.training.shuffle import fill_row_order
 
-__all__ = ["Arrays", "applies", "gather", "run_epochs", "scatter"]
+__all__ = ["Arrays", "gather", "run", "scatter"]
 
 
 class Arrays(NamedTuple):
@@ -41,11 +49,6 @@ class _Workspace(NamedTuple):
     order_gradient: NDArray[np.float32]
 
 
-def applies(mechanism: Mechanism) -> bool:
-    """Tell whether this loop is written for a mechanism."""
-    return isinstance(mechanism, Linear)
-
-
 def gather(state: State, lane: int) -> Arrays:
     """Take views of the arrays of one problem."""
     return Arrays(
@@ -62,122 +65,80 @@ def scatter(arrays: Arrays, state: State, lane: int) -> None:
 
 
 @inlined
-def _orient(state: Any, work: Any, rates: Any) -> None:
+def _orient(state: Any, support: Any, work: Any, scalars: Any) -> None:
     """S and W = H ∘ S."""
     d = state.order.shape[0]
-    inverse = ONE / rates.temperature
     for u in range(d):
-        threshold = state.order[u] + rates.shift
+        orient_row(state.order, u, support, scalars, work.orientation[u])
         for v in range(d):
-            s = ONE / (ONE + exp((threshold - state.order[v]) * inverse))
-            work.orientation[u, v] = s
-            work.weights[u, v] = state.arcs[u, v] * s
-        work.orientation[u, u] = ZERO
-        work.weights[u, u] = ZERO
+            work.weights[u, v] = state.arcs[u, v] * work.orientation[u, v]
 
 
 @inlined
-def _update_arcs(state: Any, work: Any, rates: Any) -> Any:
-    """Add the arcs' part of ∂p, move H by Adam, and return the new ‖H‖_F²."""
+def _subtract(rows: Any, counted: Any, residuals: Any) -> Any:
+    """Turn x̂ into c (x̂ − x) in place, and return Σ c (x̂ − x)²; nothing counted is c = 1."""
+    total = ZERO
+    for i in range(rows.shape[0]):
+        if counted.shape[0] > 0:
+            for v in range(rows.shape[1]):
+                residual = residuals[i, v] - rows[i, v]
+                residuals[i, v] = counted[i, v] * residual
+                total += counted[i, v] * residual * residual
+        else:
+            for v in range(rows.shape[1]):
+                residual = residuals[i, v] - rows[i, v]
+                residuals[i, v] = residual
+                total += residual * residual
+    return total
+
+
+@inlined
+def _update_arcs(state: Any, work: Any, scalars: Any) -> Any:
+    """Add the arcs' part of ∂p, move H by Adam, and return the old ‖H‖₁ and the new ‖H‖_F²."""
     d = state.order.shape[0]
-    inverse = ONE / rates.temperature
-    squares = ZERO
+    inverse = ONE / scalars.temperature
+    magnitudes, squares = ZERO, ZERO
     for u in range(d):
         row_total = ZERO
         for v in range(d):
             h = state.arcs[u, v]
             s = work.orientation[u, v]
-            g = work.gradient[u, v] * rates.loss_scale * s
+            g = work.gradient[u, v] * scalars.loss_scale * s
             q = g * h * (ONE - s) * inverse
             work.order_gradient[v] += q
             row_total += q
-            sign = ONE if h > ZERO else (-ONE if h < ZERO else ZERO)
-            g = g + rates.lambda1 * sign + rates.ridge * h
+            magnitudes += abs(h)
+            g = g + scalars.lambda1 * sign_of(h) + scalars.ridge * h
             h, state.arcs_mean[u, v], state.arcs_square[u, v] = adam(
-                h, state.arcs_mean[u, v], state.arcs_square[u, v], g, rates, rates.rate
+                h, state.arcs_mean[u, v], state.arcs_square[u, v], g, scalars, scalars.rate
             )
             state.arcs[u, v] = h
             squares += h * h
         work.order_gradient[u] -= row_total
-    return squares
+    return magnitudes, squares
 
 
 @inlined
-def _subtract(rows: Any, residuals: Any) -> Any:
-    """Turn x̂ into x̂ − x in place, and return the sum of squares."""
-    total = ZERO
-    for i in range(rows.shape[0]):
-        for v in range(rows.shape[1]):
-            residual = residuals[i, v] - rows[i, v]
-            residuals[i, v] = residual
-            total += residual * residual
-    return total
+def _take_step(
+    rows: Any, counted: Any, residuals: Any, support: Any, state: Any, work: Any, scalars: Any
+) -> Any:
+    _orient(state, support, work, scalars)
+    np.dot(rows, work.weights, residuals)
+    error = _subtract(rows, counted, residuals)
+    np.dot(rows.T, residuals, work.gradient)
+    magnitudes, squares = _update_arcs(state, work, scalars)
+    return error, magnitudes, squares
 
 
 @compiled
-def run_epochs(
-    data: Any, state: Any, step: int, seed: Any, knobs: Any, batch_size: int, first: int, last: int
-) -> tuple[int, float, int]:
-    """Train one problem over the epochs first … last − 1, in place.
-
-    Returns
-    -------
-    step : int
-        Steps taken so far.
-    loss : float
-        Mean objective over the batches of the last epoch.
-    diverged_at : int
-        First epoch whose objective was not finite, −1 if there was none.
-    """
-    n, d = data.shape
-    size = min(batch_size, n)
+def run(given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings) -> Reached:
+    """Train one problem over a stretch of rounds, in place."""
+    d = given.data.shape[1]
     work = _Workspace(
         np.empty((d, d), np.float32),
         np.empty((d, d), np.float32),
         np.empty((d, d), np.float32),
         np.empty(d, np.float32),
     )
-    rows, residuals = np.empty((size, d), np.float32), np.empty((size, d), np.float32)
-    order = np.empty(n, np.uint32)
-    loss, diverged_at = np.nan, -1
-    for epoch in range(first, last):
-        wave = 1 + np.cos(np.pi * epoch / knobs.epochs)
-        span = knobs.temperature_start - knobs.temperature_end
-        temperature = np.float32(knobs.temperature_end + 0.5 * span * wave)
-        fill_row_order(seed, epoch, order)
-        # Summed anew each epoch, so that an epoch is the same wherever a run is cut.
-        squares = norms(state.arcs)[1]
-        error = 0.0
-        penalty = 0.0
-        for start in range(0, n, size):
-            count = min(size, n - start)
-            step += 1
-            for i in range(count):
-                row = order[start + i]
-                for v in range(d):
-                    rows[i, v] = data[row, v]
-            frobenius = np.sqrt(squares)
-            order_norm = np.sqrt(norms(state.order)[1])
-            rates = rates_of(knobs, temperature, step, count * d, frobenius, order_norm)
-            _orient(state, work, rates)
-            np.dot(rows[:count], work.weights, residuals[:count])
-            error += _subtract(rows[:count], residuals[:count]) / (count * d)
-            np.dot(rows[:count].T, residuals[:count], work.gradient)
-            for v in range(d):
-                work.order_gradient[v] = rates.pull * state.order[v]
-            penalty += knobs.lambda2 * frobenius + knobs.lambda_p * order_norm
-            squares = _update_arcs(state, work, rates)
-            move(
-                state.order,
-                state.order_mean,
-                state.order_square,
-                work.order_gradient,
-                rates,
-                rates.order_rate,
-            )
-        batches = (n + size - 1) // size
-        loss = (error + penalty) / batches + knobs.lambda1 * norms(state.arcs)[0]
-        # Not np.isfinite: it subtracts, which reordered sums may simplify away.
-        if diverged_at < 0 and not abs(loss) < np.inf:
-            diverged_at = epoch
-    return step, loss, diverged_at
+    reached: Reached = run_rounds(_take_step, given, state, work, stretch, settings)
+    return reached

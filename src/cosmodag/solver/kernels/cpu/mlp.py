@@ -1,12 +1,14 @@
-"""Non-linear COSMO's epochs on a CPU, fused into one compiled loop.
+"""Non-linear COSMO's steps on a CPU, fused into one compiled loop.
 
-The same steps as `cosmodag.solver.training.loop`, for networks with one hidden layer of sigmoid units: one
-matrix product to the units, one back to the gradient of W, and one pass over memory for all between
-and after them. With z = σ(x W + b), r = x̂ − x and δ = r ∘ w ∘ z ∘ (1 − z), up to the scale 2/(B·d),
+The same steps as `cosmodag.solver.training.loop`, for networks with one hidden layer of sigmoid
+units: one matrix product to the units, one back to the gradient of W, and one pass over memory for
+all between and after them. With z = σ(x W + b), r = x̂ − x and δ = r ∘ w ∘ z ∘ (1 − z), up to the
+scale 2/(B·d),
 
     ∂W = xᵀ δ,    ∂b = Σ δ,    ∂w = Σ r z,    ∂c = Σ r    (sums over rows),
 
-and from ∂W to ∂H and ∂p as in `cosmodag.solver.kernels.cpu.linear`, p's part summed over units.
+and from ∂W to ∂H and ∂p as in `cosmodag.solver.kernels.cpu.linear`, p's part summed over units;
+where it is given, r is multiplied by what counts.
 
 Units are kept *unit first*, unit i of network v at place i·d + v, so that what is said of variables
 (S, r) is repeated end to end along a row, and every loop over a row is long and has stride one.
@@ -21,22 +23,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import compiled, inlined
-from cosmodag.mechanism import MLP, Mechanism
-from cosmodag.solver.kernels.cpu.steps import ONE, ZERO, adam, exp, move, norms, rates_of
+from cosmodag.solver.kernels.cpu.rounds import Given, Reached, Stretch, run_rounds
+from cosmodag.solver.kernels.cpu.steps import (
+    ONE,
+    ZERO,
+    KernelSettings,
+    adam,
+    exp,
+    move,
+    orient_row,
+    sign_of,
+)
 from cosmodag.solver.training.adam import State
-from cosmodag.solver.training.shuffle import fill_row_order
 
-__all__ = [
-    "Arrays",
-    "Workspace",
-    "applies",
-    "backward",
-    "gather",
-    "repeat",
-    "run_epochs",
-    "scatter",
-    "workspace",
-]
+__all__ = ["Arrays", "Workspace", "backward", "gather", "repeat", "run", "scatter", "workspace"]
 
 
 class Arrays(NamedTuple):
@@ -74,15 +74,6 @@ class Workspace(NamedTuple):
     repeated: NDArray[np.float32]
     products: NDArray[np.float32]
     residual: NDArray[np.float32]
-
-
-def applies(mechanism: Mechanism) -> bool:
-    """Tell whether this loop is written for a mechanism."""
-    return (
-        isinstance(mechanism, MLP)
-        and len(mechanism.hidden) == 1
-        and mechanism.activation == "sigmoid"
-    )
 
 
 def gather(state: State, lane: int) -> Arrays:
@@ -158,15 +149,10 @@ def _add_up(products: Any, totals: Any) -> None:
 
 
 @inlined
-def _orient(state: Any, work: Any, rates: Any) -> None:
+def _orient(state: Any, support: Any, work: Any, scalars: Any) -> None:
     """S and W = H ∘ S."""
-    d = state.order.shape[0]
-    inverse = ONE / rates.temperature
-    for u in range(d):
-        threshold = state.order[u] + rates.shift
-        for v in range(d):
-            work.orientation[u, v] = ONE / (ONE + exp((threshold - state.order[v]) * inverse))
-        work.orientation[u, u] = ZERO
+    for u in range(state.order.shape[0]):
+        orient_row(state.order, u, support, scalars, work.orientation[u])
         repeat(work.orientation[u], work.repeated)
         repeated = work.repeated.ravel()
         for k in range(repeated.shape[0]):
@@ -174,8 +160,11 @@ def _orient(state: Any, work: Any, rates: Any) -> None:
 
 
 @inlined
-def backward(rows: Any, units: Any, state: Any, work: Any) -> Any:
-    """Turn x W into δ in place, fill the gradients of b, w and c, and return Σ r²."""
+def backward(rows: Any, counted: Any, units: Any, state: Any, work: Any) -> Any:
+    """Turn x W into δ in place, fill the gradients of b, w and c, and return Σ r².
+
+    Where `counted` has rows, r and r² are multiplied by what counts.
+    """
     d = rows.shape[1]
     wide = units.shape[1]
     biases, weights = state.functions[:wide], state.functions[wide : 2 * wide]
@@ -194,9 +183,15 @@ def backward(rows: Any, units: Any, state: Any, work: Any) -> Any:
         for v in range(d):
             residual[v] = constants[v] - rows[i, v]
         _add_up(work.products, residual)
-        for v in range(d):
-            total += residual[v] * residual[v]
-            constant_gradient[v] += residual[v]
+        if counted.shape[0] > 0:
+            for v in range(d):
+                total += counted[i, v] * residual[v] * residual[v]
+                residual[v] *= counted[i, v]
+                constant_gradient[v] += residual[v]
+        else:
+            for v in range(d):
+                total += residual[v] * residual[v]
+                constant_gradient[v] += residual[v]
         repeat(residual, work.repeated)
         for k in range(wide):
             z = units[i, k]
@@ -209,24 +204,24 @@ def backward(rows: Any, units: Any, state: Any, work: Any) -> Any:
 
 
 @inlined
-def _update_arcs(state: Any, work: Any, rates: Any) -> Any:
-    """Add the arcs' part of ∂p, move H by Adam, and return the new ‖H‖_F²."""
+def _update_arcs(state: Any, work: Any, scalars: Any) -> Any:
+    """Add the arcs' part of ∂p, move H by Adam, and return the old ‖H‖₁ and the new ‖H‖_F²."""
     d = state.order.shape[0]
     wide = state.arcs.shape[1]
-    inverse = ONE / rates.temperature
+    inverse = ONE / scalars.temperature
     repeated, products = work.repeated.ravel(), work.products.ravel()
     totals = work.residual
-    squares = ZERO
+    magnitudes, squares = ZERO, ZERO
     for u in range(d):
         repeat(work.orientation[u], work.repeated)
         for k in range(wide):
             h = state.arcs[u, k]
-            g = work.gradient[u, k] * rates.loss_scale * repeated[k]
+            g = work.gradient[u, k] * scalars.loss_scale * repeated[k]
             products[k] = g * h
-            sign = ONE if h > ZERO else (-ONE if h < ZERO else ZERO)
-            g = g + rates.lambda1 * sign + rates.ridge * h
+            magnitudes += abs(h)
+            g = g + scalars.lambda1 * sign_of(h) + scalars.ridge * h
             h, state.arcs_mean[u, k], state.arcs_square[u, k] = adam(
-                h, state.arcs_mean[u, k], state.arcs_square[u, k], g, rates, rates.rate
+                h, state.arcs_mean[u, k], state.arcs_square[u, k], g, scalars, scalars.rate
             )
             state.arcs[u, k] = h
             squares += h * h
@@ -238,79 +233,34 @@ def _update_arcs(state: Any, work: Any, rates: Any) -> Any:
             work.order_gradient[v] += q
             row_total += q
         work.order_gradient[u] -= row_total
-    return squares
+    return magnitudes, squares
+
+
+@inlined
+def _take_step(
+    rows: Any, counted: Any, units: Any, support: Any, state: Any, work: Any, scalars: Any
+) -> Any:
+    _orient(state, support, work, scalars)
+    np.dot(rows, work.weights, units)
+    error = backward(rows, counted, units, state, work)
+    np.dot(rows.T, units, work.gradient)
+    for k in range(work.functions_gradient.shape[0]):
+        work.functions_gradient[k] *= scalars.loss_scale
+    magnitudes, squares = _update_arcs(state, work, scalars)
+    move(
+        state.functions,
+        state.functions_mean,
+        state.functions_square,
+        work.functions_gradient,
+        scalars,
+        scalars.rate,
+    )
+    return error, magnitudes, squares
 
 
 @compiled
-def run_epochs(
-    data: Any, state: Any, step: int, seed: Any, knobs: Any, batch_size: int, first: int, last: int
-) -> tuple[int, float, int]:
-    """Train one problem over the epochs first … last − 1, in place.
-
-    Returns
-    -------
-    step : int
-        Steps taken so far.
-    loss : float
-        Mean objective over the batches of the last epoch.
-    diverged_at : int
-        First epoch whose objective was not finite, −1 if there was none.
-    """
-    n, d = data.shape
-    wide = state.arcs.shape[1]
-    size = min(batch_size, n)
-    work = workspace(d, wide)
-    rows, units = np.empty((size, d), np.float32), np.empty((size, wide), np.float32)
-    order = np.empty(n, np.uint32)
-    loss, diverged_at = np.nan, -1
-    for epoch in range(first, last):
-        wave = 1 + np.cos(np.pi * epoch / knobs.epochs)
-        span = knobs.temperature_start - knobs.temperature_end
-        temperature = np.float32(knobs.temperature_end + 0.5 * span * wave)
-        fill_row_order(seed, epoch, order)
-        # Again in every epoch, so that it does not matter at which of them a run begins.
-        squares = norms(state.arcs)[1]
-        error = 0.0
-        penalty = 0.0
-        for start in range(0, n, size):
-            count = min(size, n - start)
-            step += 1
-            for i in range(count):
-                row = order[start + i]
-                for v in range(d):
-                    rows[i, v] = data[row, v]
-            frobenius = np.sqrt(squares)
-            order_norm = np.sqrt(norms(state.order)[1])
-            rates = rates_of(knobs, temperature, step, count * d, frobenius, order_norm)
-            _orient(state, work, rates)
-            np.dot(rows[:count], work.weights, units[:count])
-            error += backward(rows[:count], units[:count], state, work) / (count * d)
-            np.dot(rows[:count].T, units[:count], work.gradient)
-            for v in range(d):
-                work.order_gradient[v] = rates.pull * state.order[v]
-            for k in range(work.functions_gradient.shape[0]):
-                work.functions_gradient[k] *= rates.loss_scale
-            penalty += knobs.lambda2 * frobenius + knobs.lambda_p * order_norm
-            squares = _update_arcs(state, work, rates)
-            move(
-                state.order,
-                state.order_mean,
-                state.order_square,
-                work.order_gradient,
-                rates,
-                rates.order_rate,
-            )
-            move(
-                state.functions,
-                state.functions_mean,
-                state.functions_square,
-                work.functions_gradient,
-                rates,
-                rates.rate,
-            )
-        batches = (n + size - 1) // size
-        loss = (error + penalty) / batches + knobs.lambda1 * norms(state.arcs)[0]
-        # Not np.isfinite: it subtracts, which reordered sums may simplify away.
-        if diverged_at < 0 and not abs(loss) < np.inf:
-            diverged_at = epoch
-    return step, loss, diverged_at
+def run(given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings) -> Reached:
+    """Train one problem over a stretch of rounds, in place."""
+    work = workspace(given.data.shape[1], state.arcs.shape[1])
+    reached: Reached = run_rounds(_take_step, given, state, work, stretch, settings)
+    return reached

@@ -1,4 +1,4 @@
-"""What the compiled loops of annealed learners share: settings, scalars of a step, Adam, e^x."""
+"""What the compiled CPU loops share within a step: its scalars, orientation, Adam, norms, e^x."""
 
 from typing import Any, NamedTuple
 
@@ -10,13 +10,25 @@ from numba.extending import intrinsic
 from cosmodag.compiled import inlined
 from cosmodag.solver.training.adam import EPSILON
 
-__all__ = ["ONE", "ZERO", "Knobs", "Rates", "adam", "exp", "move", "norms", "rates_of"]
+__all__ = [
+    "ONE",
+    "ZERO",
+    "KernelSettings",
+    "StepScalars",
+    "adam",
+    "exp",
+    "move",
+    "norms",
+    "orient_row",
+    "scalars_of",
+    "sign_of",
+]
 
 ONE = np.float32(1)
 ZERO = np.float32(0)
 
 
-class Knobs(NamedTuple):
+class KernelSettings(NamedTuple):
     """Settings of one problem, by the names they have everywhere."""
 
     learning_rate: float
@@ -27,12 +39,12 @@ class Knobs(NamedTuple):
     shift: float
     temperature_start: float
     temperature_end: float
-    epochs: float
+    rounds: float
     beta1: float
     beta2: float
 
 
-class Rates(NamedTuple):
+class StepScalars(NamedTuple):
     """Scalars of one step, in single precision.
 
     Attributes
@@ -42,7 +54,7 @@ class Rates(NamedTuple):
     ridge, pull
         λ₂ / ‖H‖_F and λ_p / ‖p‖₂: what the gradients of these norms multiply H and p by.
     loss_scale
-        2 / (B·d), of the gradient of the mean squared error.
+        2 / Σ c, of the gradient of the mean squared error over the entries that count.
     rate, order_rate, square_scale
         Learning rates and Adam's second moment, corrected for starting at zero.
     """
@@ -61,41 +73,61 @@ class Rates(NamedTuple):
 
 
 @inlined
-def rates_of(
-    knobs: Any, temperature: Any, step: Any, entries: Any, frobenius: Any, order_norm: Any
+def scalars_of(
+    settings: Any, temperature: Any, step: Any, entries: Any, frobenius: Any, order_norm: Any
 ) -> Any:
-    """Scalars of a step on a batch of so many entries, given ‖H‖_F and ‖p‖₂."""
-    mean_scale = 1 / (1 - knobs.beta1**step)
-    return Rates(
+    """Scalars of a step on a batch in which so many entries count, given ‖H‖_F and ‖p‖₂."""
+    mean_scale = 1 / (1 - settings.beta1**step)
+    return StepScalars(
         temperature,
-        np.float32(knobs.shift),
-        np.float32(knobs.lambda1),
-        np.float32(knobs.lambda2 / frobenius) if frobenius > 0 else ZERO,
-        np.float32(knobs.lambda_p / order_norm) if order_norm > 0 else ZERO,
-        np.float32(2.0 / entries),
-        np.float32(knobs.beta1),
-        np.float32(knobs.beta2),
-        np.float32(knobs.learning_rate * mean_scale),
-        np.float32(knobs.priority_learning_rate * mean_scale),
-        np.float32(1 / (1 - knobs.beta2**step)),
+        np.float32(settings.shift),
+        np.float32(settings.lambda1),
+        np.float32(settings.lambda2 / frobenius) if frobenius > 0 else ZERO,
+        np.float32(settings.lambda_p / order_norm) if order_norm > 0 else ZERO,
+        np.float32(2.0 / entries) if entries > 0 else ZERO,
+        np.float32(settings.beta1),
+        np.float32(settings.beta2),
+        np.float32(settings.learning_rate * mean_scale),
+        np.float32(settings.priority_learning_rate * mean_scale),
+        np.float32(1 / (1 - settings.beta2**step)),
     )
 
 
 @inlined
-def adam(value: Any, mean: Any, square: Any, gradient: Any, rates: Any, rate: Any) -> Any:
+def orient_row(order: Any, u: Any, support: Any, scalars: Any, row: Any) -> None:
+    """Write row u of S, zero on the diagonal and where the support is; an empty support is full."""
+    inverse = ONE / scalars.temperature
+    threshold = order[u] + scalars.shift
+    for v in range(row.shape[0]):
+        row[v] = ONE / (ONE + exp((threshold - order[v]) * inverse))
+    row[u] = ZERO
+    # Zero and one only, so that the formulas for gradients hold with S ∘ support in the place of S.
+    if support.shape[0] > 0:
+        for v in range(row.shape[0]):
+            row[v] *= support[u, v]
+
+
+@inlined
+def sign_of(value: Any) -> Any:
+    """−1, 0 or 1."""
+    return ONE if value > ZERO else (-ONE if value < ZERO else ZERO)
+
+
+@inlined
+def adam(value: Any, mean: Any, square: Any, gradient: Any, scalars: Any, rate: Any) -> Any:
     """One entry, and Adam's moments of its gradient, after a step."""
-    mean = rates.beta1 * mean + (ONE - rates.beta1) * gradient
-    square = rates.beta2 * square + (ONE - rates.beta2) * gradient * gradient
-    value -= rate * mean / (np.sqrt(square * rates.square_scale) + np.float32(EPSILON))
+    mean = scalars.beta1 * mean + (ONE - scalars.beta1) * gradient
+    square = scalars.beta2 * square + (ONE - scalars.beta2) * gradient * gradient
+    value -= rate * mean / (np.sqrt(square * scalars.square_scale) + np.float32(EPSILON))
     return value, mean, square
 
 
 @inlined
-def move(values: Any, means: Any, squares: Any, gradients: Any, rates: Any, rate: Any) -> None:
+def move(values: Any, means: Any, squares: Any, gradients: Any, scalars: Any, rate: Any) -> None:
     """Move a vector by Adam, in place."""
     for k in range(values.shape[0]):
         values[k], means[k], squares[k] = adam(
-            values[k], means[k], squares[k], gradients[k], rates, rate
+            values[k], means[k], squares[k], gradients[k], scalars, rate
         )
 
 
