@@ -4,8 +4,14 @@ import jax
 import numpy as np
 
 from cosmodag.mechanism import Linear
-from cosmodag.solver.methods.anneal import Anneal
+from cosmodag.objective import AnnealedObjective
 from cosmodag.solver.problems import Batch, Problem
+from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.training.reference import REFERENCE
+from cosmodag.solver.training.schedules import CosineAnnealing
+from cosmodag.structure import Priority
+
+RECIPE = Recipe(Priority(), Linear(), AnnealedObjective(), CosineAnnealing(), 64)
 
 SETTINGS = {
     "learning_rate": 8e-3,
@@ -16,7 +22,7 @@ SETTINGS = {
     "shift": 1e-2,
     "temperature_start": 0.45,
     "temperature_end": 1e-3,
-    "epochs": 40.0,
+    "rounds": 40.0,
     "beta1": 0.9,
     "beta2": 0.999,
 }
@@ -30,4 +36,4 @@ def make_table(n: int = 150, d: int = 10, seed: int = 0, dtype: type = np.float3
 
 
 def make_batch(problems: list[Problem]) -> Batch:
-    return Batch.of(Anneal(Linear()).recipe, problems, jax.devices("cpu")[0])
+    return Batch.of(RECIPE, problems, jax.devices("cpu")[0], {RECIPE: REFERENCE})

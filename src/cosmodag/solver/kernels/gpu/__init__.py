@@ -1,7 +1,13 @@
-"""Kernels for a GPU."""
+"""Kernels for a GPU, and the sharing out of one problem over several.
+
+Nothing here imports Pallas before a kernel is used.
+"""
 
 from cosmodag.solver.backend import Backend
+from cosmodag.solver.kernels.gpu.large import LARGE
+from cosmodag.solver.kernels.gpu.sharded import SHARDED
+from cosmodag.solver.kernels.gpu.small import SMALL
 
 __all__ = ["BACKENDS"]
 
-BACKENDS: tuple[Backend, ...] = ()
+BACKENDS: tuple[Backend, ...] = (SHARDED, LARGE, SMALL)

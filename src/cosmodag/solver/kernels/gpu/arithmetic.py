@@ -5,7 +5,16 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-__all__ = ["orientation", "reciprocal", "root", "round_at_random", "signed"]
+__all__ = [
+    "array_like",
+    "orientation",
+    "packed",
+    "pull",
+    "reciprocal",
+    "root",
+    "round_at_random",
+    "signed",
+]
 
 # Takes any h that is not denormal past every λ.
 _HUGE = 1e30
@@ -27,6 +36,21 @@ def orientation(p_u: Any, p_v: Any, u: Any, v: Any, sharpness: Any, shift: Any) 
     """
     s = reciprocal(1.0 + jnp.exp2(((p_u + shift)[:, None] - p_v) * sharpness))
     return jnp.where(u[:, None] == v[None, :], 0.0, s)
+
+
+def packed(scalars: tuple[Any, ...]) -> jax.Array:
+    """Scalars, or arrays of one shape, as one float32 array with them along its last axis."""
+    return jnp.stack([jnp.asarray(scalar, jnp.float32) for scalar in scalars], axis=-1)
+
+
+def array_like(shape: tuple[int, ...], dtype: Any = jnp.float32) -> Any:
+    """Declare an array that a kernel writes."""
+    return jax.ShapeDtypeStruct(shape, dtype)  # type: ignore[no-untyped-call]
+
+
+def pull(strength: Any, norm: Any) -> Any:
+    """λ / ‖·‖, the factor in the gradient of a norm; zero where the norm is."""
+    return jnp.where(norm > 0, strength / jnp.where(norm > 0, norm, 1.0), 0.0)
 
 
 def reciprocal(x: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Linear COSMO's epochs on a GPU, for many small problems: each in a program of its own.
+"""Linear COSMO on a GPU, for many small problems: each in a program of its own.
 
-The same steps as `cosmodag.solver.training.loop`, for one recipe. Left to XLA, a step of thousands of
-problems is a dozen passes over the memory of all of them; here one kernel runs a whole epoch, in
-which every problem's H, p and Adam's moments stay in the registers of one multiprocessor.
+The same rounds as the reference loop's, `cosmodag.solver.training.loop`. Left to XLA, a step of
+thousands of problems is a dozen passes over the memory of all of them; here one kernel runs a whole
+round, in which every problem's H, p and Adam's moments stay in the registers of one multiprocessor.
 
 It is a Pallas kernel for Triton; with ``interpret=True`` it runs anywhere, slowly.
 """
@@ -14,34 +14,45 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from cosmodag.solver.kernels.gpu import large as linear_gpu
-from cosmodag.solver.kernels.gpu.arithmetic import orientation, reciprocal, root, signed
+from cosmodag.solver.backend import Backend, Task
+from cosmodag.solver.kernels.gpu.arithmetic import (
+    array_like,
+    orientation,
+    packed,
+    pull,
+    reciprocal,
+    root,
+    signed,
+)
+from cosmodag.solver.kernels.gpu.declared import is_linear_cosmo, missing_pallas
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.training.adam import EPSILON, State
-from cosmodag.solver.training.shuffle import row_order
+from cosmodag.solver.training.passes import Passes
+from cosmodag.solver.training.shuffle import rows_at
 from cosmodag.structure import Settings
 
-__all__ = ["LARGEST", "advance", "applies"]
+__all__ = ["LARGEST", "SMALL", "advance", "implements"]
 
 LARGEST = 64
 """Number of variables up to which the kernel is used."""
 
-# Rows a step that registers have room for.
+# Rows per step that registers have room for.
 _MOST_ROWS = 128
 
 
-def applies(batch: Batch) -> bool:
-    """Whether a batch is small problems of linear COSMO in single precision on a GPU."""
+def implements(task: Task) -> bool:
+    """Whether a task is small problems of linear COSMO and nothing beside, in float32 on a GPU."""
     return (
-        batch.variables <= LARGEST
-        and batch.recipe.batch_size <= _MOST_ROWS
-        and linear_gpu.has_kernels(batch)
+        task.variables <= LARGEST
+        and Passes.over(task.rows, task.recipe.batch_size).size <= _MOST_ROWS
+        and not task.features
+        and is_linear_cosmo(task)
     )
 
 
 def advance(batch: Batch, state: State, first: int, last: int, interpret: bool = False) -> State:
-    """Train a batch of small problems over the epochs first … last − 1.
+    """Train a batch of small problems over the rounds first … last − 1.
 
     Products are in TF32 unless JAX's default matmul precision says otherwise.
 
@@ -52,17 +63,17 @@ def advance(batch: Batch, state: State, first: int, last: int, interpret: bool =
     state : State
         Where they stand; its memory is used for the result.
     first, last : int
-        The epochs to run.
+        The rounds to run.
     interpret : bool
         Whether to run the kernel without a GPU, slowly.
     """
     with jax.default_device(batch.device):
-        trained: State = _run_epochs(
+        trained: State = _run_rounds(
             batch.recipe,
             interpret,
             state,
-            batch.tables,
-            batch.table,
+            batch.given["data"],
+            batch.which["data"],
             batch.seeds,
             batch.settings,
             first,
@@ -71,8 +82,8 @@ def advance(batch: Batch, state: State, first: int, last: int, interpret: bool =
         return trained
 
 
-class _Rates(NamedTuple):
-    """Scalars of one problem in one epoch, in the order in which the kernel reads them."""
+class _RoundScalars(NamedTuple):
+    """Scalars of one problem in one round, in the order in which the kernel reads them."""
 
     temperature: Any
     shift: Any
@@ -88,76 +99,84 @@ class _Rates(NamedTuple):
 
 
 @partial(jax.jit, static_argnums=(0, 1), donate_argnums=2)
-def _run_epochs(
+def _run_rounds(
     recipe: Recipe,
     interpret: bool,
     state: State,
     tables: jax.Array,
-    table: Any,
+    which: Any,
     seeds: Any,
     settings: Settings,
     first: Any,
     last: Any,
 ) -> State:
     n = tables.shape[1]
-    size = min(recipe.batch_size, n)
-    batches = math.ceil(n / size)
-    starts = jnp.asarray(table, jnp.int32) * n
+    passes = Passes.over(n, recipe.batch_size)
+    longest = passes.steps * passes.size
+    starts = jnp.asarray(which, jnp.int32) * n
 
-    def run_epoch(epoch: Any, state: State) -> State:
-        now = jax.vmap(partial(recipe.schedule, epoch))(settings)
+    def run_round(round: Any, state: State) -> State:
+        now = jax.vmap(partial(recipe.schedule, round))(settings)
         step = state.step.astype(jnp.float32)
-        rates = _Rates(
+        scalars = _RoundScalars(
             power1=now["beta1"] ** step,
             power2=now["beta2"] ** step,
-            **{name: now[name] for name in _Rates._fields if name in now},
+            **{name: now[name] for name in _RoundScalars._fields if name in now},
         )
-        orders = jax.vmap(lambda seed: row_order(seed, epoch, n))(seeds)
-        state, loss = _one_epoch(
+        begin = (round % passes.rounds) * longest
+        count = jnp.minimum(longest, n - begin)
+        positions = begin + jnp.arange(min(longest, n))
+        orders = jax.vmap(lambda seed: rows_at(seed, round // passes.rounds, positions, n))(seeds)
+        state, loss = _one_round(
             state,
-            jnp.stack([jnp.asarray(rate, jnp.float32) for rate in rates], axis=1),
+            jnp.reshape(count, 1).astype(jnp.int32),
+            packed(scalars),
             orders + starts[:, None],
             tables.reshape(-1, tables.shape[2]),
-            size,
+            passes.size,
             interpret,
         )
         broken = (state.diverged_at < 0) & ~jnp.isfinite(loss)
         return state._replace(
-            step=state.step + batches,
+            step=state.step + -(-count // passes.size),
             loss=loss,
-            diverged_at=jnp.where(broken, epoch, state.diverged_at).astype(jnp.int32),
+            diverged_at=jnp.where(broken, round, state.diverged_at).astype(jnp.int32),
         )
 
-    trained: State = jax.lax.fori_loop(first, last, run_epoch, state)
+    trained: State = jax.lax.fori_loop(first, last, run_round, state)
     return trained
 
 
-def _one_epoch(
+def _one_round(
     state: State,
-    rates: jax.Array,
+    count: jax.Array,
+    scalars: jax.Array,
     orders: jax.Array,
     rows: jax.Array,
     size: int,
     interpret: bool,
 ) -> tuple[State, jax.Array]:
-    """Run one epoch of every problem; `orders` are places in `rows`, the rows of all tables."""
+    """Run one round of every problem.
+
+    The first `count` of `orders` are visited; they are places in `rows`, the rows of all tables.
+    """
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import triton
 
     groups = (state.parameters, state.mean, state.square)
     arrays = [group[name] for name in ("arcs", "order") for group in groups]
-    count, d = arrays[-1].shape
+    problems, d = arrays[-1].shape
     # More threads would only repeat each other's work on tiles as small as these.
     warps = 2 if _power_of_two(d) <= 32 else 4
     *moved, loss = pl.pallas_call(
-        partial(_epoch_kernel, size=size),
-        grid=(count,),
-        out_shape=(*(_shape(array.shape) for array in arrays), _shape((count,))),
-        input_output_aliases={3 + place: place for place in range(6)},
+        partial(_round_kernel, size=size),
+        grid=(problems,),
+        out_shape=(*(array_like(array.shape) for array in arrays), array_like((problems,))),
+        input_output_aliases={4 + place: place for place in range(6)},
         compiler_params=triton.CompilerParams(num_warps=warps, num_stages=1),
         interpret=interpret,
-        name="cosmo_epoch",
-    )(rates, orders, rows, *arrays)
+        name="cosmo_round",
+    )(count, scalars, orders, rows, *arrays)
     changed = [
         {**group, "arcs": arcs, "order": order}
         for group, arcs, order in zip(groups, moved[:3], moved[3:], strict=True)
@@ -165,12 +184,9 @@ def _one_epoch(
     return state._replace(parameters=changed[0], mean=changed[1], square=changed[2]), loss
 
 
-def _shape(shape: tuple[int, ...]) -> Any:
-    return jax.ShapeDtypeStruct(shape, jnp.float32)  # type: ignore[no-untyped-call]
-
-
-def _epoch_kernel(
-    rates: Any,
+def _round_kernel(
+    count: Any,
+    scalars: Any,
     orders: Any,
     rows: Any,
     arcs: Any,
@@ -193,12 +209,12 @@ def _epoch_kernel(
     from jax.experimental.pallas import triton
 
     lane = pl.program_id(0)
-    n, d = orders.shape[1], rows.shape[1]
+    n, d = count[0], rows.shape[1]
     wide, tall = _power_of_two(d), _power_of_two(size)
     v = jnp.arange(wide)
     inside = v < d
     square_inside = inside[:, None] & inside[None, :]
-    rate = _Rates(*(rates[lane, k] for k in range(len(_Rates._fields))))
+    now = _RoundScalars(*(scalars[lane, k] for k in range(len(_RoundScalars._fields))))
     within = jnp.arange(tall)
 
     def load(array: Any, *sizes: int) -> Any:
@@ -216,53 +232,53 @@ def _epoch_kernel(
         at = (jnp.broadcast_to(index, (tall, wide)) for index in (chosen[:, None], v[None, :]))
         return triton.load(rows.at[tuple(at)], mask=real[:, None] & inside[None, :], other=0.0)
 
-    sharpness = math.log2(math.e) / rate.temperature
+    sharpness = math.log2(math.e) / now.temperature
 
     def run_batch(k: Any, carry: tuple[Any, ...]) -> tuple[Any, ...]:
         h, m, s2, p, p_m, p_s2, power1, power2, errors, magnitudes, norms = carry
         scale = 1 / (jnp.minimum(size, n - k * size).astype(jnp.float32) * d)
         x = batch_of(k)
-        s = orientation(p, p[None, :], v, v, sharpness, rate.shift)
+        s = orientation(p, p[None, :], v, v, sharpness, now.shift)
         r = jnp.dot(x, h * s) - x
         oriented = jnp.dot(x.T, r) * s
         through = oriented * h
         q = through - through * s
         frobenius, order_norm = jnp.sqrt(jnp.sum(h * h)), jnp.sqrt(jnp.sum(p * p))
-        ridge = _pull(rate.lambda2, frobenius)
-        g = oriented * (2 * scale) + (ridge * h + signed(rate.lambda1, h))
-        p_fit = (jnp.sum(q, axis=0) - jnp.sum(q, axis=1)) * (2 * scale / rate.temperature)
-        p_g = p_fit + _pull(rate.lambda_p, order_norm) * p
-        power1, power2 = power1 * rate.beta1, power2 * rate.beta2
+        ridge = pull(now.lambda2, frobenius)
+        g = oriented * (2 * scale) + (ridge * h + signed(now.lambda1, h))
+        p_fit = (jnp.sum(q, axis=0) - jnp.sum(q, axis=1)) * (2 * scale / now.temperature)
+        p_g = p_fit + pull(now.lambda_p, order_norm) * p
+        power1, power2 = power1 * now.beta1, power2 * now.beta2
 
         def moved(value: Any, mean: Any, square: Any, g: Any, speed: Any) -> tuple[Any, Any, Any]:
             speed = (1 - power1) / speed
-            mean = mean + (1 - rate.beta1) * (g - mean)
-            square = square + (1 - rate.beta2) * (g * g - square)
+            mean = mean + (1 - now.beta1) * (g - mean)
+            square = square + (1 - now.beta2) * (g * g - square)
             slowness = root(square) * (speed * jax.lax.rsqrt(1 - power2)) + EPSILON * speed
             return value - mean * reciprocal(slowness), mean, square
 
         return (
-            *moved(h, m, s2, g, rate.learning_rate),
-            *moved(p, p_m, p_s2, p_g, rate.priority_learning_rate),
+            *moved(h, m, s2, g, now.learning_rate),
+            *moved(p, p_m, p_s2, p_g, now.priority_learning_rate),
             power1,
             power2,
             errors + jnp.sum(r * r, axis=1) * scale,
             magnitudes + jnp.sum(jnp.abs(h), axis=1),
-            norms + rate.lambda2 * frobenius + rate.lambda_p * order_norm,
+            norms + now.lambda2 * frobenius + now.lambda_p * order_norm,
         )
 
     carry = (
         *(load(array, d, d) for array in (arcs, arcs_mean, arcs_square)),
         *(load(array, d) for array in (order, order_mean, order_square)),
-        rate.power1,
-        rate.power2,
+        now.power1,
+        now.power2,
         jnp.zeros(tall, jnp.float32),
         jnp.zeros(wide, jnp.float32),
         jnp.float32(0),
     )
     batches = pl.cdiv(n, size)
     *state, _, _, errors, magnitudes, norms = jax.lax.fori_loop(0, batches, run_batch, carry)
-    total = jnp.sum(errors) + rate.lambda1 * jnp.sum(magnitudes) + norms
+    total = jnp.sum(errors) + now.lambda1 * jnp.sum(magnitudes) + norms
     outputs = (
         arcs_out,
         arcs_mean_out,
@@ -276,11 +292,9 @@ def _epoch_kernel(
     losses[lane] = total / batches
 
 
-def _pull(strength: Any, norm: Any) -> Any:
-    """λ / ‖·‖, the factor in the gradient of a norm; zero where the norm is."""
-    return jnp.where(norm > 0, strength / jnp.where(norm > 0, norm, 1.0), 0.0)
-
-
 def _power_of_two(size: int) -> int:
     """Size of a tile that holds so many: products want at least 16."""
     return max(16, 1 << (size - 1).bit_length())
+
+
+SMALL = Backend("pallas-small", implements, advance, working_copies=2, missing=missing_pallas)

@@ -4,34 +4,29 @@ It runs here interpreted, on a CPU; `python benchmarks/gpu.py parity` does the s
 """
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import jax
 import numpy as np
 import pytest
-from solver_problems import SETTINGS, make_batch, make_table
+from solver_problems import RECIPE, SETTINGS, make_batch, make_table
 
-from cosmodag.mechanism import Linear
-from cosmodag.solver.kernels.backends import BACKENDS
-from cosmodag.solver.kernels.gpu import small as small_gpu
-from cosmodag.solver.methods.anneal import Anneal
-from cosmodag.solver.problems import Batch, Problem
+from cosmodag.solver.kernels.gpu import small
+from cosmodag.solver.problems import Problem
+from cosmodag.solver.training.reference import REFERENCE
 
 pytest.importorskip("jax.experimental.pallas.triton", reason="this JAX has no Pallas for Triton")
 
-advance_xla = next(backend.advance for backend in BACKENDS if backend.name == "xla")
-
 
 def advance(batch, state, first, last):
-    state = small_gpu.advance(batch, state, first, last, interpret=True)
+    state = small.advance(batch, state, first, last, interpret=True)
     return jax.tree.map(np.array, state)
 
 
-def test_steps_are_those_of_the_loop(batch):
+def test_steps_are_those_of_the_reference_loop(batch):
     # Three problems on two tables; 10 variables in a tile of 16, and a short last batch of rows.
     # Sums in another order differ in the last places of float32; values are of size 100 at most.
     state = advance(batch, batch.start(), 0, 6)
-    expected = advance_xla(batch, batch.start(), 0, 6)
+    expected = REFERENCE.advance(batch, batch.start(), 0, 6)
     assert list(state.step) == [18, 18, 18]
     for value, other in zip(jax.tree.leaves(state), jax.tree.leaves(expected), strict=True):
         np.testing.assert_allclose(value, other, rtol=1e-5, atol=2e-6)
@@ -48,16 +43,31 @@ def test_pieces_and_neighbours_make_no_difference(batch):
         np.testing.assert_array_equal(a[[0, 2]], c[[0, 2]])
 
 
-def test_applies_to_small_linear_problems_on_a_gpu():
-    gpu = SimpleNamespace(platform="gpu")
-    small = replace(make_batch([Problem(make_table(), SETTINGS, 0)]), device=gpu)
-    assert small_gpu.applies(small)
-    assert not small_gpu.applies(replace(small, device=jax.devices("cpu")[0]))
-    many_rows = Anneal(Linear(), batch_size=500).recipe
-    assert not small_gpu.applies(replace(small, recipe=many_rows))
-    wide = np.zeros((1, 4, small_gpu.LARGEST + 1), np.float32)
-    assert not small_gpu.applies(replace(small, tables=wide))
-    assert not small_gpu.applies(replace(small, tables=small.tables.astype(np.float64)))
+def test_a_pass_of_several_rounds(batch):
+    # 150 rows, two per step: rounds of 38 steps and of 37.
+    batch = replace(batch, recipe=replace(batch.recipe, batch_size=2))
+    state = advance(batch, batch.start(), 0, 3)
+    expected = REFERENCE.advance(batch, batch.start(), 0, 3)
+    assert list(state.step) == [38 + 37 + 38] * 3
+    for value, other in zip(jax.tree.leaves(state), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(value, other, rtol=1e-4, atol=1e-5)
+
+
+def test_implements_exactly_small_linear_problems_on_a_gpu():
+    task = Problem(make_table(), SETTINGS, 0).task(RECIPE, 3, "gpu")
+    assert small.implements(task)
+    many_rows = replace(RECIPE, batch_size=500)
+    assert small.implements(task._replace(recipe=many_rows, rows=100))
+    for change in (
+        {"platform": "cpu"},
+        {"recipe": many_rows, "rows": 500},
+        {"recipe": replace(RECIPE, batch_size=None), "rows": 500},
+        {"variables": small.LARGEST + 1},
+        {"dtype": np.dtype(np.float64)},
+        {"features": frozenset({"support"})},
+        {"features": frozenset({"counted"})},
+    ):
+        assert not small.implements(task._replace(**change)), change
 
 
 @pytest.mark.skipif(
@@ -65,14 +75,13 @@ def test_applies_to_small_linear_problems_on_a_gpu():
 )
 @pytest.mark.parametrize("d", [10, 64])
 def test_kernel_lowers_to_triton(d):
-    table = np.zeros((100, d), np.float32)
-    batch = Batch.of(Anneal(Linear()).recipe, [Problem(table, SETTINGS, 0)], jax.devices("cpu")[0])
-    traced = small_gpu._run_epochs.trace(
+    batch = make_batch([Problem(np.zeros((100, d), np.float32), SETTINGS, 0)])
+    traced = small._run_rounds.trace(
         batch.recipe,
         False,
         batch.start(),
-        batch.tables,
-        batch.table,
+        batch.given["data"],
+        batch.which["data"],
         batch.seeds,
         batch.settings,
         0,
