@@ -5,7 +5,7 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
-__all__ = ["compiled", "inlined"]
+__all__ = ["borrowing", "compiled", "inlined"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -27,3 +27,12 @@ def compiled(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """Compile a function into the compiled functions that call it."""
     return cast(Function, njit(inline="always", **_OPTIONS)(function))
+
+
+def borrowing(function: Function) -> Function:
+    """Compile a function that makes no arrays: it borrows its arguments', and counts no references.
+
+    Counting is atomic, and costs more than the work of small functions, above all where several
+    threads count references to the same arrays.
+    """
+    return cast(Function, njit(cache=True, _nrt=False, **_OPTIONS)(function))

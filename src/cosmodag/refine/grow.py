@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import compiled
+from cosmodag.compiled import borrowing
 
 __all__ = ["Scratch", "extend", "intrudes", "listen", "new_scratch", "shrink", "start", "stand_ins"]
 
@@ -75,7 +75,7 @@ def new_scratch(d: int, capacity: int) -> Scratch:
     )
 
 
-@compiled
+@borrowing
 def _subtract_rows(target: Any, factors: Any, first: int, rows: Any, k: int, m: int) -> None:
     """target −= Σ_i factors[first + i] rows[i], four rows at a time to spare memory traffic."""
     i = 0
@@ -93,7 +93,7 @@ def _subtract_rows(target: Any, factors: Any, first: int, rows: Any, k: int, m: 
         i += 1
 
 
-@compiled
+@borrowing
 def _take(correlations: Any, m: int, best: int, k: int, gain: float, s: Any) -> None:
     """Make candidate ``best`` step k of the path."""
     first = k * (k + 1) // 2
@@ -122,7 +122,7 @@ def _take(correlations: Any, m: int, best: int, k: int, gain: float, s: Any) -> 
     s.work[0] += m * (k + 4)
 
 
-@compiled
+@borrowing
 def extend(
     correlations: Any, m: int, k: int, variance: float, share: float, limit: int, s: Any
 ) -> tuple[int, float]:
@@ -145,7 +145,7 @@ def extend(
     return k, variance
 
 
-@compiled
+@borrowing
 def start(correlations: Any, v: int, m: int, required: Any, s: Any) -> tuple[int, float]:
     """Begin the path of v with its required parents; give its length and the variance left.
 
@@ -172,7 +172,7 @@ def start(correlations: Any, v: int, m: int, required: Any, s: Any) -> tuple[int
     return k, variance
 
 
-@compiled
+@borrowing
 def _invert(k: int, s: Any) -> None:
     """L⁻¹ into the rows of ``inverse``, and the regression weights of v on its path."""
     for a in range(k):
@@ -195,7 +195,7 @@ def _invert(k: int, s: Any) -> None:
             s.weights[c] += b * row[c]
 
 
-@compiled
+@borrowing
 def shrink(k: int, forced: int, variance: float, rise_share: float, s: Any) -> tuple[int, float]:
     """Mark which steps of the path to keep; give how many, and the variance left.
 
@@ -244,7 +244,7 @@ def shrink(k: int, forced: int, variance: float, rise_share: float, s: Any) -> t
     return left, variance
 
 
-@compiled
+@borrowing
 def _square(k: int, s: Any) -> None:
     """Turn L⁻¹ in ``inverse`` into L⁻ᵀ L⁻¹, column by column from the top."""
     for a in range(k):
@@ -261,7 +261,7 @@ def _square(k: int, s: Any) -> None:
             s.inverse[a, c] = s.inverse[c, a]
 
 
-@compiled
+@borrowing
 def intrudes(
     correlations: Any,
     v: int,
@@ -298,7 +298,7 @@ def intrudes(
     return along * along > variance * share * left
 
 
-@compiled
+@borrowing
 def listen(
     correlations: Any,
     v: int,
@@ -345,7 +345,7 @@ def listen(
             flags[t] = True
 
 
-@compiled
+@borrowing
 def stand_ins(
     correlations: Any, m: int, k: int, forced: int, variance: float, share: float, limit: int, s: Any
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import compiled
+from cosmodag.compiled import borrowing
 from cosmodag.refine.grow import Scratch, new_scratch
 from cosmodag.refine.state import (
     add,
@@ -84,7 +84,7 @@ def new_worker(key: NDArray[np.float64], capacity: int, width: int) -> Worker:
     )
 
 
-@compiled
+@borrowing
 def _sort_by_key(items: Any, count: int, key: Any) -> None:
     """Insertion sort: few items, nearly sorted."""
     for i in range(1, count):
@@ -96,7 +96,7 @@ def _sort_by_key(items: Any, count: int, key: Any) -> None:
         items[j + 1] = item
 
 
-@compiled
+@borrowing
 def _gather(state: Any, worker: Any, v: int, u: int, kind: int) -> int:
     """Write down what moves, in order; give how many, or −1 for too many."""
     stamp, moved, mark, key = worker.stamp[0], worker.moved, worker.mark, worker.key
@@ -133,7 +133,7 @@ def _gather(state: Any, worker: Any, v: int, u: int, kind: int) -> int:
     return count
 
 
-@compiled
+@borrowing
 def _admissible(rules: Any, state: Any, worker: Any, count: int, v: int, u: int, kind: int) -> bool:
     """Tell whether a move respects what must stay before what."""
     if not len(rules.before):
@@ -154,7 +154,7 @@ def _admissible(rules: Any, state: Any, worker: Any, count: int, v: int, u: int,
     return True
 
 
-@compiled
+@borrowing
 def _consider(
     rules: Any, state: Any, worker: Any, s: int, w: int, kind: int, n: int, touched: Any
 ) -> int:
@@ -176,7 +176,7 @@ def _consider(
     return n
 
 
-@compiled
+@borrowing
 def _find_changed(
     rules: Any, state: Any, worker: Any, count: int, v: int, u: int, kind: int, touched: Any
 ) -> int:
@@ -203,7 +203,7 @@ def _find_changed(
     return n
 
 
-@compiled
+@borrowing
 def _write_note(worker: Any, w: int, x: int) -> None:
     n = worker.notes[0]
     if n < NOTES:
@@ -214,7 +214,7 @@ def _write_note(worker: Any, w: int, x: int) -> None:
         worker.notes[0] = n + 1
 
 
-@compiled
+@borrowing
 def _learn_stand_ins(rules: Any, state: Any, worker: Any, w: int) -> None:
     if state.fresh[w] or worker.known[w] or worker.notes[0] >= NOTES:
         return
@@ -226,7 +226,7 @@ def _learn_stand_ins(rules: Any, state: Any, worker: Any, w: int) -> None:
             _write_note(worker, w, worker.scratch.candidates[t])
 
 
-@compiled
+@borrowing
 def _listed(rules: Any, state: Any, worker: Any, w: int) -> int:
     """Candidates of w from its list and the notes on it."""
     key, candidates = worker.key, worker.scratch.candidates
@@ -258,7 +258,7 @@ def _listed(rules: Any, state: Any, worker: Any, w: int) -> int:
     return m
 
 
-@compiled
+@borrowing
 def _all_before(rules: Any, worker: Any, w: int) -> int:
     key, candidates = worker.key, worker.scratch.candidates
     at, m = key[w], 0
@@ -269,7 +269,7 @@ def _all_before(rules: Any, worker: Any, w: int) -> int:
     return m
 
 
-@compiled
+@borrowing
 def _gain_of(rules: Any, state: Any, worker: Any, n: int, thorough: bool) -> float:
     """Sum of what the changed variables gain, from their lists or from all predecessors."""
     total = 0.0
@@ -284,7 +284,7 @@ def _gain_of(rules: Any, state: Any, worker: Any, n: int, thorough: bool) -> flo
     return total
 
 
-@compiled
+@borrowing
 def _write_keys(worker: Any, count: int, base: float) -> None:
     """Positions as if moved: fractions just after ``base``."""
     for i in range(count):
@@ -293,7 +293,7 @@ def _write_keys(worker: Any, count: int, base: float) -> None:
         worker.key[s] = base + (i + 1.0) / (count + 1.0)
 
 
-@compiled
+@borrowing
 def _try(
     rules: Any, state: Any, worker: Any, v: int, u: int, kind: int, best: float, nobody: Any
 ) -> float:
@@ -317,7 +317,7 @@ def _try(
     return gain
 
 
-@compiled
+@borrowing
 def _collect_pairs(rules: Any, state: Any, worker: Any, x: int, without_arcs: bool) -> int:
     """Pairs (v, later u) of x with another: arcs, and those where u would enter v's path."""
     key, tails, heads = state.key, worker.tails, worker.heads
@@ -349,7 +349,7 @@ def _collect_pairs(rules: Any, state: Any, worker: Any, x: int, without_arcs: bo
     return n
 
 
-@compiled
+@borrowing
 def evaluate(rules: Any, state: Any, worker: Any, x: int, without_arcs: bool) -> float:
     """Find the best move of x; give what it is worth, 0 for none. The state is only read."""
     nobody = worker.known[:0]
@@ -368,7 +368,7 @@ def evaluate(rules: Any, state: Any, worker: Any, x: int, without_arcs: bool) ->
     return best if found else 0.0
 
 
-@compiled
+@borrowing
 def merge_notes(state: Any, worker: Any) -> None:
     """Put on the lists what an evaluation found out, and forget the notes."""
     for i in range(worker.notes[0]):
@@ -382,7 +382,7 @@ def merge_notes(state: Any, worker: Any) -> None:
     worker.notes[0] = 0
 
 
-@compiled
+@borrowing
 def place(rules: Any, state: Any, worker: Any, v: int, u: int, kind: int, touched: Any) -> int:
     """Make a move: order and positions only. Gives how many paths it changes, −1 if not made.
 
@@ -421,7 +421,7 @@ def place(rules: Any, state: Any, worker: Any, v: int, u: int, kind: int, touche
     return n
 
 
-@compiled
+@borrowing
 def regrow_all(rules: Any, state: Any, worker: Any, variables: Any, pool: Any) -> bool:
     """Grow some variables anew; False where scratch or pool is too small: then do it again."""
     for w in variables:
@@ -430,7 +430,7 @@ def regrow_all(rules: Any, state: Any, worker: Any, variables: Any, pool: Any) -
     return True
 
 
-@compiled
+@borrowing
 def sweep(
     rules: Any, state: Any, worker: Any, turn: Any, first: int, without_arcs: bool, budget: int
 ) -> tuple[int, int, int, int, int]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.compiled import compiled
+from cosmodag.compiled import borrowing
 from cosmodag.errors import DataError
 from cosmodag.refine.graph import Graph
 from cosmodag.refine.grow import Scratch, new_scratch
@@ -145,7 +145,7 @@ def _prune_block(
     return counts, residuals, scores, np.concatenate(parents), np.concatenate(weights)
 
 
-@compiled
+@borrowing
 def _prune_some(
     rules: Any,
     order: Any,
@@ -179,7 +179,10 @@ def _prune_some(
                 values[filled] = s.weights[i]
                 filled += 1
         for parent in forced:
-            if parent not in tails[begin:filled]:
+            known = False
+            for i in range(begin, filled):
+                known = known or tails[i] == parent
+            if not known:
                 tails[filled] = parent
                 values[filled] = 0.0
                 filled += 1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import compiled
+from cosmodag.compiled import borrowing
 from cosmodag.refine.moves import (
     DONE,
     FULL,
@@ -244,7 +244,7 @@ class Searching:
             _settle(self.state, variables)
 
 
-@compiled
+@borrowing
 def _announce_all(state: Any) -> None:
     state.heard_count[:] = 0
     width = state.heard.shape[1]
@@ -256,14 +256,14 @@ def _announce_all(state: Any) -> None:
                 state.heard_count[x] += 1
 
 
-@compiled
+@borrowing
 def _settle(state: Any, variables: Any) -> None:
     for v in variables:
         announce(state, v)
         state.dirty[v] = True
 
 
-@compiled
+@borrowing
 def _merge(state: Any, owners: Any, notes: Any) -> None:
     for i in range(len(owners)):
         if notes[i] < 0:
@@ -272,7 +272,7 @@ def _merge(state: Any, owners: Any, notes: Any) -> None:
             add(state.hears, state.hears_count, owners[i], notes[i])
 
 
-@compiled
+@borrowing
 def _forget(worker: Any) -> None:
     for i in range(worker.notes[0]):
         worker.note_head[worker.note_of[i]] = -1

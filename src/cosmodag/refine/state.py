@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import compiled
+from cosmodag.compiled import borrowing
 from cosmodag.refine.grow import Scratch, extend, intrudes, listen, shrink, stand_ins, start
 from cosmodag.refine.moments import Moments
 
@@ -34,6 +34,8 @@ class Rules(NamedTuple):
     half_rows: NDArray[np.float64]  # per group
     limit: NDArray[np.int64]  # of parents, per group
     penalty: float
+    gain_share: NDArray[np.float64]  # 1 − exp(−penalty / half_rows): least gain worth an arc
+    rise_share: NDArray[np.float64]  # exp(penalty / half_rows) − 1: least rise worth keeping one
     support: NDArray[np.bool_]  # (d, d), or empty where every arc may exist
     before: NDArray[np.bool_]  # (d, d), or empty where every order may
     required_start: NDArray[np.int64]  # (d + 1,)
@@ -103,6 +105,8 @@ def rules_of(
         0.5 * moments.rows,
         np.maximum(np.floor(moments.rows) - 2, 0).astype(np.int64),
         float(penalty),
+        -np.expm1(-penalty / (0.5 * moments.rows)),
+        np.expm1(penalty / (0.5 * moments.rows)),
         none if support is None else np.ascontiguousarray(support, np.bool_),
         none if before is None else np.ascontiguousarray(before, np.bool_),
         required_start,
@@ -137,7 +141,7 @@ def empty_state(order: NDArray[Any], width: int) -> State:
     )
 
 
-@compiled
+@borrowing
 def local_score(rules: Any, v: int, parents: int, residual: float) -> float:
     """Score of one variable: scale-free, or with the noise variance given."""
     precision = rules.precision[v]
@@ -145,7 +149,7 @@ def local_score(rules: Any, v: int, parents: int, residual: float) -> float:
     return -rules.half_rows[rules.group[v]] * fit - rules.penalty * parents
 
 
-@compiled
+@borrowing
 def may_be_parent(rules: Any, x: int, v: int) -> bool:
     """Tell whether the arc x → v may exist at all."""
     if len(rules.support) and not rules.support[x, v]:
@@ -153,16 +157,16 @@ def may_be_parent(rules: Any, x: int, v: int) -> bool:
     return not (len(rules.before) and rules.before[v, x])
 
 
-@compiled
+@borrowing
 def _worth(rules: Any, v: int) -> tuple[int, float, float, int, int, int]:
     """Group, share of a gain, share of a rise, limit, and required parents (from, to) of v."""
     g = rules.group[v]
-    ratio = rules.penalty / rules.half_rows[g]
     first, last = rules.required_start[v], rules.required_start[v + 1]
-    return g, -np.expm1(-ratio), np.expm1(ratio), max(rules.limit[g], last - first), first, last
+    limit = max(rules.limit[g], last - first)
+    return g, rules.gain_share[g], rules.rise_share[g], limit, first, last
 
 
-@compiled
+@borrowing
 def grow_among(rules: Any, v: int, m: int, s: Any) -> tuple[int, float, int, float]:
     """Grow–shrink of v among the m candidates in scratch.
 
@@ -176,13 +180,7 @@ def grow_among(rules: Any, v: int, m: int, s: Any) -> tuple[int, float, int, flo
     return k, variance, parents, residual
 
 
-@compiled
-def _path(state: Any, v: int) -> Any:
-    at = state.path_at[v]
-    return state.pool.paths[at : at + state.length[v]]
-
-
-@compiled
+@borrowing
 def on_path(state: Any, v: int, x: int) -> bool:
     """Tell whether x is on the grow path of v."""
     at = state.path_at[v]
@@ -192,7 +190,7 @@ def on_path(state: Any, v: int, x: int) -> bool:
     return False
 
 
-@compiled
+@borrowing
 def is_parent(state: Any, x: int, v: int) -> bool:
     """Tell whether the pruned graph has the arc x → v."""
     at = state.path_at[v]
@@ -202,20 +200,20 @@ def is_parent(state: Any, x: int, v: int) -> bool:
     return False
 
 
-@compiled
+@borrowing
 def would_enter(rules: Any, state: Any, v: int, x: int, s: Any) -> bool:
     """Tell whether x, joining the predecessors of v, would change its path."""
     if not may_be_parent(rules, x, v):
         return False
     g, share, _, limit, _, _ = _worth(rules, v)
-    k, at = state.length[v], state.factor_at[v]
+    k, at, path_at = state.length[v], state.factor_at[v], state.path_at[v]
     size = k * (k + 1) // 2
     factors = state.pool.factors
     return intrudes(
         rules.correlations[g],
         v,
         x,
-        _path(state, v),
+        state.pool.paths[path_at : path_at + k],
         factors[at : at + size],
         factors[at + size : at + size + k],
         factors[at + size + k : at + size + 2 * k],
@@ -226,7 +224,7 @@ def would_enter(rules: Any, state: Any, v: int, x: int, s: Any) -> bool:
     )
 
 
-@compiled
+@borrowing
 def add(lists: Any, count: Any, v: int, x: int) -> None:
     """Put x on v's list, if there is room and it is not there."""
     n = count[v]
@@ -239,7 +237,7 @@ def add(lists: Any, count: Any, v: int, x: int) -> None:
         count[v] = n + 1
 
 
-@compiled
+@borrowing
 def _predecessors(rules: Any, state: Any, v: int, s: Any) -> int:
     m = 0
     for i in range(int(state.key[v])):
@@ -250,7 +248,7 @@ def _predecessors(rules: Any, state: Any, v: int, s: Any) -> int:
     return m
 
 
-@compiled
+@borrowing
 def regrow(rules: Any, state: Any, v: int, pool: Any, s: Any) -> bool:
     """Grow v among all its predecessors, record that in a pool, and hear who would enter.
 
@@ -265,10 +263,11 @@ def regrow(rules: Any, state: Any, v: int, pool: Any, s: Any) -> bool:
         return False
     pool.used[0] += size + 2 * k
     pool.used[1] += k
-    pool.factors[at : at + size] = s.factor[:size]
-    pool.factors[at + size : at + size + k] = s.loading[:k]
-    pool.factors[at + size + k : at + size + 2 * k] = s.gain[:k]
+    for i in range(size):
+        pool.factors[at + i] = s.factor[i]
     for i in range(k):
+        pool.factors[at + size + i] = s.loading[i]
+        pool.factors[at + size + k + i] = s.gain[i]
         pool.paths[path_at + i] = s.path[i]
         pool.kept[path_at + i] = s.keep[i]
     state.length[v] = k
@@ -283,7 +282,7 @@ def regrow(rules: Any, state: Any, v: int, pool: Any, s: Any) -> bool:
     return True
 
 
-@compiled
+@borrowing
 def _hear(rules: Any, state: Any, v: int, variance: float, k: int, s: Any) -> None:
     """Write v's list anew: its path, and every later variable that would enter it."""
     count = min(k, state.hears.shape[1])
@@ -316,14 +315,14 @@ def _hear(rules: Any, state: Any, v: int, variance: float, k: int, s: Any) -> No
     state.hears_count[v] = count
 
 
-@compiled
+@borrowing
 def announce(state: Any, v: int) -> None:
     """Put v on the list of everyone it hears."""
     for i in range(state.hears_count[v]):
         add(state.heard, state.heard_count, state.hears[v, i], v)
 
 
-@compiled
+@borrowing
 def find_stand_ins(rules: Any, state: Any, v: int, s: Any) -> int:
     """Flag among v's predecessors, in scratch, what stands in for members of its path."""
     m = _predecessors(rules, state, v, s)
