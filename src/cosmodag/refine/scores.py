@@ -15,6 +15,7 @@ __all__ = [
     "equal_variance_total",
     "gaussian_total",
     "noise_variances",
+    "total_of",
     "typical_variance",
 ]
 
@@ -65,3 +66,9 @@ def compare_variances(moments: Moments, graph: Graph) -> float:
     equal = -0.5 * rows.sum() * math.log(float(rows @ left) / rows.sum())
     unequal = -0.5 * float(rows @ np.log(left))
     return equal - unequal + 0.5 * (len(rows) - 1) * math.log(float(rows.mean()))
+
+
+def total_of(score: str, moments: Moments, graph: Graph, penalty: float) -> float:
+    """Total by the name of the score."""
+    total = gaussian_total if score == "gaussian" else equal_variance_total
+    return total(moments, graph, penalty)
