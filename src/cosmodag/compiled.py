@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
-__all__ = ["compiled", "inlined"]
+__all__ = ["borrowing", "compiled", "inlined"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -31,13 +31,26 @@ def compiled(function: Function) -> Function:
     and constants from are as they were: Numba itself looks at the first alone, and a change in an
     inlined helper elsewhere would go unnoticed.
     """
-    dispatcher = njit(cache=True, **_OPTIONS)(function)
+    return _kept(function, _OPTIONS)
+
+
+def borrowing(function: Function) -> Function:
+    """Compile a function that makes no arrays: it borrows its arguments', and counts no references.
+
+    Counting is atomic, and costs more than the work of small functions, above all where several
+    threads count references to the same arrays. What is compiled is kept as by `compiled`.
+    """
+    return _kept(function, {**_OPTIONS, "_nrt": False})
+
+
+def _kept(function: Function, options: dict[str, Any]) -> Function:
+    dispatcher = njit(cache=True, **options)(function)
     try:
         index = dispatcher._cache._cache_file
         index._source_stamp = (index._source_stamp, _stamp(Path(inspect.getfile(function))))
     except (AttributeError, OSError):  # another Numba inside, or no such files
         # Rather compile again than run old code.
-        dispatcher = njit(**_OPTIONS)(function)
+        dispatcher = njit(**options)(function)
     return cast(Function, dispatcher)
 
 

@@ -1,0 +1,1 @@
+"""Finishing an order: prune it, search near it, choose the score."""

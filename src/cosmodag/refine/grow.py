@@ -1,0 +1,374 @@
+"""Compiled grow–shrink: the parents of one variable among candidates, from correlations.
+
+Grow adds the candidate with the largest gain, the drop of the residual variance of v, while it is
+worth the penalty; shrink takes the least useful away while it is not. Of the chosen path P the
+Cholesky factor L of its correlations is kept; W = L⁻¹ C[P, ·], and for every candidate j
+
+    left[j] = C[j, j] − Σ_i W[i, j]²   (variance of j given the path),
+    along[j] = C[v, j] − Σ_i b_i W[i, j]   (covariance with v given the path),   b = L⁻¹ C[P, v],
+
+so that the gain of j is along[j]² / left[j], and one more step costs O(m k).
+
+With half the rows h and penalty c per arc, a gain g of a variance s is worth it where
+h log(s / (s − g)) > c, that is g > s · (1 − e^(−c/h)); the share in brackets is given.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.compiled import borrowing
+
+__all__ = ["Scratch", "extend", "intrudes", "listen", "new_scratch", "shrink", "start", "stand_ins"]
+
+# Shares of a variance below this are rounding: nothing is left to explain, or to explain with.
+NEGLIGIBLE = 1e-10
+
+
+class Scratch(NamedTuple):
+    """Arrays that one thread overwrites; paths up to ``capacity`` steps fit."""
+
+    whitened: NDArray[np.float64]  # W, (capacity, d)
+    left: NDArray[np.float64]
+    along: NDArray[np.float64]
+    left_kept: NDArray[np.float64]
+    along_kept: NDArray[np.float64]
+    candidates: NDArray[np.int64]
+    flags: NDArray[np.bool_]
+    path: NDArray[np.int64]
+    place: NDArray[np.int64]  # of each step among the candidates
+    factor: NDArray[np.float64]  # L, rows one after another
+    loading: NDArray[np.float64]  # b
+    gain: NDArray[np.float64]
+    keep: NDArray[np.bool_]
+    inverse: NDArray[np.float64]
+    column: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    projection: NDArray[np.float64]
+    overflow: NDArray[np.bool_]  # [0]: a path was cut off
+    work: NDArray[np.int64]  # [0]: multiplications so far, roughly
+
+
+def new_scratch(d: int, capacity: int) -> Scratch:
+    """Make room for paths of up to ``capacity`` steps among d candidates."""
+    return Scratch(
+        np.empty((capacity, d)),
+        np.empty(d),
+        np.empty(d),
+        np.empty(d),
+        np.empty(d),
+        np.empty(d, np.int64),
+        np.empty(d, np.bool_),
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.int64),
+        np.empty(capacity * (capacity + 1) // 2),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty(capacity, np.bool_),
+        np.empty((capacity, capacity)),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.zeros(1, np.bool_),
+        np.zeros(1, np.int64),
+    )
+
+
+@borrowing
+def _subtract_rows(target: Any, factors: Any, first: int, rows: Any, k: int, m: int) -> None:
+    """target −= Σ_i factors[first + i] rows[i], four rows at a time to spare memory traffic."""
+    i = 0
+    while i + 4 <= k:
+        f0, f1 = factors[first + i], factors[first + i + 1]
+        f2, f3 = factors[first + i + 2], factors[first + i + 3]
+        r0, r1, r2, r3 = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+        for t in range(m):
+            target[t] -= f0 * r0[t] + f1 * r1[t] + f2 * r2[t] + f3 * r3[t]
+        i += 4
+    while i < k:
+        f0, r0 = factors[first + i], rows[i]
+        for t in range(m):
+            target[t] -= f0 * r0[t]
+        i += 1
+
+
+@borrowing
+def _take(correlations: Any, m: int, best: int, k: int, gain: float, s: Any) -> None:
+    """Make candidate ``best`` step k of the path."""
+    first = k * (k + 1) // 2
+    root = np.sqrt(s.left[best])
+    for i in range(k):
+        s.factor[first + i] = s.whitened[i, best]
+    s.factor[first + k] = root
+    chosen = s.candidates[best]
+    s.path[k] = chosen
+    s.place[k] = best
+    s.gain[k] = gain
+    s.loading[k] = s.along[best] / root
+    row, new = correlations[chosen], s.whitened[k]
+    for t in range(m):
+        new[t] = row[s.candidates[t]]
+    _subtract_rows(new, s.factor, first, s.whitened, k, m)
+    scale, b = 1.0 / root, s.loading[k]
+    left, along = s.left, s.along
+    for t in range(m):
+        w = new[t] * scale
+        new[t] = w
+        left[t] -= w * w
+        along[t] -= b * w
+    s.left[best] = 0.0
+    s.along[best] = 0.0
+    s.work[0] += m * (k + 4)
+
+
+@borrowing
+def extend(
+    correlations: Any, m: int, k: int, variance: float, share: float, limit: int, s: Any
+) -> tuple[int, float]:
+    """Grow on from step k; give the length of the path and the variance left."""
+    while k < limit and variance > NEGLIGIBLE:
+        best, gain = -1, variance * share
+        left, along = s.left, s.along
+        for t in range(m):
+            g = along[t] * along[t]
+            if g > gain * left[t] and left[t] > NEGLIGIBLE:
+                best, gain = t, g / left[t]
+        if best < 0:
+            break
+        if k >= len(s.path):
+            s.overflow[0] = True
+            break
+        _take(correlations, m, best, k, gain, s)
+        variance = max(variance - gain, NEGLIGIBLE)
+        k += 1
+    return k, variance
+
+
+@borrowing
+def start(correlations: Any, v: int, m: int, required: Any, s: Any) -> tuple[int, float]:
+    """Begin the path of v with its required parents; give its length and the variance left.
+
+    A required parent that the others determine has no place on the path: its weight is zero.
+    """
+    row = correlations[v]
+    for t in range(m):
+        j = s.candidates[t]
+        s.left[t] = correlations[j, j]
+        s.along[t] = row[j]
+    k, variance = 0, 1.0
+    for parent in required:
+        for t in range(m):
+            if s.candidates[t] == parent and s.left[t] > NEGLIGIBLE:
+                if k >= len(s.path):
+                    s.overflow[0] = True
+                    return k, variance
+                gain = s.along[t] * s.along[t] / s.left[t]
+                _take(correlations, m, t, k, gain, s)
+                # What joins later cannot take the place of a required step.
+                s.gain[k] = np.inf
+                variance = max(variance - gain, NEGLIGIBLE)
+                k += 1
+    return k, variance
+
+
+@borrowing
+def _invert(k: int, s: Any) -> None:
+    """L⁻¹ into the rows of ``inverse``, and the regression weights of v on its path."""
+    for a in range(k):
+        first = a * (a + 1) // 2
+        row = s.inverse[a]
+        for c in range(a):
+            row[c] = 0.0
+        for i in range(a):
+            f, above = s.factor[first + i], s.inverse[i]
+            for c in range(i + 1):
+                row[c] -= f * above[c]
+        scale = 1.0 / s.factor[first + a]
+        for c in range(a):
+            row[c] *= scale
+        row[a] = scale
+    s.weights[:k] = 0.0
+    for a in range(k):
+        b, row = s.loading[a], s.inverse[a]
+        for c in range(a + 1):
+            s.weights[c] += b * row[c]
+
+
+@borrowing
+def shrink(k: int, forced: int, variance: float, rise_share: float, s: Any) -> tuple[int, float]:
+    """Mark which steps of the path to keep; give how many, and the variance left.
+
+    ``weights`` then holds the regression weights on those kept. The first ``forced`` stay.
+    """
+    for i in range(k):
+        s.keep[i] = True
+    _invert(k, s)
+    s.work[0] += k * k * k // 6
+    # The diagonal of (L Lᵀ)⁻¹ tells what each is worth; its columns are needed for drops only.
+    for c in range(k):
+        s.projection[c] = 0.0
+    for a in range(k):
+        row = s.inverse[a]
+        for c in range(a + 1):
+            s.projection[c] += row[c] * row[c]
+    left, full = k, False
+    while left > forced:
+        worst, rise = -1, np.inf
+        for a in range(forced, k):
+            if s.keep[a]:
+                r = s.weights[a] * s.weights[a] / s.projection[a]
+                if r < rise:
+                    worst, rise = a, r
+        if rise >= variance * rise_share:
+            break
+        if not full:
+            _square(k, s)
+            full = True
+        s.keep[worst] = False
+        variance += rise
+        left -= 1
+        pivot, weight = s.inverse[worst, worst], s.weights[worst]
+        for a in range(k):
+            s.column[a] = s.inverse[a, worst]
+        row = s.inverse[worst]
+        for a in range(k):
+            f = s.column[a] / pivot
+            s.weights[a] -= f * weight
+            line = s.inverse[a]
+            if a != worst:
+                for c in range(k):
+                    line[c] -= f * row[c]
+            s.projection[a] = line[a]
+        s.weights[worst] = 0.0
+    return left, variance
+
+
+@borrowing
+def _square(k: int, s: Any) -> None:
+    """Turn L⁻¹ in ``inverse`` into L⁻ᵀ L⁻¹, column by column from the top."""
+    for a in range(k):
+        # Rows from a on still hold L⁻¹ in their lower part.
+        for c in range(a + 1):
+            total = 0.0
+            for i in range(a, k):
+                total += s.inverse[i, a] * s.inverse[i, c]
+            s.column[c] = total
+        for c in range(a + 1):
+            s.inverse[c, a] = s.column[c]
+    for a in range(k):
+        for c in range(a):
+            s.inverse[a, c] = s.inverse[c, a]
+
+
+@borrowing
+def intrudes(
+    correlations: Any,
+    v: int,
+    x: int,
+    path: Any,
+    factor: Any,
+    loading: Any,
+    gain: Any,
+    variance: float,
+    share: float,
+    limit: int,
+    projection: Any,
+) -> bool:
+    """Tell whether x, joining the predecessors of v, would be chosen somewhere on its path."""
+    row = correlations[x]
+    along, left = row[v], row[x]
+    k = len(path)
+    first = 0
+    for i in range(k):
+        if left <= NEGLIGIBLE:
+            return False
+        if along * along > gain[i] * left:
+            return True
+        w = row[path[i]]
+        for j in range(i):
+            w -= factor[first + j] * projection[j]
+        w /= factor[first + i]
+        first += i + 1
+        projection[i] = w
+        along -= loading[i] * w
+        left -= w * w
+    if k >= limit or left <= NEGLIGIBLE or variance <= NEGLIGIBLE:
+        return False
+    return along * along > variance * share * left
+
+
+@borrowing
+def listen(
+    correlations: Any,
+    v: int,
+    m: int,
+    path: Any,
+    factor: Any,
+    loading: Any,
+    gain: Any,
+    variance: float,
+    share: float,
+    limit: int,
+    s: Any,
+) -> None:
+    """`intrudes` for all candidates at once: marks those that would enter v's path in ``flags``."""
+    row, k = correlations[v], len(path)
+    left, along, flags = s.left, s.along, s.flags
+    for t in range(m):
+        j = s.candidates[t]
+        left[t] = correlations[j, j]
+        along[t] = row[j]
+        flags[t] = False
+    first = 0
+    for i in range(k):
+        new, line, target = s.whitened[i], correlations[path[i]], gain[i]
+        for t in range(m):
+            new[t] = line[s.candidates[t]]
+        for t in range(m):
+            if along[t] * along[t] > target * left[t] and left[t] > NEGLIGIBLE:
+                flags[t] = True
+        _subtract_rows(new, factor, first, s.whitened, i, m)
+        scale, b = 1.0 / factor[first + i], loading[i]
+        for t in range(m):
+            w = new[t] * scale
+            new[t] = w
+            left[t] -= w * w
+            along[t] -= b * w
+        first += i + 1
+    s.work[0] += m * k * (k + 6) // 2
+    if k >= limit or variance <= NEGLIGIBLE:
+        return
+    target = variance * share
+    for t in range(m):
+        if along[t] * along[t] > target * left[t] and left[t] > NEGLIGIBLE:
+            flags[t] = True
+
+
+@borrowing
+def stand_ins(
+    correlations: Any, m: int, k: int, forced: int, variance: float, share: float, limit: int, s: Any
+) -> None:
+    """After a grow of k steps: flag what the path takes in when one of its members is away."""
+    for t in range(m):
+        s.flags[t] = False
+        s.left_kept[t] = s.left[t]
+        s.along_kept[t] = s.along[t]
+    for out in range(k - 1, forced - 1, -1):
+        # Back to the state before step ``out``.
+        row, b, place = s.whitened[out], s.loading[out], s.place[out]
+        for t in range(m):
+            s.left_kept[t] += row[t] * row[t]
+            s.along_kept[t] += b * row[t]
+        root = s.factor[out * (out + 1) // 2 + out]
+        s.left_kept[place] = root * root
+        s.along_kept[place] = b * root
+        variance = min(variance + s.gain[out], 1.0)
+        for t in range(m):
+            s.left[t] = s.left_kept[t]
+            s.along[t] = s.along_kept[t]
+        s.left[place] = 0.0
+        s.along[place] = 0.0
+        length, _ = extend(correlations, m, out, variance, share, limit, s)
+        for i in range(out, length):
+            s.flags[s.place[i]] = True

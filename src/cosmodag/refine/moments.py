@@ -1,0 +1,133 @@
+"""What linear scores need of a table: correlations, numbers of rows and scales."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.errors import DataError
+
+__all__ = ["Moments"]
+
+# Deviations below this share of the largest magnitude are rounding: the column is constant.
+ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Second moments of a table, one set for all variables that count the same rows.
+
+    The local score of a variable v speaks of the rows in which v followed its own equation. Where
+    these differ (v was set in some rows), so do the correlations; variables that count the same
+    rows share one matrix. Means of the counted rows are removed, which stands for an intercept.
+
+    Attributes
+    ----------
+    correlations : (g, d, d) array of float64
+        One matrix per group; a column that is constant in the group's rows has zeros throughout.
+    group : (d,) array of int
+        Which matrix the equation of each variable uses.
+    rows : (g,) array
+        Number of rows, or sum of their weights.
+    means, scales : (g, d) arrays
+        Mean and standard deviation per column; 0 is the scale of a constant column.
+    """
+
+    correlations: NDArray[np.float64]
+    group: NDArray[np.int64]
+    rows: NDArray[np.float64]
+    means: NDArray[np.float64]
+    scales: NDArray[np.float64]
+
+    @property
+    def variables(self) -> int:
+        """Number of variables d."""
+        return len(self.group)
+
+    @property
+    def own_scales(self) -> NDArray[np.float64]:
+        """Standard deviation of each variable over the rows of its own equation."""
+        return self.scales[self.group, np.arange(len(self.group))]
+
+    @property
+    def own_rows(self) -> NDArray[np.float64]:
+        """Number of rows of each variable's own equation."""
+        return self.rows[self.group]
+
+    @staticmethod
+    def of(X: ArrayLike, counted: ArrayLike | None = None) -> "Moments":
+        """Take the moments of a table.
+
+        Columns are divided by their standard deviations before they are multiplied, so that a
+        column in units that differ by a power of two has the same bits.
+
+        Parameters
+        ----------
+        X : (n, d) array
+        counted : (n,) or (n, d) array, optional
+            How much row i counts in the equation of variable v, at [i, v] (or [i] for all alike):
+            0 where v was set from outside, a number of repetitions in a bootstrap; default 1.
+
+        Examples
+        --------
+        >>> moments = Moments.of([[1.0, 2.0, 5.0], [2.0, 4.0, 5.0], [4.0, 8.0, 5.0]])
+        >>> moments.correlations[0].round(12).tolist()
+        [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+        """
+        table = np.asarray(X, np.float64)
+        if table.ndim != 2 or not len(table):
+            raise DataError(f"A table has rows and columns, but this one has shape {table.shape}.")
+        n, d = table.shape
+        columns, group = _groups(counted, n, d)
+        sets = [_standardised(table, weights) for weights in columns]
+        correlations = np.empty((len(sets), d, d))
+        for place, (standard, *_) in enumerate(sets):
+            np.matmul(standard.T, standard, out=correlations[place])
+            occupied = np.any(standard, axis=0)
+            np.fill_diagonal(correlations[place], occupied)
+        return Moments(
+            correlations,
+            group,
+            np.array([rows for _, rows, _, _ in sets]),
+            np.stack([means for _, _, means, _ in sets]),
+            np.stack([scales for *_, scales in sets]),
+        )
+
+
+def _groups(
+    counted: ArrayLike | None, n: int, d: int
+) -> tuple[list[NDArray[np.float64] | None], NDArray[np.int64]]:
+    """Distinct columns of weights, and which of them each variable has."""
+    if counted is None:
+        return [None], np.zeros(d, np.int64)
+    weights = np.asarray(counted, np.float64)
+    if weights.shape not in ((n,), (n, d)) or not np.all(np.isfinite(weights)):
+        raise DataError(f"Row weights of shape {weights.shape} do not fit {n} rows, {d} columns.")
+    if np.any(weights < 0) or np.any(weights.sum(axis=0) <= 0):
+        raise DataError("Row weights must not be negative, and some must count per variable.")
+    if weights.ndim == 1:
+        return [weights], np.zeros(d, np.int64)
+    distinct, group = np.unique(weights, axis=1, return_inverse=True)
+    return list(np.ascontiguousarray(distinct.T)), group.ravel().astype(np.int64)
+
+
+def _standardised(
+    table: NDArray[np.float64], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], float, NDArray[np.float64], NDArray[np.float64]]:
+    """Columns whose products are correlations; rows, means and scales."""
+    rows = float(len(table) if weights is None else weights.sum())
+    if weights is not None:
+        table, weights = table[weights > 0], weights[weights > 0]
+    means: Any = np.average(table, axis=0, weights=weights)
+    standard = table - means
+    if weights is not None:
+        standard *= np.sqrt(weights)[:, None]
+    scales = np.sqrt(np.einsum("ij,ij->j", standard, standard) / rows)
+    magnitudes = np.maximum(np.max(table, axis=0), -np.min(table, axis=0))
+    scales[scales <= ROUNDING * magnitudes] = 0.0
+    constant = scales == 0
+    standard /= np.where(constant, 1.0, scales)
+    standard[:, constant] = 0.0
+    standard /= np.sqrt(rows)
+    return standard, rows, means, scales

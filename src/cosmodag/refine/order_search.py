@@ -1,0 +1,129 @@
+"""A better order near a given one, by moves along the arcs of its pruned graph."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.refine.graph import Graph
+from cosmodag.refine.moments import Moments
+from cosmodag.refine.prune import check_order, prune_by
+from cosmodag.refine.scores import (
+    SCORES,
+    default_penalty,
+    equal_variance_total,
+    gaussian_total,
+    typical_variance,
+)
+from cosmodag.refine.searching import Searching, Stopped
+from cosmodag.refine.state import rules_of
+from cosmodag.refine.threads import available_threads, mapper
+
+__all__ = ["Searched", "search_order"]
+
+ROUNDS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """What a search found.
+
+    Attributes
+    ----------
+    order : (d,) array of int
+    graph : Graph
+        Pruned on that order.
+    score : float
+        Total of the score searched for; never below that of the start.
+    start_score : float
+    moves, rounds : int
+    ended_early : bool
+        Whether it was asked to stop.
+    """
+
+    order: NDArray[np.int64]
+    graph: Graph
+    score: float
+    start_score: float
+    moves: int
+    rounds: int
+    ended_early: bool
+
+
+def search_order(
+    moments: Moments,
+    order: ArrayLike,
+    *,
+    score: str = "gaussian",
+    penalty: float | None = None,
+    support: NDArray[np.bool_] | None = None,
+    required: NDArray[np.bool_] | None = None,
+    before: NDArray[np.bool_] | None = None,
+    random: np.random.Generator,
+    should_stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[int, float], None] | None = None,
+    threads: int | None = None,
+) -> Searched:
+    if score not in SCORES:
+        raise ValueError(f"score is {score!r}")
+    d = moments.variables
+    checked = check_order(order, d, _closed(before, required))
+    if penalty is None:
+        penalty = default_penalty(float(moments.rows.max()), d)
+    rules = rules_of(moments, penalty, support, required, before)
+    count = available_threads(threads)
+    total = gaussian_total if score == "gaussian" else equal_variance_total
+    start = prune_by(rules, moments, checked, count)
+    start_score = total(moments, start, penalty)
+    ended_early, rounds = False, 0
+    with mapper(count) as run:
+        search = Searching(rules, checked, run, count, random, should_stop or (lambda: False))
+        try:
+            for equal, pairs in _phases(score):
+                for _ in range(ROUNDS):
+                    rounds += 1
+                    dirty = _prepare(search, moments, equal, score)
+                    moves = search.improve(dirty, pairs)
+                    if on_progress is not None:
+                        on_progress(search.moves, float(search.state.score.sum()))
+                    if moves == 0:
+                        break
+        except Stopped:
+            ended_early = True
+    graph = prune_by(rules._replace(precision=np.full(d, -1.0)), moments, search.state.order, count)
+    found = total(moments, graph, penalty)
+    if found < start_score:
+        return Searched(checked, start, start_score, start_score, 0, rounds, ended_early)
+    return Searched(
+        search.state.order, graph, found, start_score, search.moves, rounds, ended_early
+    )
+
+
+def _phases(score):
+    if score == "gaussian":
+        return [(False, False), (False, True)]
+    return [(False, False), (True, False), (True, True)]
+
+
+def _prepare(search, moments, equal, score):
+    state, rules = search.state, search.rules
+    squares = moments.own_scales**2
+    left = state.residual * squares
+    varies = squares > 0
+    middle = np.median(left[varies]) if varies.any() else 1.0
+    rules.precision[:] = squares / middle if equal else -1.0
+    half = rules.half_rows[rules.group]
+    fit = state.residual * rules.precision if equal else np.log(state.residual)
+    state.score[:] = -half * fit - rules.penalty * state.parents
+    if score == "gaussian":
+        return varies
+    path_left = state.variance * squares
+    middle = np.median(path_left[varies]) if varies.any() else 1.0
+    return varies & (path_left > middle * (1 + 3 * np.sqrt(1 / half)))
+
+
+def _closed(before, required):
+    if before is None:
+        return required
+    return before if required is None else before | required

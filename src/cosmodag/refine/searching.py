@@ -1,0 +1,283 @@
+"""An order search in progress: its state, its threads, and rounds of moves."""
+
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.compiled import borrowing
+from cosmodag.refine.moves import (
+    DONE,
+    FULL,
+    Worker,
+    evaluate,
+    merge_notes,
+    new_worker,
+    place,
+    regrow_all,
+    sweep,
+)
+from cosmodag.refine.state import Pool, Rules, State, add, announce, empty_state, new_pool
+
+__all__ = ["Searching"]
+
+# Longest list of who must hear of a move; beyond it (hubs of very large graphs) gains are estimates.
+WIDTH = 2048
+FIRST_CAPACITY = 64
+# Multiplications between two questions whether to stop: a fraction of a second.
+BUDGET = 200_000_000
+# From this size on moves are found in batches, by several threads, the same for any number of them.
+BATCHED = 2000
+BATCH = 64
+SWEEPS = 30
+
+Mapper = Callable[[Callable[[Any], Any], Any], list[Any]]
+
+
+class Stopped(Exception):
+    """The search was asked to stop."""
+
+
+class Searching:
+    """The state of a search and what works on it.
+
+    Parameters
+    ----------
+    rules : Rules
+    order : (d,) array of int
+    run : function
+        Like ``map``, on as many threads as there are workers.
+    threads : int
+    random : Generator
+        Draws the order in which variables are tried.
+    should_stop : function
+        Asked about every second; raises `Stopped` out of whatever is being done.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        order: NDArray[np.int64],
+        run: Mapper,
+        threads: int,
+        random: np.random.Generator,
+        should_stop: Callable[[], bool],
+    ) -> None:
+        d = len(order)
+        self.rules = rules
+        self.state: State = empty_state(order, min(d, WIDTH))
+        self.run = run
+        self.threads = threads
+        self.random = random
+        self.should_stop = should_stop
+        self.capacity = min(FIRST_CAPACITY, d)
+        self.workers: SimpleQueue[Worker] = SimpleQueue()
+        self._hire()
+        self.moves = 0
+        self.tried = 0
+        self._fit()
+
+    def _hire(self) -> None:
+        """Make workers for the present capacity."""
+        d = len(self.state.order)
+        self.workers = SimpleQueue()
+        for _ in range(self.threads):
+            self.workers.put(new_worker(self.state.key, self.capacity, min(d, WIDTH)))
+
+    def _ask(self) -> None:
+        if self.should_stop():
+            raise Stopped
+
+    def _widen(self) -> None:
+        self.capacity = min(2 * self.capacity, len(self.state.order))
+        self._hire()
+
+    # Growing many variables anew -------------------------------------------------------------
+
+    def _fit(self) -> None:
+        """Grow every variable, and write all lists anew."""
+        self._regrow(self.state.order.copy())
+        _announce_all(self.state)
+
+    def _regrow(self, variables: NDArray[np.int64]) -> None:
+        """Grow some variables on all their predecessors, on all threads."""
+        if not len(variables):
+            return
+        count = 1 if len(self.state.order) < BATCHED else min(8 * self.threads, len(variables))
+        blocks = np.array_split(variables, count)
+        pools = self.run(self._regrow_block, blocks)
+        for block, pool in zip(blocks, pools, strict=True):
+            self._absorb(block, pool)
+
+    def _regrow_block(self, block: NDArray[np.int64]) -> Pool:
+        room = 16
+        while True:
+            worker = self.workers.get()
+            pool = new_pool((room * room + 64) * len(block), 4 * room * len(block))
+            worker.key[:] = self.state.key
+            done = regrow_all(self.rules, self.state, worker, block, pool)
+            narrow = bool(worker.scratch.overflow[0])
+            if narrow:
+                capacity = min(2 * len(worker.scratch.path), len(self.state.order))
+                worker = new_worker(self.state.key, capacity, self.state.hears.shape[1])
+                self.capacity = max(self.capacity, capacity)
+            self.workers.put(worker)
+            if done:
+                return pool
+            room = room if narrow else 2 * room
+
+    def _absorb(self, block: NDArray[np.int64], pool: Pool) -> None:
+        """Copy records into the state's pool."""
+        factors, paths = pool.used
+        self._make_room(int(factors), int(paths))
+        own = self.state.pool
+        at, path_at = own.used
+        own.factors[at : at + factors] = pool.factors[:factors]
+        own.paths[path_at : path_at + paths] = pool.paths[:paths]
+        own.kept[path_at : path_at + paths] = pool.kept[:paths]
+        self.state.factor_at[block] += at
+        self.state.path_at[block] += path_at
+        own.used[:] += pool.used
+
+    def _make_room(self, factors: int, paths: int) -> None:
+        own = self.state.pool
+        if own.used[0] + factors <= len(own.factors) and own.used[1] + paths <= len(own.paths):
+            return
+        larger = new_pool(2 * (int(own.used[0]) + factors), 2 * (int(own.used[1]) + paths))
+        larger.factors[: own.used[0]] = own.factors[: own.used[0]]
+        larger.paths[: own.used[1]] = own.paths[: own.used[1]]
+        larger.kept[: own.used[1]] = own.kept[: own.used[1]]
+        larger.used[:] = own.used
+        self.state = self.state._replace(pool=larger)
+
+    # Rounds of moves -----------------------------------------------------------------------------
+
+    def improve(self, dirty: NDArray[np.bool_], without_arcs: bool) -> int:
+        """Try some variables, and those that moves change, until no move helps; count the moves."""
+        before = self.moves
+        self.state.dirty[:] = dirty
+        self.state.fresh[:] = False
+        for _ in range(SWEEPS):
+            turn = self.random.permutation(len(self.state.order))
+            turn = turn[self.state.dirty[turn]]
+            if not len(turn):
+                break
+            if len(self.state.order) < BATCHED:
+                self._sweep(turn, without_arcs)
+            else:
+                self._sweep_in_batches(turn, without_arcs)
+        return self.moves - before
+
+    def _sweep(self, turn: NDArray[np.int64], without_arcs: bool) -> None:
+        at, status = 0, FULL
+        while status != DONE:
+            self._ask()
+            worker = self.workers.get()
+            worker.key[:] = self.state.key
+            at, status, pending, moves, tried = sweep(
+                self.rules, self.state, worker, turn, at, without_arcs, BUDGET
+            )
+            self.moves += moves
+            self.tried += tried
+            narrow = bool(worker.scratch.overflow[0])
+            variables = worker.changed[:pending].copy()
+            self.workers.put(worker)
+            if narrow:
+                self._widen()
+            if pending:
+                self._regrow(variables)
+                _settle(self.state, variables)
+
+    def _sweep_in_batches(self, turn: NDArray[np.int64], without_arcs: bool) -> None:
+        at = 0
+        while at < len(turn):
+            self._ask()
+            batch = turn[at : at + BATCH]
+            batch = batch[self.state.dirty[batch]]
+            found = self.run(lambda x: self._evaluate(int(x), without_arcs), batch)
+            if self.capacity > len(self._peek().scratch.path):
+                self._hire()
+                continue
+            at += BATCH
+            self._make(batch, found)
+
+    def _peek(self) -> Worker:
+        worker = self.workers.get()
+        self.workers.put(worker)
+        return worker
+
+    def _evaluate(self, x: int, without_arcs: bool) -> tuple[float, tuple[int, ...], Any, Any]:
+        worker = self.workers.get()
+        worker.key[:] = self.state.key
+        gain = evaluate(self.rules, self.state, worker, x, without_arcs)
+        move = tuple(int(part) for part in worker.best)
+        notes = worker.note_of[: worker.notes[0]].copy(), worker.note[: worker.notes[0]].copy()
+        _forget(worker)
+        if worker.scratch.overflow[0]:
+            worker.scratch.overflow[0] = False
+            self.capacity = min(2 * len(worker.scratch.path), len(self.state.order))
+        self.workers.put(worker)
+        return gain, move, *notes
+
+    def _make(self, batch: NDArray[np.int64], found: list[Any]) -> None:
+        """Make the moves of a batch that do not meet, then grow what they changed."""
+        worker = self.workers.get()
+        worker.key[:] = self.state.key
+        touched = np.zeros(len(self.state.order), np.bool_)
+        changed: list[NDArray[np.int64]] = []
+        for x, (gain, move, owners, notes) in zip(batch, found, strict=True):
+            _merge(self.state, owners, notes)
+            self.tried += 1
+            self.state.dirty[x] = gain > 0
+            if gain > 0:
+                count = place(self.rules, self.state, worker, *move, touched)
+                if count >= 0:
+                    self.moves += 1
+                    changed.append(worker.changed[:count].copy())
+                    touched[changed[-1]] = True
+        self.workers.put(worker)
+        if changed:
+            variables = np.concatenate(changed)
+            self._regrow(variables)
+            _settle(self.state, variables)
+
+
+@borrowing
+def _announce_all(state: Any) -> None:
+    state.heard_count[:] = 0
+    width = state.heard.shape[1]
+    for v in range(len(state.order)):
+        for i in range(state.hears_count[v]):
+            x = state.hears[v, i]
+            if state.heard_count[x] < width:
+                state.heard[x, state.heard_count[x]] = v
+                state.heard_count[x] += 1
+
+
+@borrowing
+def _settle(state: Any, variables: Any) -> None:
+    for v in variables:
+        announce(state, v)
+        state.dirty[v] = True
+
+
+@borrowing
+def _merge(state: Any, owners: Any, notes: Any) -> None:
+    for i in range(len(owners)):
+        if notes[i] < 0:
+            state.fresh[owners[i]] = True
+        else:
+            add(state.hears, state.hears_count, owners[i], notes[i])
+
+
+@borrowing
+def _forget(worker: Any) -> None:
+    for i in range(worker.notes[0]):
+        worker.note_head[worker.note_of[i]] = -1
+        worker.known[worker.note_of[i]] = False
+    worker.notes[0] = 0
+
+
+__all__ += ["Stopped", "merge_notes"]
