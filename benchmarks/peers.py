@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cosmodag import Dagma, metrics, simulate
-from cosmodag.closed_forms import log_determinant_value_and_gradient
+from cosmodag.acyclicity.closed_forms import log_determinant_value_and_gradient
 from cosmodag.errors import CosmodagWarning
 from cosmodag.solver.minimisers.covariance import half_squared_error
 from environment import header, table

@@ -11,12 +11,13 @@ from cosmodag import learners as _learners
 from cosmodag._version import __version__
 
 if TYPE_CHECKING:
-    from cosmodag import metrics, simulate
+    from cosmodag import metrics as metrics
+    from cosmodag import simulate as simulate
     from cosmodag.learners import *  # noqa: F403
 
 _MODULES = ("metrics", "simulate")
 
-__all__ = [  # noqa: PLE0604 (the learners' names are all strings)
+__all__ = [
     "__version__",
     *_MODULES,
     *(name for name in _learners.__all__ if name != "StructureLearner"),

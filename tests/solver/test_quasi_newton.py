@@ -10,7 +10,7 @@ import pytest
 from constrained_problems import batch_of, free_recipe
 from sklearn.linear_model import Lasso, LinearRegression
 
-from cosmodag.closed_forms import log_determinant_value_and_gradient
+from cosmodag.acyclicity.closed_forms import log_determinant_value_and_gradient
 from cosmodag.constraint import EXPONENTIAL, Constraint
 from cosmodag.objective import Barrier, Penalised, half_squared_error
 from cosmodag.solver.minimisers import covariance

@@ -39,7 +39,9 @@ def demo(
     with output_folder(output):
         begin = time.monotonic()
         is_linear = data.weights is not None
-        model = Cosmo(refine="order", random_state=seed) if is_linear else CosmoMLP(random_state=seed)
+        model = (
+            Cosmo(refine="order", random_state=seed) if is_linear else CosmoMLP(random_state=seed)
+        )
         model.fit(data.X)
         seconds = time.monotonic() - begin
     scores = metrics.evaluate(data.graph, model.raw_weights_)

@@ -1,7 +1,7 @@
 """Learners that anneal: what linear and non-linear COSMO share."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +29,6 @@ class AnnealedLearner(TrainedLearner):
     """
 
     _extra_arrays: tuple[str, ...] = ("priorities_",)
-    _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
 
     acyclicity_tolerance: float | None
     temperature_end: Setting
@@ -55,7 +54,7 @@ class AnnealedLearner(TrainedLearner):
         if self.epochs != "auto":
             check_count("epochs", self.epochs)
 
-    def solver_for(self, d: int) -> OneProblem:
+    def solver_for(self, n: int, d: int) -> OneProblem:
         """One problem, the temperature annealed as it is solved."""
         objective = AnnealedObjective(LOSSES[self.loss])
         return OneProblem(

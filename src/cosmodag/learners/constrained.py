@@ -10,9 +10,12 @@ from cosmodag.learners.checks import check_choice, check_count
 from cosmodag.learners.trained import TrainedLearner
 from cosmodag.solver.training.passes import Passes
 
-__all__ = ["VARIANTS", "ConstrainedLearner", "VariantLearner"]
+__all__ = ["ADAM", "VARIANTS", "ConstrainedLearner", "VariantLearner"]
 
 VARIANTS = ("original", "paper")
+
+ADAM = {"beta1": 0.9, "beta2": 0.999}
+"""How slowly Adam's moments forget, in all reproductions but DAGMA's original."""
 
 
 class ConstrainedLearner(TrainedLearner):
@@ -55,10 +58,6 @@ class VariantLearner(ConstrainedLearner):
     @property
     def _precision(self) -> type[np.floating[Any]]:
         return np.float64 if self._is_original else np.float32
-
-    @property
-    def _rows_per_step(self) -> int | None:
-        return None if self._is_original else self.batch_size
 
     def _check_settings(self) -> None:
         super()._check_settings()

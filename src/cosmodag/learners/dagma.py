@@ -2,17 +2,21 @@
 
 from typing import Any
 
-from cosmodag.learners.constrained import ConstrainedLearner, Setting
+from cosmodag.learners.base import Setting
+from cosmodag.learners.constrained import ADAM, VariantLearner
+from cosmodag.mechanism import Linear
 from cosmodag.objective import Barrier, half_squared_error, mean_squared_error
-from cosmodag.solver.methods.central_path import CentralPath, Domain, Stage
-from cosmodag.solver.minimisers.barrier_linear import Descent
+from cosmodag.solver.methods.central_path import CentralPath, Stage
+from cosmodag.solver.minimisers.barrier_linear import LinearDescent
 from cosmodag.solver.minimisers.stochastic import Stochastic
+from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.training.guards import Domain, Inside
 from cosmodag.structure import Free
 
 __all__ = ["Dagma"]
 
 
-class Dagma(ConstrainedLearner):
+class Dagma(VariantLearner):
     r"""Linear DAGMA: the best-fitting DAG, approached from inside the domain of a barrier.
 
     Solves
@@ -24,7 +28,7 @@ class Dagma(ConstrainedLearner):
 
     along a central path: stage after stage minimises μ times this score plus the barrier
     :math:`h_s(W) = -\log\det(sI - W \circ W) + d \log s`, which is zero on DAGs alone, while μ
-    falls by a factor of ten. A step costs O(d³), an inverse.
+    falls by a factor of ten. Each step costs O(d³), an inverse.
 
     There are two variants. ``"original"`` is the authors': float64, Adam (β = 0.99, 0.999) on the
     full gradient through the covariance, so that its cost does not depend on n, five stages with
@@ -48,9 +52,12 @@ class Dagma(ConstrainedLearner):
     epochs : int
         Passes over the data for each stage of the paper's variant.
     batch_size : int
-        Rows a step of the paper's variant.
-    threshold : float
-        Arcs with \|W\| at or below it are left out of `adjacency_`.
+        Rows per step of the paper's variant.
+    refine, noise
+        As for :class:`cosmodag.Cosmo`; by default the weights are left as they were optimised.
+    threshold : float or "auto"
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
+        refinement decides by evidence, 0.3 without.
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations, which warns; or do nothing.
     device : {"auto", "cpu", "gpu"}
@@ -101,7 +108,9 @@ class Dagma(ConstrainedLearner):
         learning_rate: Setting = "auto",
         epochs: int = 5000,
         batch_size: int = 64,
-        threshold: float = 0.3,
+        refine: str | None = None,
+        noise: str = "auto",
+        threshold: Setting = "auto",
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
@@ -115,6 +124,8 @@ class Dagma(ConstrainedLearner):
         self.learning_rate = learning_rate
         self.epochs = epochs
         self.batch_size = batch_size
+        self.refine = refine
+        self.noise = noise
         self.threshold = threshold
         self.scale = scale
         self.device = device
@@ -127,25 +138,35 @@ class Dagma(ConstrainedLearner):
             return {"lambda1": 0.03, "learning_rate": 3e-4, "tolerance": 1e-6}
         return {"lambda1": 3.9e-4, "learning_rate": 5.4e-4, "tolerance": 1e-6}
 
-    def _fixed(self) -> dict[str, float]:
-        return {"beta1": 0.99} if self._is_original else {}
+    def _constants(self, n: int) -> dict[str, float]:
+        # Each stage says how many rounds it has.
+        return {**ADAM, "beta1": 0.99} if self._is_original else dict(ADAM)
 
-    def _length(self) -> int:
-        return sum(stage.epochs for stage in self._stages())
+    def _length(self, n: int) -> int:
+        return sum(stage.rounds for stage in self._stages(n))
 
-    def _stages(self) -> tuple[Stage, ...]:
-        radii = [1.0, 0.9, 0.8, 0.7, 0.6] if self._is_original else [1.0, 1.0, 0.9, 0.8]
-        lengths = [self.epochs] * len(radii)
+    def _stages(self, n: int) -> tuple[Stage, ...]:
         if self._is_original:
+            radii = [1.0, 0.9, 0.8, 0.7, 0.6]
             lengths = [max(1, self.max_iter // 2)] * 4 + [self.max_iter]
+        else:
+            radii = [1.0, 1.0, 0.9, 0.8]
+            lengths = [self._rounds(n)] * 4
         return tuple(
             Stage(0.1**k, *stage) for k, stage in enumerate(zip(radii, lengths, strict=True))
         )
 
-    def solver_for(self, d: int) -> CentralPath:
+    def solver_for(self, n: int, d: int) -> CentralPath:
         """DAGMA's central path."""
         if self._is_original:
-            recipe = self._recipe(Free(), Barrier(half_squared_error))
-            return CentralPath(recipe, Descent(self.settings_for(d)["tolerance"]), self._stages())
-        recipe = self._recipe(Free(masked=False), Barrier(mean_squared_error), guard=Domain())
-        return CentralPath(recipe, Stochastic(), self._stages())
+            recipe = Recipe(Free(), Linear(), Barrier(half_squared_error), guard=Inside())
+            minimisers = (LinearDescent(self.settings_for(d)["tolerance"]), Stochastic())
+            return CentralPath(recipe, minimisers, self._stages(n))
+        recipe = Recipe(
+            Free(masked=False),
+            Linear(),
+            Barrier(mean_squared_error),
+            batch_size=self.batch_size,
+            guard=Domain(),
+        )
+        return CentralPath(recipe, (Stochastic(),), self._stages(n))

@@ -2,18 +2,17 @@
 
 from typing import Any
 
-from cosmodag.learners.constrained import Setting
-from cosmodag.learners.constrained_networks import ConstrainedNetworkLearner
+from cosmodag.learners.base import Setting
+from cosmodag.learners.constrained import ADAM, ConstrainedLearner
+from cosmodag.learners.networks import NetworkLearner
 from cosmodag.mechanism import MLP
-from cosmodag.network_penalties import Decayed, Inside, log_squared_error
-from cosmodag.objective import Barrier
-from cosmodag.solver.kernels.cpu.mlp import applies
-from cosmodag.solver.many import device_named
+from cosmodag.objective import Barrier, Decayed, log_squared_error
 from cosmodag.solver.methods.central_path import CentralPath, Stage
 from cosmodag.solver.minimisers.barrier_networks import NetworkDescent
 from cosmodag.solver.minimisers.stochastic import Stochastic
-from cosmodag.solver.recipe import Recipe, from_zero
-from cosmodag.solver.training.schedules import constant
+from cosmodag.solver.plan import device_named
+from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.training.guards import Inside
 from cosmodag.structure import Free
 
 __all__ = ["DagmaMLP"]
@@ -21,7 +20,7 @@ __all__ = ["DagmaMLP"]
 _SCORE_WEIGHTS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 
-class DagmaMLP(ConstrainedNetworkLearner):
+class DagmaMLP(NetworkLearner, ConstrainedLearner):
     r"""Non-linear DAGMA: every variable a perceptron of its parents, a barrier making a DAG.
 
     Solves, over first-layer weights W ∈ R^{d×d×h} and the other layers,
@@ -55,8 +54,11 @@ class DagmaMLP(ConstrainedNetworkLearner):
         Adam's rate; automatically 2e-3.
     max_iter : int
         Iterations of the last stage; the others take five eighths of that.
-    threshold : float
-        Arcs whose strength is at or below it are left out of `adjacency_`.
+    refine : {None, "prune"}
+        As for :class:`cosmodag.CosmoMLP`; by default all arcs above the threshold are kept.
+    threshold : float or "auto"
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
+        refinement decides by evidence, 0.3 without.
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations, which warns; or do nothing.
     device : {"auto", "cpu", "gpu"}
@@ -99,8 +101,6 @@ class DagmaMLP(ConstrainedNetworkLearner):
     False
     """
 
-    epochs = 1
-
     def __init__(
         self,
         *,
@@ -111,7 +111,8 @@ class DagmaMLP(ConstrainedNetworkLearner):
         lambda2: Setting = "auto",
         learning_rate: Setting = "auto",
         max_iter: int = 3200,
-        threshold: float = 0.3,
+        refine: str | None = None,
+        threshold: Setting = "auto",
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
@@ -125,6 +126,7 @@ class DagmaMLP(ConstrainedNetworkLearner):
         self.lambda2 = lambda2
         self.learning_rate = learning_rate
         self.max_iter = max_iter
+        self.refine = refine
         self.threshold = threshold
         self.scale = scale
         self.device = device
@@ -132,19 +134,14 @@ class DagmaMLP(ConstrainedNetworkLearner):
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def _is_original(self) -> bool:
-        # What that means to the base class, float64 on the CPU, is not needed for this solver.
-        return False
-
     def _rule(self, d: int) -> dict[str, float]:
         return {"lambda1": 0.02, "lambda2": 0.005, "learning_rate": 2e-3}
 
-    def _fixed(self) -> dict[str, float]:
-        return {"beta1": 0.99}
+    def _constants(self, n: int) -> dict[str, float]:
+        return {**ADAM, "beta1": 0.99}
 
-    def _length(self) -> int:
-        return sum(stage.epochs for stage in self._stages())
+    def _length(self, n: int) -> int:
+        return sum(stage.rounds for stage in self._stages())
 
     def _stages(self) -> tuple[Stage, ...]:
         lengths = [max(1, self.max_iter * 5 // 8)] * 3 + [self.max_iter]
@@ -153,14 +150,11 @@ class DagmaMLP(ConstrainedNetworkLearner):
             for weight, length in zip(_SCORE_WEIGHTS, lengths, strict=True)
         )
 
-    def solver_for(self, d: int) -> CentralPath:
+    def solver_for(self, n: int, d: int) -> CentralPath:
         """DAGMA's central path."""
-        objective = Decayed(Barrier(log_squared_error), biases=True)
         mechanism = MLP(tuple(self.hidden), self.activation)
-        recipe = Recipe(
-            Free(), mechanism, objective, constant, self.batch_size, from_zero, Inside()
-        )
-        is_compiled = device_named(self.device).platform == "cpu" and applies(mechanism)
-        return CentralPath(
-            recipe, NetworkDescent() if is_compiled else Stochastic(), self._stages()
-        )
+        objective = Decayed(Barrier(log_squared_error), biases=True)
+        recipe = Recipe(Free(), mechanism, objective, guard=Inside())
+        on_cpu = device_named(self.device).platform == "cpu"
+        minimisers = (NetworkDescent(), Stochastic()) if on_cpu else (Stochastic(),)
+        return CentralPath(recipe, minimisers, self._stages())

@@ -92,13 +92,13 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
         ``"compelled"``: every graph with the same conditional independences has the arrow.
         Otherwise those would allow the reverse, and it rests on what was assumed of the noise:
-        ``"equal variances"`` or ``"non-Gaussianity"``; or on nothing in the data, ``"free choice"``.
+        ``"equal variances"`` or ``"non-Gaussianity"``; or on nothing in the data, and is a
+        ``"free choice"``.
         """
-        edges = self.edges_
-        is_compelled = sparse.csr_array(compelled(sparse.csr_array(self.adjacency_)))
-        basis = self._direction_basis
-        flags = np.asarray(is_compelled[edges.row, edges.col]).ravel()
-        return ["compelled" if flag else basis for flag in flags]
+        edges, d = self.edges_, self.n_features_in_
+        certain = sparse.coo_array(compelled(sparse.csr_array(self.adjacency_)))
+        flags = np.isin(edges.row * d + edges.col, certain.row * d + certain.col)
+        return ["compelled" if flag else self._direction_basis for flag in flags.tolist()]
 
     @property
     def _direction_basis(self) -> str:

@@ -23,7 +23,11 @@ def as_arrays(name: str, weights: Any) -> dict[str, NDArray[Any]]:
     if not sparse.issparse(weights):
         return {name: weights}
     entries = sparse.coo_array(weights)
-    return {f"{name}.tails": entries.row, f"{name}.heads": entries.col, f"{name}.data": entries.data}
+    return {
+        f"{name}.tails": entries.row,
+        f"{name}.heads": entries.col,
+        f"{name}.data": entries.data,
+    }
 
 
 def from_arrays(name: str, arrays: dict[str, NDArray[Any]], d: int) -> Any:

@@ -5,23 +5,23 @@ from typing import Any
 import numpy as np
 
 from cosmodag.constraint import EXPONENTIAL, POLYNOMIAL
-from cosmodag.dags import order_of
 from cosmodag.errors import DataError
-from cosmodag.learners.base import Learnt
-from cosmodag.learners.constrained import ConstrainedLearner, ReadableSolver, Setting
+from cosmodag.learners.base import Setting
+from cosmodag.learners.constrained import ADAM, VariantLearner
+from cosmodag.mechanism import Linear
 from cosmodag.objective import Penalised, half_squared_error, mean_squared_error
+from cosmodag.solver.methods.one_problem import OneProblem
 from cosmodag.solver.methods.two_stage import TwoStage
-from cosmodag.solver.methods.unconstrained import Unconstrained
 from cosmodag.solver.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solver.minimisers.stochastic import Stochastic
 from cosmodag.solver.problems import Solution
-from cosmodag.solver.recipe import from_normal
+from cosmodag.solver.recipe import Recipe
 from cosmodag.structure import Free, Potential
 
 __all__ = ["NoCurl"]
 
 
-class NoCurl(ConstrainedLearner):
+class NoCurl(VariantLearner):
     r"""Linear NOCURL: W = K ∘ ReLU(φ_v − φ_u), acyclic whatever K and φ are.
 
     Solves
@@ -62,9 +62,12 @@ class NoCurl(ConstrainedLearner):
     epochs : int
         Passes over the data for each problem of the paper's variant.
     batch_size : int
-        Rows a step of the paper's variant.
-    threshold : float
-        Arcs with \|W\| at or below it are left out of `adjacency_`.
+        Rows per step of the paper's variant.
+    refine, noise
+        As for :class:`cosmodag.Cosmo`; by default the weights are left as they were optimised.
+    threshold : float or "auto"
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
+        refinement decides by evidence, 0.3 without.
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations, which warns; or do nothing.
     device : {"auto", "cpu", "gpu"}
@@ -82,10 +85,8 @@ class NoCurl(ConstrainedLearner):
         W as optimised: acyclic, so that both are the same.
     adjacency_ : (d, d) array
         Of these the arcs above the threshold.
-    was_cyclic_ : bool
-        Never true.
-    dropped_arcs_ : int
-        Always zero.
+    was_cyclic_, dropped_arcs_
+        Never true and zero, but for a fit that was stopped in its first stage.
     potentials_ : (d,) array
         φ.
     graph_ : networkx.DiGraph
@@ -120,7 +121,9 @@ class NoCurl(ConstrainedLearner):
         learning_rate: Setting = "auto",
         epochs: int = 5000,
         batch_size: int = 64,
-        threshold: float = 0.3,
+        refine: str | None = None,
+        noise: str = "auto",
+        threshold: Setting = "auto",
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
@@ -135,6 +138,8 @@ class NoCurl(ConstrainedLearner):
         self.learning_rate = learning_rate
         self.epochs = epochs
         self.batch_size = batch_size
+        self.refine = refine
+        self.noise = noise
         self.threshold = threshold
         self.scale = scale
         self.device = device
@@ -157,29 +162,31 @@ class NoCurl(ConstrainedLearner):
             return {"lambda1": 7.4e-4, "learning_rate": 4.9e-4, "tolerance": 1e-8}
         return {"lambda1": 1.4e-3, "learning_rate": 8.9e-4, "tolerance": 1e-8}
 
-    def _fixed(self) -> dict[str, float]:
-        return {"epochs": float(self.max_iter)} if self._is_original else {}
+    def _constants(self, n: int) -> dict[str, float]:
+        rounds = self.max_iter if self._is_original else self._rounds(n)
+        return {"rounds": float(rounds), **ADAM}
 
-    def _length(self) -> int:
-        return 500 if self._is_original else self.epochs * (1 if self.joint else 3)
+    def _length(self, n: int) -> int:
+        return 500 if self._is_original else self._rounds(n) * (1 if self.joint else 3)
 
-    def solver_for(self, d: int) -> ReadableSolver:
+    def solver_for(self, n: int, d: int) -> TwoStage | OneProblem:
         """NOCURL's two stages, or one problem if `joint`."""
         if self._is_original:
             return TwoStage(
-                self._recipe(Free(), Penalised(half_squared_error)),
-                self._recipe(Potential(), Penalised(half_squared_error)),
-                QuasiNewton(Free(), POLYNOMIAL, self.settings_for(d)["tolerance"]),
-                QuasiNewton(Potential(), None, self.settings_for(d)["tolerance"]),
+                Recipe(Free(), Linear(), Penalised(half_squared_error, POLYNOMIAL)),
+                Recipe(Potential(from_zero=True), Linear(), Penalised(half_squared_error)),
+                (QuasiNewton(self.settings_for(d)["tolerance"]), Stochastic()),
             )
-        last = self._recipe(Potential(), Penalised(mean_squared_error), from_normal)
+        size = self.batch_size
+        last = Recipe(Potential(), Linear(), Penalised(mean_squared_error), batch_size=size)
         if self.joint:
-            return Unconstrained(last)
+            return OneProblem(last)
         free = Free(masked=False)
-        first = self._recipe(free, Penalised(mean_squared_error, EXPONENTIAL.of))
-        return TwoStage(first, last, Stochastic(), Stochastic())
+        objective = Penalised(mean_squared_error, EXPONENTIAL)
+        first = Recipe(free, Linear(), objective, batch_size=size)
+        return TwoStage(first, last, (Stochastic(),))
 
-    def _learnt(self, solver: ReadableSolver, solution: Solution, extra: dict[str, Any]) -> Learnt:
-        phi = np.asarray(solution.parameters["order"], np.float64)
-        weights = solver.read_out(solution.parameters)
-        return Learnt(weights, order_of(phi), solution.stopped, {**extra, "potentials_": phi})
+    def _extra(self, solution: Solution) -> dict[str, Any]:
+        # A fit that was stopped in its first stage has no potentials yet.
+        order = np.asarray(solution.parameters["order"], np.float64)
+        return {"potentials_": order} if order.size else {}

@@ -5,12 +5,15 @@ from typing import Any
 import numpy as np
 
 from cosmodag.constraint import CONSTRAINTS
+from cosmodag.learners.base import Setting
 from cosmodag.learners.checks import check_choice
-from cosmodag.learners.constrained import ConstrainedLearner, Setting
+from cosmodag.learners.constrained import ADAM, VariantLearner
+from cosmodag.mechanism import Linear
 from cosmodag.objective import Penalised, half_squared_error, mean_squared_error
 from cosmodag.solver.methods.lagrangian import Lagrangian
 from cosmodag.solver.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solver.minimisers.stochastic import Stochastic
+from cosmodag.solver.recipe import Recipe
 from cosmodag.structure import Free
 
 __all__ = ["Notears"]
@@ -25,7 +28,7 @@ _INNER_TOLERANCE = 1e-8
 _USUAL_ROUNDS = 18
 
 
-class Notears(ConstrainedLearner):
+class Notears(VariantLearner):
     r"""Linear NOTEARS: the best-fitting weights of which h(W) = 0 makes a DAG.
 
     Solves
@@ -66,9 +69,12 @@ class Notears(ConstrainedLearner):
     epochs : int
         Passes over the data for each problem of the paper's variant.
     batch_size : int
-        Rows a step of the paper's variant.
-    threshold : float
-        Arcs with \|W\| at or below it are left out of `adjacency_`.
+        Rows per step of the paper's variant.
+    refine, noise
+        As for :class:`cosmodag.Cosmo`; by default the weights are left as they were optimised.
+    threshold : float or "auto"
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
+        refinement decides by evidence, 0.3 without.
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations, which warns; or do nothing.
     device : {"auto", "cpu", "gpu"}
@@ -120,7 +126,9 @@ class Notears(ConstrainedLearner):
         learning_rate: Setting = "auto",
         epochs: int = 5000,
         batch_size: int = 64,
-        threshold: float = 0.3,
+        refine: str | None = None,
+        noise: str = "auto",
+        threshold: Setting = "auto",
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
@@ -135,6 +143,8 @@ class Notears(ConstrainedLearner):
         self.learning_rate = learning_rate
         self.epochs = epochs
         self.batch_size = batch_size
+        self.refine = refine
+        self.noise = noise
         self.threshold = threshold
         self.scale = scale
         self.device = device
@@ -152,25 +162,27 @@ class Notears(ConstrainedLearner):
         spacing = float(np.spacing(np.float32(d)))
         return {"lambda1": 4.4e-4, "tolerance": 0.5 * spacing, "learning_rate": 3.2e-4}
 
-    def _fixed(self) -> dict[str, float]:
+    def _constants(self, n: int) -> dict[str, float]:
         if self._is_original:
-            return {"multiplier": 0.0, "penalty": 1.0, "epochs": float(_INNER)}
+            return {"multiplier": 0.0, "penalty": 1.0, "rounds": float(_INNER), **ADAM}
         # With a free diagonal, W = I has no loss: the constraint must count from the start.
-        return {"multiplier": 1.0, "penalty": 1.0}
+        return {"multiplier": 1.0, "penalty": 1.0, "rounds": float(self._rounds(n)), **ADAM}
 
-    def _length(self) -> int:
-        return 1500 if self._is_original else _USUAL_ROUNDS * self.epochs
+    def _length(self, n: int) -> int:
+        return 1500 if self._is_original else _USUAL_ROUNDS * self._rounds(n)
 
-    def solver_for(self, d: int) -> Lagrangian:
+    def solver_for(self, n: int, d: int) -> Lagrangian:
         """NOTEARS' augmented Lagrangian."""
         constraint = CONSTRAINTS[self.constraint]
         tolerance = self.settings_for(d)["tolerance"]
         if self._is_original:
-            recipe = self._recipe(Free(), Penalised(half_squared_error, constraint.of))
-            minimiser = QuasiNewton(Free(), constraint, _INNER_TOLERANCE)
-            return Lagrangian(recipe, minimiser, constraint, self.max_iter, tolerance)
-        free = Free(masked=False)
-        recipe = self._recipe(free, Penalised(mean_squared_error, constraint.of))
-        return Lagrangian(
-            recipe, Stochastic(), constraint, self.max_iter, tolerance, keeps_last=False
+            recipe = Recipe(Free(), Linear(), Penalised(half_squared_error, constraint))
+            minimisers = (QuasiNewton(_INNER_TOLERANCE), Stochastic())
+            return Lagrangian(recipe, minimisers, self.max_iter, tolerance)
+        recipe = Recipe(
+            Free(masked=False),
+            Linear(),
+            Penalised(mean_squared_error, constraint),
+            batch_size=self.batch_size,
         )
+        return Lagrangian(recipe, (Stochastic(),), self.max_iter, tolerance, keeps_last=False)

@@ -2,25 +2,28 @@
 
 from typing import Any
 
+import numpy as np
+
 from cosmodag.constraint import EXPONENTIAL
-from cosmodag.learners.constrained import Setting
-from cosmodag.learners.constrained_networks import ConstrainedNetworkLearner
+from cosmodag.learners.base import Setting
+from cosmodag.learners.constrained import ConstrainedLearner
+from cosmodag.learners.networks import NetworkLearner
 from cosmodag.mechanism import MLP
-from cosmodag.network_penalties import Decayed
-from cosmodag.objective import Penalised, half_squared_error
+from cosmodag.objective import Decayed, Penalised, half_squared_error
 from cosmodag.solver.methods.lagrangian import Lagrangian
-from cosmodag.solver.minimisers.full_batch import NetworkNewton
+from cosmodag.solver.minimisers.full_batch import FullBatch
 from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.training.schedules import constant
 from cosmodag.structure import Free
 
 __all__ = ["NotearsMLP"]
 
 # Iterations of a fit at d = 20, for the progress bar.
 _USUAL_LENGTH = 2500
+# The limit of SciPy's L-BFGS-B on iterations, which is the authors'.
+_INNER = 15_000
 
 
-class NotearsMLP(ConstrainedNetworkLearner):
+class NotearsMLP(NetworkLearner, ConstrainedLearner):
     r"""Non-linear NOTEARS: every variable a perceptron of its parents, h(A) = 0 making a DAG.
 
     Solves, over first-layer weights W ∈ R^{d×d×h} and the other layers,
@@ -51,8 +54,11 @@ class NotearsMLP(ConstrainedNetworkLearner):
         Updates of the multiplier at most.
     tolerance : float or "auto"
         h at or below this counts as zero; automatically 1e-8.
-    threshold : float
-        Arcs whose strength is at or below it are left out of `adjacency_`.
+    refine : {None, "prune"}
+        As for :class:`cosmodag.CosmoMLP`; by default all arcs above the threshold are kept.
+    threshold : float or "auto"
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
+        refinement decides by evidence, 0.3 without.
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations, which warns; or do nothing.
     max_time : float, optional
@@ -93,9 +99,6 @@ class NotearsMLP(ConstrainedNetworkLearner):
     False
     """
 
-    # The limit of SciPy's L-BFGS-B on iterations, which is the authors'.
-    epochs = 15_000
-
     def __init__(
         self,
         *,
@@ -106,7 +109,8 @@ class NotearsMLP(ConstrainedNetworkLearner):
         lambda2: Setting = "auto",
         max_iter: int = 100,
         tolerance: Setting = "auto",
-        threshold: float = 0.3,
+        refine: str | None = None,
+        threshold: Setting = "auto",
         scale: str = "center",
         max_time: float | None = None,
         random_state: Any = None,
@@ -119,25 +123,30 @@ class NotearsMLP(ConstrainedNetworkLearner):
         self.lambda2 = lambda2
         self.max_iter = max_iter
         self.tolerance = tolerance
+        self.refine = refine
         self.threshold = threshold
         self.scale = scale
         self.max_time = max_time
         self.random_state = random_state
         self.verbose = verbose
 
+    @property
+    def _precision(self) -> type[np.floating[Any]]:
+        return np.float64
+
     def _rule(self, d: int) -> dict[str, float]:
-        return {"lambda1": 0.01, "lambda2": 0.01, "tolerance": 1e-8, "learning_rate": 1.0}
+        return {"lambda1": 0.01, "lambda2": 0.01, "tolerance": 1e-8}
 
-    def _fixed(self) -> dict[str, float]:
-        return {"multiplier": 0.0, "penalty": 1.0}
+    def _constants(self, n: int) -> dict[str, float]:
+        return {"multiplier": 0.0, "penalty": 1.0, "rounds": float(_INNER)}
 
-    def _length(self) -> int:
+    def _length(self, n: int) -> int:
         return _USUAL_LENGTH
 
-    def solver_for(self, d: int) -> Lagrangian:
+    def solver_for(self, n: int, d: int) -> Lagrangian:
         """NOTEARS' augmented Lagrangian."""
-        objective = Decayed(Penalised(half_squared_error, EXPONENTIAL.of))
         mechanism = MLP(tuple(self.hidden), self.activation)
-        recipe = Recipe(Free(), mechanism, objective, constant, self.batch_size)
+        objective = Decayed(Penalised(half_squared_error, EXPONENTIAL))
+        recipe = Recipe(Free(from_zero=False), mechanism, objective)
         tolerance = self.settings_for(d)["tolerance"]
-        return Lagrangian(recipe, NetworkNewton(), EXPONENTIAL, self.max_iter, tolerance)
+        return Lagrangian(recipe, (FullBatch(),), self.max_iter, tolerance)

@@ -1,15 +1,17 @@
 """Order search as a learner of its own: a graph from a score alone, without training."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.dags import DENSE_LIMIT
-from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
+from cosmodag.errors import DataError
+from cosmodag.learners.base import Learnt, Prepared, Refined, Setting, StructureLearner
 from cosmodag.learners.checks import check_count, check_number
-from cosmodag.refine import variance_order
+from cosmodag.learners.refining import refine_linear
 from cosmodag.solver.watch import Watch
 
 __all__ = ["OrderSearch"]
@@ -91,7 +93,28 @@ class OrderSearch(StructureLearner):
 
     @property
     def _refinement(self) -> str:
-        return "order"
+        return self._method
+
+    # What `fit_from` changes for one fit.
+    _method = "order"
+    _start: list[Any] | None = None
+
+    def fit_from(self, X: Any, order: Sequence[Any], method: str = "order") -> Self:
+        """Learn a graph as :meth:`fit` does, from a given order beside the usual ones.
+
+        Parameters
+        ----------
+        X : table
+        order : sequence of column names or numbers
+            Causes first; every column once.
+        method : {"prune", "order"}
+            With ``"prune"`` the given order is kept, and only arcs are chosen.
+        """
+        self._method, self._start = method, list(order)
+        try:
+            return self.fit(X)
+        finally:
+            del self._method, self._start
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -102,9 +125,29 @@ class OrderSearch(StructureLearner):
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         d = given.X.shape[1]
         nothing = sparse.csr_array((d, d)) if d > DENSE_LIMIT else np.zeros((d, d))
-        return Learnt(nothing, variance_order(given.X))
+        return Learnt(nothing, np.arange(d) if self._start is None else self._places(self._start))
 
-    def _take(self, refined: Any) -> None:
+    def _places(self, order: list[Any]) -> NDArray[np.intp]:
+        """Column numbers of an order of names or numbers, each of which must be there once."""
+        names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
+        known = {name: place for place, name in enumerate(names)}
+        known |= {place: place for place in range(len(names)) if place not in known}
+        for name in order:
+            if name not in known:
+                raise DataError(f"The order names {name!r}, which is no column of the table.")
+        places = np.array([known[name] for name in order], np.intp)
+        if len(np.unique(places)) != len(names) or len(places) != len(names):
+            raise DataError(
+                f"The order has {len(places)} entries, but must name each of the {len(names)} "
+                "columns once."
+            )
+        return places
+
+    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
+        starts = {} if self._start is None else {"given": self._order}
+        return refine_linear(self, given, starts, watch)
+
+    def _take(self, refined: Refined) -> None:
         super()._take(refined)
         if hasattr(self, "weights_"):
             self.raw_weights_: NDArray[np.float64] = self.weights_

@@ -31,9 +31,7 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
     arrays |= {name: fitted[name] for name in kept if fitted.get(name) is not None}
     facts = {
         "learner": type(model).__name__,
-        "parameters": {
-            name: _plain(value) for name, value in model.get_params(deep=False).items()
-        },
+        "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
         "names": None if "feature_names_in_" not in fitted else list(model.feature_names_in_),
         "fitted": {
             name: _plain(fitted[name]) for name in (*_FACTS, *model._extra_facts) if name in fitted

@@ -20,6 +20,7 @@ from cosmodag.solver.watch import Watch
 
 __all__ = ["Setting", "TrainedLearner"]
 
+
 class TrainedLearner(StructureLearner):
     """Structure learning by a solver, whichever it is.
 
@@ -29,16 +30,16 @@ class TrainedLearner(StructureLearner):
 
     _extra_facts: tuple[str, ...] = ("history_", "settings_", "n_iter_", "converged_", "backend_")
 
-    # Parameters that, if None, are the same as another one.
-    _same_as: ClassVar[dict[str, str]] = {}
+    # Settings that, where they are None or no parameters, are the same as another one.
+    _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
 
     max_time: float | None
     verbose: bool
     random_state: Any
 
     @abstractmethod
-    def solver_for(self, d: int) -> Solver:
-        """How problems of d variables are solved."""
+    def solver_for(self, n: int, d: int) -> Solver:
+        """How problems of n rows and d variables are solved."""
 
     @abstractmethod
     def _rule(self, d: int) -> dict[str, float]:
@@ -75,18 +76,21 @@ class TrainedLearner(StructureLearner):
             name: rule if getattr(self, name) == "auto" else getattr(self, name)
             for name, rule in self._rule(d).items()
         }
-        for name, other in self._same_as.items():
-            settings[name] = settings[other] if settings[name] is None else settings[name]
+        settings = self._completed(settings)
         for name, value in settings.items():
             zero_allowed = name.startswith("lambda") or name == "tolerance"
             check_number(name, value, low=0.0, low_allowed=zero_allowed)
         return {name: float(value) for name, value in settings.items()}
 
+    def _completed(self, settings: dict[str, Any]) -> dict[str, Any]:
+        same = {name: settings[other] for name, other in self._same_as.items() if other in settings}
+        return same | {name: value for name, value in settings.items() if value is not None}
+
     def problems_for(self, data: NDArray[np.floating[Any]]) -> list[Problem]:
         """Say what is to be solved, from prepared data: one problem per start."""
         n, d = data.shape
-        numbers = {**self.settings_for(d), **self._constants(n)}
-        needs = self.solver_for(d).needs
+        numbers = self._completed({**self.settings_for(d), **self._constants(n)})
+        needs = self.solver_for(n, d).needs
         settings = {name: value for name, value in numbers.items() if name in needs}
         data = data.astype(self._precision, copy=False)
         return [Problem(data, settings, s) for s in seeds_from(self.random_state, self._starts)]
@@ -101,13 +105,13 @@ class TrainedLearner(StructureLearner):
         """
         self._check_settings()
         problems = self.problems_for(self._prepare(as_table(X).X).data)
-        return estimate(self.solver_for(problems[0].data.shape[1]), problems, self._device)
+        return estimate(self.solver_for(*problems[0].data.shape), problems, self._device)
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         n, d = given.data.shape
         problems = self.problems_for(given.data)
         watch.begin(self._length(n) * len(problems))
-        solver = self.solver_for(d)
+        solver = self.solver_for(n, d)
         solved = list(solve_many(solver, problems, device=self._device, watch=watch))
         best = self._best(solved, problems)
         self._warn_of_limits(best.solution)
@@ -124,6 +128,7 @@ class TrainedLearner(StructureLearner):
                 "backend_": best.plan.backend,
                 **self._extra(best.solution),
             },
+            orders=_other_orders(solved, best),
         )
 
     def _strengths(self, found: ReadOut, solution: Solution) -> Any:
@@ -176,3 +181,14 @@ def _loss(one: Solved, problems: list[Problem]) -> float:
     return float(
         one.solution.recipe.full_loss(one.solution.parameters, problem.data, problem.settings)
     )
+
+
+def _other_orders(solved: list[Solved], best: Solved) -> dict[str, NDArray[np.intp]]:
+    """Orders of the starts that were not the best, for refinement to start from too."""
+    orders = {}
+    for one in solved:
+        solution = one.solution
+        order = solution.recipe.structure.order_of(solution.parameters)
+        if one is not best and solution.diverged_at is None and order is not None:
+            orders[f"restart {one.index + 1}"] = order
+    return orders

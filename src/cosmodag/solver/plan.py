@@ -165,16 +165,12 @@ def _plan(
     size = min(lanes, lanes if most is None else max(1, most))
     if device.platform == "cpu":
         size = min(size, _SIDE_BY_SIDE)
-    batches = tuple(
-        tuple(members[begin : begin + size]) for begin in range(0, len(members), size)
-    )
+    batches = tuple(tuple(members[begin : begin + size]) for begin in range(0, len(members), size))
     memory = per_lane * len(batches[0]) + shared
     return Plan(device, backends, batches, first.data.dtype.name, memory, available)
 
 
 def _shared_bytes(problems: Sequence[Problem]) -> int:
     """Bytes of the distinct arrays that problems give."""
-    distinct = {
-        id(array): array for problem in problems for array in problem.given.values()
-    }
+    distinct = {id(array): array for problem in problems for array in problem.given.values()}
     return sum(array.size for array in distinct.values()) * problems[0].data.dtype.itemsize

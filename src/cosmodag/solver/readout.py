@@ -39,9 +39,7 @@ class ReadOut(NamedTuple):
     first_layer: NDArray[Any] | None
 
 
-def read_out(
-    solution: Solution, problem: Problem, threshold: float, device: jax.Device
-) -> ReadOut:
+def read_out(solution: Solution, problem: Problem, threshold: float, device: jax.Device) -> ReadOut:
     """Read a solution out at the settings with which its problem ended.
 
     Parameters

@@ -45,8 +45,10 @@ class Recipe:
     @property
     def needs(self) -> frozenset[str]:
         """Names of the settings that a problem has to give for this recipe."""
-        parts = (self.structure, self.objective) if self.guard is None else (
-            self.structure, self.objective, self.guard
+        parts = (
+            (self.structure, self.objective)
+            if self.guard is None
+            else (self.structure, self.objective, self.guard)
         )
         read = frozenset[str]().union(*(part.needs for part in parts))
         return (read - self.schedule.sets) | self.schedule.needs

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.closed_forms import log_determinant_value_and_gradient
+from cosmodag.acyclicity.closed_forms import log_determinant_value_and_gradient
 from cosmodag.compiled import compiled
 from cosmodag.mechanism import Linear
 from cosmodag.objective import Barrier
