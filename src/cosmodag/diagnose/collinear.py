@@ -49,32 +49,29 @@ def combinations(X: NDArray[Any], columns: list[int]) -> list[tuple[int, list[in
     step = max(1, len(X) // (len(columns) + _SPARE_ROWS))
     if step > 1 and not _dependent(X[::step, columns]):
         return []
-    return [(columns[whole], [columns[part] for part in parts])
-            for whole, parts in _dependent(X[:, columns])]  # fmt: skip
+    return [
+        (columns[whole], [columns[part] for part in parts])
+        for whole, parts in _dependent(X[:, columns])
+    ]
 
 
 def _dependent(X: NDArray[Any]) -> list[tuple[int, list[int]]]:
     """Factorise, and read off which columns the ones before them determine, and by which."""
-    # In a column of single precision, a combination of others is rounded at about 1e-7 of it.
-    rounding = 1e-6 if X.dtype == np.float32 else 1e-10
+    digits = 1e-6 if X.dtype == np.float32 else 1e-10
     centred = X - X.mean(axis=0, dtype=np.float64)
     lengths = np.linalg.norm(centred, axis=0)
+    lengths = np.where(lengths > 0, lengths, 1.0)
     # Against a large mean, the last digits of what is left after centring are rounding too.
-    resolved = np.maximum(rounding, np.abs(X).max(axis=0) / np.where(lengths > 0, lengths, 1)
-                          * float(np.finfo(X.dtype).eps) * np.sqrt(len(X)))  # fmt: skip
-    factor = linalg.qr(
-        centred / np.where(lengths > 0, lengths, 1), mode="r", overwrite_a=True, check_finite=False
-    )[0]
+    rounding = float(np.finfo(X.dtype).eps) * np.sqrt(len(X)) * np.abs(X).max(axis=0) / lengths
+    negligible = np.maximum(digits, rounding)
+    factor = linalg.qr(centred / lengths, mode="r", overwrite_a=True, check_finite=False)[0]
+    is_free = np.abs(np.diagonal(factor)) > negligible
     found: list[tuple[int, list[int]]] = []
-    free: list[int] = []
-    for column in range(X.shape[1]):
-        # Determined columns are left out of the basis, or they would hide one another.
-        beside = factor[:, column].copy()
-        if abs(beside[column]) > resolved[column]:
-            free.append(column)
-            continue
-        basis = factor[np.ix_(range(column), free)]
-        coefficients = np.linalg.lstsq(basis, beside[:column], rcond=None)[0]
-        involved = np.flatnonzero(np.abs(coefficients) > np.sqrt(rounding))
-        found.append((column, [free[part] for part in involved]))
+    for column in np.flatnonzero(~is_free).tolist():
+        # Other determined columns are left out of the basis, or they would hide one another.
+        basis = np.flatnonzero(is_free[:column])
+        target = factor[:column, column]
+        coefficients = np.linalg.lstsq(factor[:column, basis], target, rcond=None)[0]
+        involved = np.abs(coefficients) > np.sqrt(digits)
+        found.append((column, basis[involved].tolist()))
     return found

@@ -34,7 +34,7 @@ def read_table(
     ----------
     path : path-like
         A ``.csv``, ``.tsv``, ``.parquet`` or ``.npy`` file. A CSV is UTF-8; its separator is
-        found among comma, semicolon, tab and bar, and decimals are written with a point.
+        found among comma, semicolon, tab and vertical bar, and decimals are written with a point.
     header : bool
         Whether the first line of a CSV or TSV names the columns; without it they are called
         ``x0, x1, …``.
