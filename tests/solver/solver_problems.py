@@ -1,17 +1,22 @@
 """Small problems for the solvers."""
 
+import itertools
+from collections.abc import Sequence
+
 import jax
 import numpy as np
 
-from cosmodag.mechanism import Linear
-from cosmodag.objective import AnnealedObjective
+from cosmodag.mechanism import Linear, Mechanism
+from cosmodag.objective import AnnealedObjective, mean_squared_error
+from cosmodag.solver.backend import Backend
+from cosmodag.solver.kernels import BACKENDS
+from cosmodag.solver.plan import choose
 from cosmodag.solver.problems import Batch, Problem
 from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.training.adam import State
 from cosmodag.solver.training.reference import REFERENCE
 from cosmodag.solver.training.schedules import CosineAnnealing
 from cosmodag.structure import Priority
-
-RECIPE = Recipe(Priority(), Linear(), AnnealedObjective(), CosineAnnealing(), 64)
 
 SETTINGS = {
     "learning_rate": 8e-3,
@@ -28,6 +33,11 @@ SETTINGS = {
 }
 
 
+def cosmo_recipe(mechanism: Mechanism | None = None, batch_size: int | None = 64) -> Recipe:
+    objective = AnnealedObjective(mean_squared_error)
+    return Recipe(Priority(), mechanism or Linear(), objective, CosineAnnealing(), batch_size)
+
+
 def make_table(n: int = 150, d: int = 10, seed: int = 0, dtype: type = np.float32) -> np.ndarray:
     random = np.random.default_rng(seed)
     weights = np.triu(random.uniform(0.5, 2, (d, d)) * (random.random((d, d)) < 0.4), 1)
@@ -35,5 +45,42 @@ def make_table(n: int = 150, d: int = 10, seed: int = 0, dtype: type = np.float3
     return np.ascontiguousarray(data - data.mean(0), dtype)
 
 
-def make_batch(problems: list[Problem]) -> Batch:
-    return Batch.of(RECIPE, problems, jax.devices("cpu")[0], {RECIPE: REFERENCE})
+def make_batch(problems: Sequence[Problem], recipe: Recipe | None = None) -> Batch:
+    """Problems on a CPU, with the backend that a plan would give them."""
+    recipe = recipe or cosmo_recipe()
+    task = problems[0].task(recipe, len(problems), "cpu")
+    return Batch.of(recipe, problems, jax.devices("cpu")[0], {recipe: choose(task)})
+
+
+def reference_batch(problems: Sequence[Problem]) -> Batch:
+    """Problems of linear COSMO on a CPU, on the reference loop."""
+    recipe = cosmo_recipe()
+    return Batch.of(recipe, problems, jax.devices("cpu")[0], {recipe: REFERENCE})
+
+
+def backend_named(name: str) -> Backend:
+    return next(backend for backend in BACKENDS if backend.name == name)
+
+
+def run_rounds(backend: Backend, batch: Batch, *marks: int, state: State | None = None) -> State:
+    """State of a batch after rounds run in pieces, given by the rounds at which they meet."""
+    state = backend.start(batch) if state is None else state
+    for first, last in itertools.pairwise(marks):
+        state = backend.advance(batch, state, first, last)
+    return jax.tree.map(np.array, state)
+
+
+def assert_close_after_100_steps(ours: State, theirs: State) -> None:
+    """Parameters as close as single precision keeps them over about a hundred steps.
+
+    An entry that λ₁ holds at zero has a sign that rounding decides, and moves by up to a learning
+    rate when it changes: few do, and W hardly knows.
+    """
+    for one, other in zip(
+        jax.tree.leaves(ours.parameters), jax.tree.leaves(theirs.parameters), strict=True
+    ):
+        if one.size:
+            apart = np.abs(np.asarray(one) - np.asarray(other))
+            assert apart.max() < SETTINGS["learning_rate"]
+            assert np.mean(apart > 1e-4) < 0.01
+    np.testing.assert_allclose(ours.loss, theirs.loss, rtol=1e-4)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from solver_problems import RECIPE, SETTINGS
+from solver_problems import cosmo_recipe(), SETTINGS
 
 from cosmodag.mechanism import MLP
 from cosmodag.objective import AnnealedObjective, log_residual_variances
@@ -47,7 +47,7 @@ def make(case, given=None, **changes):
     noise = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
     data = noise + np.roll(noise, 1, axis=1) / 2
     problem = Problem(data, {**SETTINGS, **changes}, seed=3, **(given or {}))
-    recipe = replace(RECIPE, batch_size=size)
+    recipe = replace(cosmo_recipe(), batch_size=size)
     return Batch.of(recipe, [problem], CPU, {recipe: large.LARGE})
 
 
@@ -204,9 +204,9 @@ class OtherPriority(Priority):
 
 def test_implements_exactly_one_large_linear_problem_on_a_gpu():
     data = np.zeros((4, large.SMALLEST), np.float32)
-    task = Problem(data, SETTINGS, seed=0).task(RECIPE, 1, "gpu")
+    task = Problem(data, SETTINGS, seed=0).task(cosmo_recipe(), 1, "gpu")
     assert large.implements(task)
-    assert large.implements(task._replace(recipe=replace(RECIPE, batch_size=None)))
+    assert large.implements(task._replace(recipe=replace(cosmo_recipe(), batch_size=None)))
     assert large.implements(task._replace(features=frozenset({"support", "counted"})))
     for change in (
         {"platform": "cpu"},
@@ -215,10 +215,10 @@ def test_implements_exactly_one_large_linear_problem_on_a_gpu():
         {"dtype": np.dtype(np.float64)},
         {"features": frozenset({"required"})},
         {"features": frozenset({"support", "gaps"})},
-        {"recipe": replace(RECIPE, schedule=Constant())},
-        {"recipe": replace(RECIPE, structure=OtherPriority())},
-        {"recipe": replace(RECIPE, mechanism=MLP())},
-        {"recipe": replace(RECIPE, objective=AnnealedObjective(log_residual_variances))},
+        {"recipe": replace(cosmo_recipe(), schedule=Constant())},
+        {"recipe": replace(cosmo_recipe(), structure=OtherPriority())},
+        {"recipe": replace(cosmo_recipe(), mechanism=MLP())},
+        {"recipe": replace(cosmo_recipe(), objective=AnnealedObjective(log_residual_variances))},
     ):
         assert not large.implements(task._replace(**change)), change
 

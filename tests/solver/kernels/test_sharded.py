@@ -7,7 +7,7 @@ from pathlib import Path
 
 _SCRIPT = """
 import jax, numpy as np
-from solver_problems import RECIPE, SETTINGS, make_batch, make_table
+from solver_problems import cosmo_recipe(), SETTINGS, reference_batch, make_table
 from cosmodag.solver.kernels.gpu import sharded
 from cosmodag.solver.problems import Problem
 from cosmodag.solver.training import loop
@@ -33,7 +33,7 @@ known = {
     "counted": random.integers(0, 3, (150, d)),
 }
 for features in ({}, known):
-    batch = make_batch([Problem(make_table(d=d), SETTINGS, 5, **features)])
+    batch = reference_batch([Problem(make_table(d=d), SETTINGS, 5, **features)])
     state = sharded.start(batch)
     shards = state.parameters["arcs"].addressable_shards
     assert len({shard.device for shard in shards}) == 4

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from cosmodag.solver.training.shuffle import fill_row_order, row_order
+from cosmodag.solver.training.shuffle import fill_rows, rows_at
 
 words = st.integers(0, 2**32 - 1)
 
 
-def numba_order(seed: int, epoch: int, n: int) -> np.ndarray:
-    order = np.empty(n, np.uint32)
-    fill_row_order(np.uint32(seed), epoch, order)
+def numba_order(seed: int, epoch: int, n: int, begin: int = 0) -> np.ndarray:
+    order = np.empty(n - begin, np.uint32)
+    fill_rows(np.uint32(seed), epoch, begin, n, order)
     return order
 
 
@@ -23,7 +23,13 @@ def test_it_is_a_permutation(seed, epoch, n):
 
 @given(seed=words, epoch=st.integers(0, 10**6), n=st.sampled_from([1, 7, 1000]))
 def test_both_implementations_agree(seed, epoch, n):
-    assert np.array_equal(numba_order(seed, epoch, n), row_order(seed, epoch, n))
+    assert np.array_equal(numba_order(seed, epoch, n), rows_at(seed, epoch, np.arange(n), n))
+
+
+@given(seed=words, n=st.integers(1, 300), data=st.data())
+def test_a_pass_can_be_entered_anywhere(seed, n, data):
+    begin = data.draw(st.integers(0, n - 1))
+    assert np.array_equal(numba_order(seed, 2, n, begin), numba_order(seed, 2, n)[begin:])
 
 
 def test_seed_and_epoch_both_matter():
