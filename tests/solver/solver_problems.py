@@ -38,6 +38,9 @@ def cosmo_recipe(mechanism: Mechanism | None = None, batch_size: int | None = 64
     return Recipe(Priority(), mechanism or Linear(), objective, CosineAnnealing(), batch_size)
 
 
+RECIPE = cosmo_recipe()
+
+
 def make_table(n: int = 150, d: int = 10, seed: int = 0, dtype: type = np.float32) -> np.ndarray:
     random = np.random.default_rng(seed)
     weights = np.triu(random.uniform(0.5, 2, (d, d)) * (random.random((d, d)) < 0.4), 1)
@@ -54,8 +57,7 @@ def make_batch(problems: Sequence[Problem], recipe: Recipe | None = None) -> Bat
 
 def reference_batch(problems: Sequence[Problem]) -> Batch:
     """Problems of linear COSMO on a CPU, on the reference loop."""
-    recipe = cosmo_recipe()
-    return Batch.of(recipe, problems, jax.devices("cpu")[0], {recipe: REFERENCE})
+    return Batch.of(RECIPE, problems, jax.devices("cpu")[0], {RECIPE: REFERENCE})
 
 
 def backend_named(name: str) -> Backend:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from solver_problems import cosmo_recipe(), SETTINGS, make_table
+from solver_problems import RECIPE, SETTINGS, make_table
 
 from cosmodag.errors import FallbackWarning
 from cosmodag.solver import cost, plan
@@ -15,7 +15,7 @@ from cosmodag.solver.kernels.gpu import declared, large, sharded
 from cosmodag.solver.methods.one_problem import OneProblem
 from cosmodag.solver.problems import Problem
 
-SOLVER = OneProblem(cosmo_recipe())
+SOLVER = OneProblem(RECIPE)
 
 
 def plan_on_a_gpu(monkeypatch, problems, available):
@@ -38,8 +38,8 @@ def test_backends_come_in_order_of_preference():
 def test_restarts_of_a_large_problem_run_one_after_the_other_where_two_do_not_fit(monkeypatch):
     data = np.zeros((8, 256), np.float32)
     problems = [Problem(data, SETTINGS, seed) for seed in range(3)]
-    one = cost.lane_bytes(cosmo_recipe(), problems[0], large.LARGE.working_copies) + data.nbytes
-    two = 2 * cost.lane_bytes(cosmo_recipe(), problems[0], BACKENDS[-1].working_copies) + data.nbytes
+    one = cost.lane_bytes(RECIPE, problems[0], large.LARGE.working_copies) + data.nbytes
+    two = 2 * cost.lane_bytes(RECIPE, problems[0], BACKENDS[-1].working_copies) + data.nbytes
     room = int(1.3 * one)
     assert room < two
     planned = plan_on_a_gpu(monkeypatch, problems, room)
@@ -58,20 +58,20 @@ def test_many_small_problems_are_one_batch(monkeypatch):
 @pytest.mark.parametrize(("d", "name"), [(10, "pallas-small"), (256, "pallas-large")])
 def test_without_pallas_the_reference_loop_takes_over_and_says_so(monkeypatch, d, name):
     monkeypatch.setattr(declared, "import_module", without_pallas)
-    task = Problem(np.zeros((8, d), np.float32), SETTINGS, 0).task(cosmo_recipe(), 1, "gpu")
+    task = Problem(np.zeros((8, d), np.float32), SETTINGS, 0).task(RECIPE, 1, "gpu")
     with pytest.warns(FallbackWarning, match=f"'{name}'.*no Pallas for Triton"):
         assert plan.choose(task).name == "reference"
 
 
 def test_what_kernels_do_not_declare_goes_to_the_reference_loop_without_a_word(recwarn):
     problem = Problem(np.zeros((8, 256), np.float32), SETTINGS, 0, gaps=np.full((256, 256), -1.0))
-    assert plan.choose(problem.task(cosmo_recipe(), 1, "gpu")).name == "reference"
+    assert plan.choose(problem.task(RECIPE, 1, "gpu")).name == "reference"
     assert not recwarn.list
 
 
 def test_several_devices_share_one_very_large_problem(monkeypatch):
     monkeypatch.setattr(sharded.jax, "devices", lambda platform: ["one", "two", "three"])
-    task = Problem(np.zeros((8, 10), np.float32), SETTINGS, 0).task(cosmo_recipe(), 1, "gpu")
+    task = Problem(np.zeros((8, 10), np.float32), SETTINGS, 0).task(RECIPE, 1, "gpu")
     even = task._replace(variables=2 * sharded.SMALLEST, features=frozenset({"support", "counted"}))
     assert sharded.implements(even)
     assert not sharded.implements(even._replace(variables=2 * sharded.SMALLEST + 1))

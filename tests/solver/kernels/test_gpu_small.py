@@ -8,7 +8,7 @@ from dataclasses import replace
 import jax
 import numpy as np
 import pytest
-from solver_problems import cosmo_recipe(), SETTINGS, reference_batch, make_table
+from solver_problems import RECIPE, SETTINGS, reference_batch, make_table
 
 from cosmodag.solver.kernels.gpu import small
 from cosmodag.solver.problems import Problem
@@ -54,14 +54,14 @@ def test_a_pass_of_several_rounds(batch):
 
 
 def test_implements_exactly_small_linear_problems_on_a_gpu():
-    task = Problem(make_table(), SETTINGS, 0).task(cosmo_recipe(), 3, "gpu")
+    task = Problem(make_table(), SETTINGS, 0).task(RECIPE, 3, "gpu")
     assert small.implements(task)
-    many_rows = replace(cosmo_recipe(), batch_size=500)
+    many_rows = replace(RECIPE, batch_size=500)
     assert small.implements(task._replace(recipe=many_rows, rows=100))
     for change in (
         {"platform": "cpu"},
         {"recipe": many_rows, "rows": 500},
-        {"recipe": replace(cosmo_recipe(), batch_size=None), "rows": 500},
+        {"recipe": replace(RECIPE, batch_size=None), "rows": 500},
         {"variables": small.LARGEST + 1},
         {"dtype": np.dtype(np.float64)},
         {"features": frozenset({"support"})},

@@ -19,10 +19,10 @@ from jax.experimental.pallas import triton
 from cosmodag.solver.kernels.gpu.arithmetic import array_like, orientation
 from cosmodag.solver.kernels.gpu.tiling import Tiling
 
-__all__ = ["Predicted", "predict"]
+__all__ = ["PredictedParts", "predict"]
 
 
-class Predicted(NamedTuple):
+class PredictedParts(NamedTuple):
     """What the product returns, in parts.
 
     Attributes
@@ -46,7 +46,7 @@ def predict(
     support: jax.Array | None,
     tiling: Tiling,
     interpret: bool = False,
-) -> Predicted:
+) -> PredictedParts:
     """x̂ = x (H ∘ S) for one batch of rows, and the norms of H.
 
     Parameters
@@ -67,7 +67,7 @@ def predict(
 
     Returns
     -------
-    Predicted
+    PredictedParts
     """
     size, d = rows.shape[1:]
     splits = min(tiling.splits, d // tiling.depth)
@@ -81,7 +81,7 @@ def predict(
         interpret=interpret,
         name="cosmo_predict",
     )(place, scalars, rows, arcs, order, *given)
-    return Predicted(*predicted)
+    return PredictedParts(*predicted)
 
 
 def _predict_kernel(

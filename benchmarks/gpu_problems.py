@@ -1,0 +1,96 @@
+"""What the sections of `gpu.py` share: settings, data, batches, and the area under the curve."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from cosmodag import default_settings, simulate
+from cosmodag.mechanism import Linear
+from cosmodag.objective import AnnealedObjective
+from cosmodag.solver.backend import Backend
+from cosmodag.solver.methods.one_problem import OneProblem
+from cosmodag.solver.plan import choose
+from cosmodag.solver.problems import Batch, Problem
+from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.training.schedules import CosineAnnealing
+from cosmodag.structure import Priority
+
+ROWS, BATCH, ROUNDS = 1000, 64, 2000
+STEPS = -(-ROWS // BATCH)  # in a round, which is one pass over so few rows
+RECIPE = Recipe(Priority(), Linear(), AnnealedObjective(), CosineAnnealing(), BATCH)
+SOLVER = OneProblem(RECIPE)
+
+Row = list[object]
+
+# One learning rate for all, as in the paper, and what a prototype used for large graphs.
+_PROTOTYPE = {
+    1_000: {"learning_rate": 2e-3, "lambda1": 6e-5},
+    5_000: {"learning_rate": 1e-3, "lambda1": 1e-5},
+    10_000: {"learning_rate": 1e-3, "lambda1": 5e-6},
+}
+
+
+def settings(d: int, rounds: float = ROUNDS, **changes: float) -> dict[str, float]:
+    """Give the default hyper-parameters for d variables, some of them changed."""
+    return {**default_settings(d), "rounds": rounds, "beta1": 0.9, "beta2": 0.999, **changes}
+
+
+def prototype(d: int) -> dict[str, float]:
+    """Give the prototype's hyper-parameters for d variables, as changes of the defaults."""
+    own = _PROTOTYPE[d]
+    return {
+        **own,
+        "priority_learning_rate": own["learning_rate"],
+        "lambda2": 2.5e-3,
+        "lambda_p": 1.5e-3,
+        "shift": 6e-3,
+        "temperature_start": 0.45,
+        "temperature_end": 8.5e-4,
+    }
+
+
+def batch_of(problem: Problem, backend: Backend | None = None, platform: str = "gpu") -> Batch:
+    """Make a batch of one problem, for the backend given or for the one that would be chosen."""
+    backend = backend or choose(problem.task(RECIPE, 1, platform))
+    return Batch.of(RECIPE, [problem], jax.devices(platform)[0], {RECIPE: backend})
+
+
+def noise(d: int, rows: int = ROWS) -> np.ndarray:
+    """Draw data for timing alone."""
+    return np.random.default_rng(0).standard_normal((rows, d), np.float32)
+
+
+def known(d: int, rows: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """Draw what a problem may give beside its data: half of all arcs, most of the entries."""
+    random = np.random.default_rng(1)
+    drawn = {
+        "support": lambda: random.integers(0, 2, (d, d), np.int8).astype(bool),
+        "counted": lambda: random.random((rows, d)) < 0.9,
+    }
+    return {name: drawn[name]() for name in names}
+
+
+def table_of(name: str, seed: int, dtype: type = np.float32) -> tuple[np.ndarray, Any]:
+    """Simulate a table, centred, and the graph it comes from."""
+    data = simulate.load(name, seed=seed)
+    return (data.X - data.X.mean(0)).astype(dtype), data.graph
+
+
+def area(weights: jax.Array, truth: Any) -> float:
+    """Area under the ROC curve of |W| over all entries, exact, sorted where W is."""
+    tails, heads = truth.nonzero()
+    scores = jnp.abs(weights)
+    order = jnp.sort(scores.reshape(-1))
+    hits = scores[tails, heads]
+    below = np.asarray(jnp.searchsorted(order, hits, side="left"), np.float64)
+    up_to = np.asarray(jnp.searchsorted(order, hits, side="right"), np.float64)
+    positives = len(tails)
+    wins = np.sum((below + up_to) / 2) - positives**2 / 2
+    return float(wins / positives / (order.size - positives))
+
+
+def strengths(parameters: Any, settings: dict[str, float]) -> jax.Array:
+    """W at the end of the schedule."""
+    return RECIPE.strengths(parameters, RECIPE.schedule(settings["rounds"], settings))
