@@ -1,7 +1,6 @@
 """The central path and DAGMA's own descent."""
 
 import numpy as np
-import pytest
 from constrained_problems import SETTINGS, Scripted, batch_of, free_recipe, zeros_for
 from hypothesis import given
 from hypothesis import strategies as st
@@ -159,9 +158,7 @@ def test_a_step_that_leaves_a_wide_domain_is_halved():
     covariances, arcs = one_problem(price=0.0)
     stage = StageSettings(1e3, 1.0, 0.3, 0.99, 0.999)
     weights, mean, square, move = np.zeros((4, 6, 6))
-    done, rate, status = descend(
-        covariances, arcs, weights, mean, square, move, stage, 0.3, 0, 200
-    )
+    done, rate, status = descend(covariances, arcs, weights, mean, square, move, stage, 0.3, 0, 200)
     assert status == 0
     assert rate < 0.3
     assert done == 200

@@ -1,4 +1,4 @@
-"""The guard of a recipe: an epoch that ends outside is undone, and counted."""
+"""The guard of a recipe: a round that ends outside is undone, and counted."""
 
 from dataclasses import dataclass, replace
 
@@ -10,10 +10,10 @@ from solver_problems import SETTINGS, make_table
 
 from cosmodag.mechanism import Linear
 from cosmodag.objective import Penalised, mean_squared_error
-from cosmodag.solver.methods.central_path import Domain
 from cosmodag.solver.problems import Batch, Problem
-from cosmodag.solver.recipe import Recipe, from_zero
-from cosmodag.solver.training.schedules import constant
+from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.training.guards import Domain
+from cosmodag.solver.training.reference import REFERENCE
 from cosmodag.solver.training.train import train
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Free
@@ -21,7 +21,9 @@ from cosmodag.structure import Free
 
 @dataclass(frozen=True)
 class Wall:
-    """Strengths must stay below a setting; at most three epochs are undone."""
+    """Strengths must stay below a setting; at most three rounds are undone."""
+
+    needs = frozenset({"wall"})
 
     def holds(self, strengths, settings):
         return jnp.abs(strengths).max() < settings["wall"]
@@ -33,9 +35,9 @@ class Wall:
         return undone > 0
 
 
-def run(batch: Batch, epochs: int, first: int = 0):
-    with Watch(epochs, "test") as watch:
-        trained = train(batch, batch.start(), epochs, watch, first)
+def run(batch: Batch, rounds: int, first: int = 0):
+    with Watch(rounds, "test") as watch:
+        trained = train(batch, batch.start(), rounds, watch, first)
     return jax.tree.map(np.asarray, trained.state)
 
 
@@ -43,11 +45,10 @@ def run(batch: Batch, epochs: int, first: int = 0):
 def guarded() -> Batch:
     """Free weights from zero; one lane far from its wall, one behind it, one that will meet it."""
     table = make_table()
-    recipe = Recipe(
-        Free(), Linear(), Penalised(mean_squared_error), constant, 64, from_zero, Wall()
-    )
+    recipe = Recipe(Free(), Linear(), Penalised(mean_squared_error), batch_size=64, guard=Wall())
+    backends = {recipe: REFERENCE, replace(recipe, guard=None): REFERENCE}
     problems = [Problem(table, {**SETTINGS, "wall": wall}, 0) for wall in (1e9, -1.0, 0.3)]
-    return Batch.of(recipe, problems, jax.devices("cpu")[0])
+    return Batch.of(recipe, problems, jax.devices("cpu")[0], backends)
 
 
 def test_without_a_guard_there_is_nothing_to_count(batch):
@@ -66,7 +67,7 @@ def test_far_from_the_wall_nothing_changes(guarded):
     assert held.undone[1][0] == -1
 
 
-def test_an_epoch_that_ends_outside_is_undone(guarded):
+def test_a_round_that_ends_outside_is_undone(guarded):
     start = jax.tree.map(np.asarray, guarded.start())
     held = run(guarded, 5, first=7)
     assert np.array_equal(held.parameters["arcs"][1], start.parameters["arcs"][1])
@@ -76,7 +77,7 @@ def test_an_epoch_that_ends_outside_is_undone(guarded):
 
 
 def test_a_lane_is_undone_on_its_own_and_frozen_when_patience_is_out(guarded):
-    states = [run(guarded, epochs) for epochs in range(1, 25)]
+    states = [run(guarded, rounds) for rounds in range(1, 25)]
     counts = np.array([state.undone[0] for state in states])
     assert np.all(counts[:, 0] == 0)
     reached = np.flatnonzero(counts[:, 2] >= 3)

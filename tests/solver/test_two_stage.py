@@ -1,24 +1,24 @@
 """NOCURL's two stages: the Hodge projection, and the batch through all of it."""
 
+import jax
 import networkx as nx
 import numpy as np
 import pytest
-from constrained_problems import batch_of, free_recipe
+from constrained_problems import Scripted, batch_of, free_recipe
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cosmodag.constraint import EXPONENTIAL, POLYNOMIAL
 from cosmodag.mechanism import Linear
-from cosmodag.objective import Penalised, mean_squared_error
+from cosmodag.objective import Penalised, half_squared_error, mean_squared_error
+from cosmodag.solver.methods.one_problem import OneProblem
 from cosmodag.solver.methods.two_stage import TwoStage, potentials
-from cosmodag.solver.methods.unconstrained import Unconstrained
 from cosmodag.solver.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solver.minimisers.stochastic import Stochastic
-from cosmodag.solver.recipe import Recipe, from_normal, from_zero
-from cosmodag.solver.training.schedules import constant
+from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.watch import Watch
-from cosmodag.structure import Free, Potential
+from cosmodag.structure import Potential
 
 graphs = st.integers(1, 8).flatmap(
     lambda d: hnp.arrays(np.bool_, (d, d), elements=st.booleans(), fill=st.just(False))
@@ -53,27 +53,39 @@ def test_it_is_the_least_squares_solution(graph):
     np.testing.assert_allclose(potentials(graph), best - best[-1], atol=1e-9)
 
 
-def potential_recipe(strengths):
-    return Recipe(Potential(), Linear(), Penalised(mean_squared_error), constant, 64, strengths)
+STOCHASTIC = TwoStage(
+    free_recipe(Penalised(mean_squared_error, EXPONENTIAL), masked=False),
+    Recipe(Potential(), Linear(), Penalised(mean_squared_error), batch_size=64),
+    (QuasiNewton(), Stochastic()),
+)
+ORIGINAL = TwoStage(
+    free_recipe(Penalised(half_squared_error, POLYNOMIAL)),
+    Recipe(Potential(from_zero=True), Linear(), Penalised(half_squared_error)),
+    (QuasiNewton(), Stochastic()),
+)
 
 
-@pytest.mark.parametrize("kind", ["quasi-newton", "stochastic"])
-def test_both_stages_of_a_batch(kind):
-    if kind == "stochastic":
-        first = free_recipe(Penalised(mean_squared_error, EXPONENTIAL.of), masked=False)
-        parts = (first, potential_recipe(from_normal), Stochastic(), Stochastic())
-        own = {"learning_rate": 1e-2, "epochs": 60.0, "beta1": 0.9}
-    else:
-        newton = QuasiNewton(Free(), POLYNOMIAL), QuasiNewton(Potential())
-        parts = (free_recipe(), potential_recipe(from_zero), *newton)
-        own = {"lambda1": 0.0, "epochs": 2000.0}
-    solver = TwoStage(*parts)
-    batch = batch_of(solver.recipe, [own, own])
+def solve(solver, own, **given):
+    batch = batch_of(solver.recipe, own, also=[solver.preliminary], **given)
     with Watch(1, "test") as watch:
-        solutions = solver.solve(batch, watch)
-    for solution in solutions:
-        phi = solution.parameters["order"]
-        weights = solver.read_out(solution.parameters)
+        return solver.solve(batch, watch)
+
+
+def weights_of(solution, support=1.0):
+    with jax.enable_x64(True):
+        return np.asarray(solution.recipe.strengths(solution.parameters, {}, support))
+
+
+@pytest.mark.parametrize("solver", [STOCHASTIC, ORIGINAL], ids=["stochastic", "original"])
+def test_both_stages_of_a_batch(solver):
+    own = {"lambda1": 0.0, "rounds": 2000.0}
+    if solver is STOCHASTIC:
+        own = {"learning_rate": 1e-2, "rounds": 60.0, "beta1": 0.9}
+    assert solver.recipes == ((solver.preliminary, solver.recipe) if solver is STOCHASTIC else ())
+    for solution in solve(solver, [own, own]):
+        assert solution.recipe == solver.recipe
+        assert solution.converged
+        phi, weights = solution.parameters["order"], weights_of(solution)
         assert phi[-1] == 0
         assert len(set(phi.tolist())) > 2
         assert np.all(weights[phi[:, None] >= phi] == 0)
@@ -81,11 +93,56 @@ def test_both_stages_of_a_batch(kind):
         assert [record["multiplier"] for record in solution.history] == [10, 1000, 0]
 
 
+def test_what_the_stages_say_is_not_asked_for():
+    assert ORIGINAL.needs == {"lambda1", "rounds"}
+    assert STOCHASTIC.needs == {"lambda1", "rounds", "learning_rate", "beta1", "beta2"}
+
+
+class StopAt:
+    """A watch that says stop when it has been asked so many times."""
+
+    def __init__(self, looks):
+        self.looks = looks
+
+    @property
+    def stop(self):
+        self.looks -= 1
+        return "time" if self.looks < 0 else None
+
+    def advance(self, rounds, note=""):
+        pass
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2])
+def test_stopped_early_it_answers_with_the_weights_of_the_first_stage(looks):
+    """K ~ N(0, 1) is drawn for the last stage, and is no answer."""
+    scripted = Scripted([[0.5], [0.4], [9.0]])
+    solver = TwoStage(STOCHASTIC.preliminary, STOCHASTIC.recipe, (scripted,))
+    batch = batch_of(solver.recipe, [{}], also=[solver.preliminary])
+    [solution] = solver.solve(batch, StopAt(looks))
+    assert solution.stopped == "time"
+    assert not solution.converged
+    assert solution.recipe == solver.preliminary
+    weights = weights_of(solution)
+    assert weights[0, 1] == pytest.approx(0.5 if looks == 0 else 0.4)
+    assert np.count_nonzero(weights) == 1
+
+
+def test_potentials_respect_the_order_and_weights_the_support():
+    gaps, support = np.full((6, 6), -np.inf), np.ones((6, 6))
+    gaps[5, 0], support[0, 1] = 1.0, 0.0
+    [solution] = solve(ORIGINAL, [{"rounds": 2000.0}], gaps=gaps, support=support)
+    phi = solution.parameters["order"]
+    assert phi[0] >= phi[5] + 1 - 1e-12
+    weights = weights_of(solution, support)
+    assert weights[0, 1] == 0
+    assert np.count_nonzero(weights) > 3
+
+
 def test_the_joint_problem_moves_the_potentials_too():
-    solver = Unconstrained(potential_recipe(from_normal))
-    batch = batch_of(solver.recipe, [{"epochs": 5.0, "beta1": 0.9}])
+    solver = OneProblem(STOCHASTIC.recipe)
+    batch = batch_of(solver.recipe, [{"rounds": 5.0, "beta1": 0.9}])
     start = np.asarray(batch.start().parameters["order"][0])
     with Watch(1, "test") as watch:
         [solution] = solver.solve(batch, watch)
     assert np.all(solution.parameters["order"] != start)
-    assert solver.read_out(solution.parameters).shape == (6, 6)

@@ -105,8 +105,7 @@ class CentralPath:
             reached.parameters = replace_where(accepted, found.parameters, reached.parameters)
             attempt = np.where(accepted, 0, attempt + 1)
             stage += accepted
-            is_over = accepted & (stage == len(self.stages)) & (found.stopped is None)
-            reached.converged |= is_over & found.converged
+            reached.converged |= accepted & (stage == len(self.stages)) & found.converged
             is_hopeless = reached.active & (attempt >= self.attempts)
             reached.drop(is_hopeless & not_finite)
             reached.active &= ~is_hopeless & (stage < len(self.stages))

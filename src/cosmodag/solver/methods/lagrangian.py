@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from typing import TypedDict
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.constraint import Constraint
 from cosmodag.errors import SettingsError
 from cosmodag.objective import Objective, arc_squares
-from cosmodag.solver.methods.progress import Progress, of_each, replace_where
+from cosmodag.solver.methods.progress import Progress, exactly, of_each, replace_where
 from cosmodag.solver.minimisers.base import (
     Mask,
     Minimiser,
@@ -137,8 +136,7 @@ def acyclicity(batch: Batch, parameters: Parameters, active: Mask) -> NDArray[np
 def _lengths(batch: Batch, lane: int, parameters: Parameters) -> NDArray[np.floating]:
     """Lengths of the weights of every arc of one problem, √A."""
     support = batch.of_lane("support", lane)
-    is_double = parameters["arcs"].dtype == np.float64
-    with jax.enable_x64(is_double), jax.default_device(batch.device):
+    with exactly(batch, parameters):
         weights = batch.recipe.structure.orient(
             parameters, batch.settings_of(lane), 1.0 if support is None else np.asarray(support)
         )

@@ -1,5 +1,7 @@
 """Progress of a batch through a sequence of sub-problems, each problem at its own pace."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +14,7 @@ from cosmodag.solver.problems import Batch, Solution
 from cosmodag.solver.recipe import Recipe
 from cosmodag.structure import Parameters
 
-__all__ = ["Progress", "of_each", "replace_where"]
+__all__ = ["Progress", "exactly", "of_each", "replace_where"]
 
 
 def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
@@ -28,6 +30,14 @@ def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
 def of_each(parameters: Parameters, k: int) -> list[Parameters]:
     """Parameters of each of k problems, from stacked ones."""
     return [jax.tree.map(lambda leaf, lane=lane: leaf[lane], parameters) for lane in range(k)]
+
+
+@contextmanager
+def exactly(batch: Batch, parameters: Parameters) -> Iterator[None]:
+    """Context in which JAX computes where a batch is, in the precision of its parameters."""
+    is_double = parameters["arcs"].dtype == np.float64
+    with jax.enable_x64(is_double), jax.default_device(batch.device):
+        yield
 
 
 def _finite(found: Minimised) -> Mask:
@@ -50,10 +60,12 @@ class Progress:
         Which problems are not finished.
     converged
         Which of the finished ones ended where they should.
+    cut_short
+        Which were active when it was stopped.
     iterations
         Rounds (or iterations) run in all sub-problems so far.
     stopped
-        Why it ended early, or None.
+        Why it ended early, or None: for those that were active then.
     diverged_at
         (k,) iterations at the start of the sub-problem in which a problem ceased to be finite, −1
         for the others.
@@ -64,6 +76,7 @@ class Progress:
     parameters: Parameters
     active: Mask
     converged: Mask
+    cut_short: Mask
     iterations: int = 0
     stopped: str | None = None
     diverged_at: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
@@ -79,6 +92,7 @@ class Progress:
             parameters,
             active=np.ones(k, bool),
             converged=np.zeros(k, bool),
+            cut_short=np.zeros(k, bool),
             diverged_at=np.full(k, -1, np.int64),
             histories=[[] for _ in range(k)],
         )
@@ -92,6 +106,7 @@ class Progress:
         """Count what a sub-problem took, and tell which active problems are not finite after it."""
         self.iterations += found.iterations
         self.stopped = found.stopped
+        self.cut_short = self.active & (found.stopped is not None)
         return self.active & ~_finite(found)
 
     def drop(self, diverged: Mask) -> None:
@@ -115,10 +130,10 @@ class Progress:
                 parameters=parameters,
                 recipe=recipe,
                 iterations=self.iterations,
-                stopped=self.stopped,
+                stopped=self.stopped if self.cut_short[lane] else None,
                 diverged_at=int(self.diverged_at[lane]) if self.diverged_at[lane] >= 0 else None,
                 history=self.histories[lane],
-                converged=bool(self.converged[lane]),
+                converged=bool(self.converged[lane] and not self.cut_short[lane]),
             )
             for lane, parameters in enumerate(of_each(self.parameters, len(self.active)))
         ]

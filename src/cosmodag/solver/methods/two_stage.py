@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.solver.methods.progress import Progress, of_each, replace_where
+from cosmodag.solver.methods.progress import Progress, exactly, of_each, replace_where
 from cosmodag.solver.minimisers.base import (
     Minimiser,
     first_that_implements,
@@ -98,19 +97,18 @@ class TwoStage:
         """φ of every problem, from its weights in stage 1 and the order to which it is bound."""
         found = []
         for lane, own in enumerate(of_each(parameters, batch.size)):
+            settings = batch.settings_of(lane)
             support, gaps = batch.of_lane("support", lane), batch.of_lane("gaps", lane)
-            with jax.default_device(batch.device):
+            with exactly(batch, own):
                 strengths = batch.recipe.strengths(
-                    own, batch.settings_of(lane), 1.0 if support is None else jnp.asarray(support)
+                    own, settings, 1.0 if support is None else support
                 )
                 phi = potentials(np.abs(np.asarray(strengths)) >= self.threshold)
                 if gaps is not None:
-                    bound = self.recipe.structure.restrain(
-                        {"order": jnp.asarray(phi)}, batch.settings_of(lane), jnp.asarray(gaps)
-                    )
-                    phi = np.asarray(bound["order"])
-            found.append(phi)
-        return np.stack(found).astype(batch.dtype)
+                    free = {"order": jnp.asarray(phi)}
+                    phi = self.recipe.structure.restrain(free, settings, gaps)["order"]
+            found.append(np.asarray(phi, batch.dtype))
+        return np.stack(found)
 
 
 def potentials(adjacency: ArrayLike) -> NDArray[np.float64]:

@@ -27,7 +27,14 @@ from cosmodag.solver.training.schedules import Constant
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Free, Parameters, names_of
 
-__all__ = ["Arcs", "DescentSettings", "LinearDescent", "StageSettings", "descend", "invert_m_matrix"]
+__all__ = [
+    "Arcs",
+    "DescentSettings",
+    "LinearDescent",
+    "StageSettings",
+    "descend",
+    "invert_m_matrix",
+]
 
 Float64 = NDArray[np.float64]
 

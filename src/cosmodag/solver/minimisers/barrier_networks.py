@@ -6,12 +6,13 @@ gradient of ½E and M = (sI − A)⁻¹, A_uv = Σ_i W_uvi²,
 
     ∂W = μ (d/E ∂W' + λ₁ sign(W) + λ₂ W) + 2 W_uvi M_vu,
 
-and for all other parameters θ, ∂θ = μ (d/E ∂θ' + λ₂ θ). Units are kept *unit first*, as in
-`cosmodag.solver.kernels.cpu.mlp`: unit i of network v at place i·d + v.
+and for all other parameters θ, ∂θ = μ (d/E ∂θ' + λ₂ θ). Arrays are those of
+`cosmodag.solver.kernels.cpu.mlp`, whose way back through the networks this is.
 """
 
 from typing import Any, ClassVar, NamedTuple
 
+import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,13 +20,14 @@ from cosmodag.compiled import compiled, inlined
 from cosmodag.mechanism import MLP, Mechanism
 from cosmodag.objective import Barrier, Decayed, log_squared_error
 from cosmodag.solver.backend import FEATURES
-from cosmodag.solver.kernels.cpu.steps import ONE, ZERO, exp
+from cosmodag.solver.kernels.cpu.mlp import backward, gather, scatter, workspace
+from cosmodag.solver.kernels.cpu.steps import adam, move, norms, sign_of
 from cosmodag.solver.minimisers.barrier_linear import DescentSettings, invert_m_matrix
 from cosmodag.solver.minimisers.base import Mask, Minimised
 from cosmodag.solver.minimisers.each_lane import Ended, each_lane
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.training.adam import EPSILON
+from cosmodag.solver.training.adam import State
 from cosmodag.solver.training.guards import Inside
 from cosmodag.solver.training.schedules import Constant
 from cosmodag.solver.watch import Watch
@@ -51,26 +53,20 @@ class _StageSettings(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """What one problem gives, float32: data and what counts (n, d), support and λ₁ (d, d)."""
+    """What one problem gives, float32.
+
+    Attributes
+    ----------
+    data, counted
+        (n, d): the table, and what its entries count, without rows where all count one.
+    support, lambda1
+        (d, d): one where an arc may exist, and its price.
+    """
 
     data: Float32
     counted: Float32
     support: Float32
     lambda1: Float32
-
-
-class _State(NamedTuple):
-    """W (d, h·d) and all other parameters (2·h·d + d,), with Adam's moments; changed in place.
-
-    The others are the biases and output weights of all units, and the output biases.
-    """
-
-    arcs: Float32
-    arcs_mean: Float32
-    arcs_square: Float32
-    functions: Float32
-    functions_mean: Float32
-    functions_square: Float32
 
 
 class _AdamStep(NamedTuple):
@@ -113,14 +109,18 @@ class NetworkDescent:
             settings = batch.settings_of(lane)
             given = _given(batch, lane, settings["lambda1"])
             stage = _StageSettings(*(settings[name] for name in _StageSettings._fields))
-            state = _flat(start, given.support)
+            start["arcs"] *= given.support[..., None]
+            state = _before_the_first_step(start)
+            arrays = gather(state, 0)
             done, inside, value = 0, True, np.nan
             while done < int(settings["rounds"]) and inside and watch.stop is None:
                 until = min(done + _LOOK_EVERY, int(settings["rounds"]))
-                inside, value = descend(given, state, stage, done, until)
+                inside, value = descend(given, arrays, stage, done, until)
                 watch.advance(until - done)
                 done = until
-            return Ended(_restored(state, start), value, done, inside, not inside)
+            scatter(arrays, state, 0)
+            ended = jax.tree.map(lambda leaf: leaf[0], state.parameters)
+            return Ended(ended, value, done, inside, not inside)
 
         return each_lane(batch, parameters, active, watch, solve_one, np.float32)
 
@@ -140,45 +140,15 @@ def _given(batch: Batch, lane: int, lambda1: float) -> _Given:
     n, d = batch.rows, batch.variables
     support = of("support", 1.0, (d, d)) * (1 - np.eye(d, dtype=np.float32))
     price = np.float32(lambda1) * (1 - of("required", 0.0, (d, d)))
-    return _Given(of("data", 0.0, (n, d)), of("counted", 1.0, (n, d)), support, price)
+    counted = of("counted", 1.0, (n if "counted" in batch.features else 0, d))
+    return _Given(of("data", 0.0, (n, d)), counted, support, price)
 
 
-def _flat(parameters: Parameters, support: Float32) -> _State:
-    """Parameters of one problem before the first step, unit first."""
-    arcs = _unit_first(parameters["arcs"] * support[..., None])
-    output = parameters["functions"]["output"]
-    biases = _unit_first(parameters["functions"]["biases"])
-    functions = np.concatenate([biases, _unit_first(output["weights"]), output["biases"]])
-    still = [(np.zeros_like(array), np.zeros_like(array)) for array in (arcs, functions)]
-    return _State(arcs, *still[0], functions, *still[1])
-
-
-def _restored(state: _State, like: Parameters) -> Parameters:
-    """Parameters of one problem, from unit first."""
-    d, _, h = like["arcs"].shape
-    biases, weights, constants = np.split(state.functions, [h * d, 2 * h * d])
-    output = {"weights": _unit_last(weights, d), "biases": constants}
-    functions = {**like["functions"], "biases": _unit_last(biases, d), "output": output}
-    return {**like, "arcs": _unit_last(state.arcs, d), "functions": functions}
-
-
-def _unit_first(array: NDArray[Any]) -> Float32:
-    """(…, d, h) → (…, h·d)."""
-    return np.ascontiguousarray(array.swapaxes(-1, -2), np.float32).reshape(*array.shape[:-2], -1)
-
-
-def _unit_last(array: NDArray[Any], d: int) -> NDArray[Any]:
-    """(…, h·d) → (…, d, h)."""
-    return array.reshape(*array.shape[:-1], -1, d).swapaxes(-1, -2)
-
-
-@inlined
-def _adam(value: Any, mean: Any, square: Any, gradient: Any, adam: Any) -> Any:
-    """One entry, and Adam's moments of its gradient, after a step."""
-    mean = adam.beta1 * mean + (ONE - adam.beta1) * gradient
-    square = adam.beta2 * square + (ONE - adam.beta2) * gradient * gradient
-    value -= adam.rate * mean / (np.sqrt(square * adam.square_scale) + np.float32(EPSILON))
-    return value, mean, square
+def _before_the_first_step(parameters: Parameters) -> State:
+    """State of a batch of one problem."""
+    stacked = jax.tree.map(lambda leaf: leaf[None].copy(), parameters)
+    mean, square = (jax.tree.map(np.zeros_like, stacked) for _ in range(2))
+    return State(stacked, mean, square, 0, np.nan, -1)
 
 
 @inlined
@@ -202,47 +172,15 @@ def _lengths(weights: Any, price: Any, lengths: Any) -> Any:
 
 
 @inlined
-def _backward(
-    given: Any, units: Any, functions: Any, gradient: Any, residual: Any, z_w: Any
-) -> Any:
-    """Turn x W into δ in place, fill the gradients of ½E by the functions, and return E."""
-    n, d = given.data.shape
-    h, wide = units.shape[1] // d, units.shape[1]
-    biases, weights = functions[:wide], functions[wide : 2 * wide]
-    gradient[:] = ZERO
-    bias_gradient, weight_gradient = gradient[:wide], gradient[wide : 2 * wide]
-    total = ZERO
-    for j in range(n):
-        for k in range(wide):
-            z = ONE / (ONE + exp(-(units[j, k] + biases[k])))
-            units[j, k] = z
-            z_w[k] = z * weights[k]
-        products = z_w.reshape((h, d))
-        for v in range(d):
-            residual[v] = functions[2 * wide + v] - given.data[j, v]
-        for i in range(h):
-            for v in range(d):
-                residual[v] += products[i, v]
-        for v in range(d):
-            counted = given.counted[j, v] * residual[v]
-            total += counted * residual[v]
-            residual[v] = counted
-            gradient[2 * wide + v] += counted
-        for i in range(h):
-            for v in range(d):
-                products[i, v] = residual[v]
-        for k in range(wide):
-            z, r = units[j, k], z_w[k]
-            delta = r * weights[k] * z * (ONE - z)
-            units[j, k] = delta
-            weight_gradient[k] += r * z
-            bias_gradient[k] += delta
-    return total
-
-
-@inlined
 def _move_arcs(
-    given: Any, state: Any, gradient: Any, inverse: Any, scale: Any, mu: Any, decay: Any, adam: Any
+    given: Any,
+    state: Any,
+    gradient: Any,
+    inverse: Any,
+    scale: Any,
+    mu: Any,
+    decay: Any,
+    scalars: Any,
 ) -> None:
     """Move W by Adam, but for arcs that may not exist."""
     d = inverse.shape[0]
@@ -253,10 +191,11 @@ def _move_arcs(
         for i in range(shape[0]):
             for v in range(d):
                 w = arcs[i, v]
-                sign = ONE if w > ZERO else (-ONE if w < ZERO else ZERO)
-                g = slopes[i, v] * scale + mu * given.lambda1[u, v] * sign
+                g = slopes[i, v] * scale + mu * given.lambda1[u, v] * sign_of(w)
                 g += (decay + np.float32(2.0 * inverse[v, u])) * w
-                w, means[i, v], squares[i, v] = _adam(w, means[i, v], squares[i, v], g, adam)
+                w, means[i, v], squares[i, v] = adam(
+                    w, means[i, v], squares[i, v], g, scalars, scalars.rate
+                )
                 arcs[i, v] = w * given.support[u, v]
 
 
@@ -268,40 +207,43 @@ def descend(given: Any, state: Any, stage: Any, done: int, until: int) -> tuple[
     """
     n, d = given.data.shape
     wide = state.arcs.shape[1]
-    units, gradient = np.empty((n, wide), np.float32), np.empty((d, wide), np.float32)
-    functions_gradient = np.empty_like(state.functions)
-    residual, z_w = np.empty(d, np.float32), np.empty(wide, np.float32)
+    work = workspace(d, wide)
+    units = np.empty((n, wide), np.float32)
     lengths, inverse = np.empty((d, d)), np.empty((d, d))
     mu = stage.score_weight
     decay = np.float32(mu * stage.lambda2)
-    rows = given.counted.sum() / d
+    rows = given.counted.sum() / d if given.counted.shape[0] > 0 else float(n)
     value = np.nan
     for step in range(done + 1, until + 1):
         one_norm, squares = _lengths(state.arcs, given.lambda1, lengths)
         if not invert_m_matrix(lengths, stage.radius, inverse):
             return False, value
         np.dot(given.data, state.arcs, units)
-        error = _backward(given, units, state.functions, functions_gradient, residual, z_w)
-        np.dot(given.data.T, units, gradient)
+        error = backward(given.data, given.counted, units, state, work)
+        np.dot(given.data.T, units, work.gradient)
         if step == until:
-            for k in range(state.functions.shape[0]):
-                squares += state.functions[k] * state.functions[k]
+            score = 0.5 * d * np.log(error / rows) + one_norm
+            squares += norms(state.functions)[1]
             # log det(sI − A) = −log det M, and M has a positive determinant inside.
             barrier = np.linalg.slogdet(inverse)[1] + d * np.log(stage.radius)
-            score = 0.5 * d * np.log(error / rows) + one_norm
             value = mu * (score + 0.5 * stage.lambda2 * squares) + barrier
-        adam = _AdamStep(
+        scalars = _AdamStep(
             np.float32(stage.beta1),
             np.float32(stage.beta2),
             np.float32(stage.learning_rate / (1 - stage.beta1**step)),
             np.float32(1 / (1 - stage.beta2**step)),
         )
         scale = np.float32(mu * d / error)
-        _move_arcs(given, state, gradient, inverse, scale, np.float32(mu), decay, adam)
+        _move_arcs(given, state, work.gradient, inverse, scale, np.float32(mu), decay, scalars)
         for k in range(state.functions.shape[0]):
-            g = scale * functions_gradient[k] + decay * state.functions[k]
-            moved = _adam(
-                state.functions[k], state.functions_mean[k], state.functions_square[k], g, adam
-            )
-            state.functions[k], state.functions_mean[k], state.functions_square[k] = moved
+            work.functions_gradient[k] *= scale
+            work.functions_gradient[k] += decay * state.functions[k]
+        move(
+            state.functions,
+            state.functions_mean,
+            state.functions_square,
+            work.functions_gradient,
+            scalars,
+            scalars.rate,
+        )
     return True, value

@@ -1,0 +1,21 @@
+"""What problems of the tests give beside their data, feature by feature."""
+
+import numpy as np
+
+FEATURES = ("support", "counted", "required")
+EVERY_FEATURE = [(), *((name,) for name in FEATURES), FEATURES]
+
+
+def given_features(features, n: int = 150, d: int = 6) -> dict[str, np.ndarray]:
+    """Some arcs forbidden and some required; some rows of variables 2 and 4 not counted."""
+    random = np.random.default_rng(5)
+    counted = np.ones((n, d))
+    counted[: n // 3, 2] = 0
+    counted[n // 2 :, 4] = random.integers(0, 3, n - n // 2)
+    support = random.random((d, d)) < 0.7
+    everything = {
+        "support": support.astype(float),
+        "counted": counted,
+        "required": (support & (random.random((d, d)) < 0.2)).astype(float),
+    }
+    return {name: everything[name] for name in features}
