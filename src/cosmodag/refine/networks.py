@@ -3,8 +3,8 @@
 A learner of networks gives an order and the strength of every arc, but no threshold on strengths
 tells real arcs from others: networks of many inputs underfit and have weak strengths all over. Here
 each child is asked anew, by the evidence of a Gaussian process with one relevance per input, which
-of its candidates it needs. Then the order itself is mended: a pruned graph is a partial order, and an
-arc that the order forbade may be added wherever it closes no cycle.
+of its candidates it needs. Then the order itself is mended: a pruned graph is a partial order, and
+an arc that the order forbade may be added wherever it closes no cycle.
 """
 
 from collections.abc import Callable
