@@ -47,10 +47,10 @@ class Effort:
     """
 
     candidate: float = 0.05
-    nats: float = 2.0
+    nats: float = 3.0
     sure_nats: float = 8.0
     new_nats: float = 6.0
-    steps: int = 10
+    steps: int = 6
     rows: int = 250
     rows_per_input: int = 40
     most_rows: int = 600
