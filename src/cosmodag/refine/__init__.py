@@ -1,0 +1,1 @@
+"""Finishing an order: which arcs are real, and which order explains the data best."""
