@@ -95,13 +95,13 @@ def _most_exogenous(
                     evidence[i] = np.inf
     while True:
         least = np.argmin(evidence)
-        rival = -1
+        rival = least
         for j in range(variables):
             if not compared[least, j] and (
-                rival < 0 or last_seen[least, j] < last_seen[least, rival]
+                rival == least or last_seen[least, j] < last_seen[least, rival]
             ):
                 rival = j
-        if rival < 0:
+        if rival == least:
             return int(least)
         speaks_for = _direction(residuals, negentropy, least, rival, ones, difference)
         last_seen[least, rival] = speaks_for

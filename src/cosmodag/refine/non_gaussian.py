@@ -17,17 +17,22 @@ from cosmodag.errors import DataError
 from cosmodag.refine.entropy_moves import (
     Families,
     Problem,
-    coefficients,
     fit_order,
     improve_place,
+    total_score,
 )
 from cosmodag.refine.exogenous_first import exogenous_first_order
 
 __all__ = ["NonGaussianSearch", "StartReport", "default_penalty", "search_non_gaussian"]
 
 EXOGENOUS_FIRST = "exogenous-first"
+KICKED = "kicked"
 _CONSTANT = 1e-12  # spread beside the largest value, below which a column says nothing
+# Parents that only pay together would not enter one by one at the full price of an arc.
+_ENTRY = 0.5
 _REACH = 100  # places a variable may move at once
+_PATIENCE = 100  # kicks in vain times variables: few where a climb is long
+_LEAST_GAIN = 1e-6
 
 
 @dataclass(frozen=True)
@@ -141,22 +146,24 @@ def search_non_gaussian(
     orders[EXOGENOUS_FIRST] = exogenous_first_order(columns, problem.before, stop)
     spent = {EXOGENOUS_FIRST: time.perf_counter() - begin}
 
-    fitted = {name: _fit(problem, order) for name, order in orders.items()}
-    names = sorted(fitted, key=lambda name: -fitted[name].scores.sum())
+    fitted = {name: fit_order(problem, order) for name, order in orders.items()}
+    names = sorted(fitted, key=lambda name: -total_score(fitted[name]))
     best, reports = fitted[names[0]], []
     for name in names:
         families, begin = fitted[name], time.perf_counter()
-        score_before = float(families.scores.sum())
+        score_before = total_score(families)
         found, moves = _climb(problem, families, random, stop, name, on_progress)
         seconds = time.perf_counter() - begin + spent.get(name, 0.0)
-        score_after = float(found.scores.sum())
+        score_after = total_score(found)
         reports.append(StartReport(name, score_before, score_after, moves, seconds))
-        if score_after > best.scores.sum():
+        if score_after > total_score(best):
             best = found
+    best, report = _kick(problem, best, random, stop, on_progress)
+    reports.append(report)
     return NonGaussianSearch(
         order=best.order,
-        weights=_weights(problem, best, deviations),
-        score=float(best.scores.sum()),
+        weights=_weights(best, deviations),
+        score=total_score(best),
         penalty=problem.penalty,
         starts=tuple(reports),
         stopped=stop.stopped,
@@ -196,32 +203,39 @@ def _climb(
             moves += moved
             unmoved = 0 if moved else unmoved + 1
         if on_progress is not None:
-            on_progress(name, float(found.scores.sum()))
+            on_progress(name, total_score(found))
     return found, moves
 
 
-def _fit(problem: Problem, order: NDArray[np.int64]) -> Families:
-    """The order with its families."""
-    d = order.size
-    families = Families(
-        order=order.copy(),
-        parents=np.zeros((d, d), np.int64),
-        parent_counts=np.zeros(d, np.int64),
-        paths=np.zeros((d, d), np.int64),
-        path_counts=np.zeros(d, np.int64),
-        scores=np.zeros(d),
-    )
-    fit_order(problem, families)
-    return families
+def _kick(
+    problem: Problem,
+    best: Families,
+    random: np.random.Generator,
+    stop: _Stop,
+    on_progress: Callable[[str, float], None] | None,
+) -> tuple[Families, StartReport]:
+    """Climb again from the best order with a few variables displaced, while that helps."""
+    begin, variables = time.perf_counter(), best.order.size
+    score_before, moves, failures = total_score(best), 0, 0
+    while failures < _PATIENCE // variables and not stop():
+        order = best.order.copy()
+        for variable in random.choice(variables, max(1, variables // 6), replace=False):
+            order = np.insert(order[order != variable], random.integers(variables), variable)
+        start = fit_order(problem, _obeying(order, problem.before))
+        found, taken = _climb(problem, start, random, stop, KICKED, on_progress)
+        moves += taken
+        better = total_score(found) > total_score(best) + _LEAST_GAIN
+        best, failures = (found, 0) if better else (best, failures + 1)
+    seconds = time.perf_counter() - begin
+    return best, StartReport(KICKED, score_before, total_score(best), moves, seconds)
 
 
-def _weights(problem: Problem, families: Families, deviations: NDArray[np.float64]) -> csr_array:
+def _weights(families: Families, deviations: NDArray[np.float64]) -> csr_array:
     """Coefficients of the arcs in the units of the data."""
-    counts = families.parent_counts
-    parents = [families.parents[v, : counts[v]] for v in range(counts.size)]
-    tails = np.concatenate(parents)
+    counts = families.parent_counts[: deviations.size]
     heads = np.repeat(np.arange(counts.size), counts)
-    values = np.concatenate([coefficients(problem, v, own) for v, own in enumerate(parents)])
+    tails = np.concatenate([families.parents[v, :count] for v, count in enumerate(counts)])
+    values = np.concatenate([families.weights[v, :count] for v, count in enumerate(counts)])
     values = values * (deviations[heads] / deviations[tails])
     return csr_array((values, (tails, heads)), shape=(counts.size, counts.size))
 
@@ -261,16 +275,18 @@ def _prepare(
     totals = groups.sum(axis=1)
     allowed = _square_mask(support, "support", d, True) & ~np.eye(d, dtype=bool)
     needed = _square_mask(required, "required", d, False)
+    cost = default_penalty(n, d) if penalty is None else float(penalty)
     problem = Problem(
         columns=columns,
         rows_of=rows_of,
         counted=groups,
         totals=totals,
         covariances=np.stack([_covariance(columns, weights) for weights in groups]),
-        support=(allowed | needed) & ~(constant[:, None] | constant[None, :]),
+        support=(allowed & ~(constant[:, None] | constant)) | needed,
         required=needed,
         before=_closed(_square_mask(before, "before", d, False) | needed),
-        penalty=default_penalty(n, d) if penalty is None else float(penalty),
+        penalty=cost,
+        entry=_ENTRY * cost,
         most_parents=max(1, int(totals.min() // 3)),
     )
     return problem, deviations
