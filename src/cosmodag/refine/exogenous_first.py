@@ -67,7 +67,7 @@ def exogenous_first_order(
 
 
 def _allowed_order(variables: NDArray[np.int64], before: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """An order that obeys ``before``: in a transitive order, by the number of predecessors."""
+    """Order variables as ``before`` asks: as it is transitive, by the number of predecessors."""
     return variables[np.argsort(before[:, variables].sum(axis=0), kind="stable")]
 
 
@@ -78,7 +78,7 @@ def _most_exogenous(
     before: NDArray[np.bool_],
     last_seen: NDArray[np.float64],
 ) -> int:
-    """The remaining variable with the least evidence against it, as if all pairs were compared."""
+    """Find the remaining variable with the least evidence against it in all comparisons."""
     variables, rows = residuals.shape
     ones = np.ones(rows)
     difference = np.empty(rows)
@@ -94,7 +94,7 @@ def _most_exogenous(
                 if remaining[j] and before[j, i]:
                     evidence[i] = np.inf
     while True:
-        least = np.argmin(evidence)
+        least = int(np.argmin(evidence))
         rival = least
         for j in range(variables):
             if not compared[least, j] and (
@@ -102,7 +102,7 @@ def _most_exogenous(
             ):
                 rival = j
         if rival == least:
-            return int(least)
+            return least
         speaks_for = _direction(residuals, negentropy, least, rival, ones, difference)
         last_seen[least, rival] = speaks_for
         last_seen[rival, least] = -speaks_for
@@ -132,13 +132,11 @@ def _direction(
     forward = negentropy[i] + entropy_parts(difference, ones)[1]
     for row in range(difference.size):
         difference[row] = residuals[i, row] - correlation * residuals[j, row]
-    return forward - negentropy[j] - entropy_parts(difference, ones)[1]
+    return float(forward - negentropy[j] - entropy_parts(difference, ones)[1])
 
 
 @compiled
-def _take_out(
-    residuals: NDArray[np.float64], cause: int, remaining: NDArray[np.bool_]
-) -> None:
+def _take_out(residuals: NDArray[np.float64], cause: int, remaining: NDArray[np.bool_]) -> None:
     """Replace each remaining variable by its standardised residual on the cause."""
     rows = residuals.shape[1]
     for i in range(remaining.size):

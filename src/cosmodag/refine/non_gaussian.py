@@ -7,6 +7,7 @@ predecessors. The Gaussian score cannot tell graphs of one equivalence class apa
 
 import time
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,22 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from cosmodag.errors import DataError
-from cosmodag.refine.entropy_moves import (
-    Families,
-    Problem,
-    fit_order,
-    improve_place,
-    total_score,
-)
+from cosmodag.refine.entropy_families import Families, Problem, fit_order, total_score
+from cosmodag.refine.entropy_moves import improve_place
+from cosmodag.refine.entropy_problem import obeying, prepare, standardised
 from cosmodag.refine.exogenous_first import exogenous_first_order
 
-__all__ = ["NonGaussianSearch", "StartReport", "default_penalty", "search_non_gaussian"]
+__all__ = ["NonGaussianSearch", "StartReport", "search_non_gaussian"]
 
 EXOGENOUS_FIRST = "exogenous-first"
 KICKED = "kicked"
-_CONSTANT = 1e-12  # spread beside the largest value, below which a column says nothing
-# Parents that only pay together would not enter one by one at the full price of an arc.
-_ENTRY = 0.5
 _REACH = 100  # places a variable may move at once
 _PATIENCE = 100  # kicks in vain times variables: few where a climb is long
 _LEAST_GAIN = 1e-6
@@ -75,11 +69,6 @@ class NonGaussianSearch:
     stopped: bool
 
 
-def default_penalty(rows: float, variables: int) -> float:
-    """Score an arc must gain: the extended BIC ½ log n + log d, at least log n."""
-    return max(float(np.log(rows)), 0.5 * float(np.log(rows)) + float(np.log(variables)))
-
-
 def search_non_gaussian(
     X: ArrayLike,
     starts: Mapping[str, ArrayLike],
@@ -96,7 +85,8 @@ def search_non_gaussian(
     """Find the order and graph with the best non-Gaussian score.
 
     Every start, and the exogenous-first order, which is always added, is improved by moving
-    single variables to their best places until no move helps.
+    single variables to their best places until no move helps; then the best is tried again with
+    a few variables displaced.
 
     Parameters
     ----------
@@ -107,7 +97,8 @@ def search_non_gaussian(
     random : numpy.random.Generator
         Draws the order in which variables are tried.
     penalty : float, optional
-        c, the score an arc has to gain; :func:`default_penalty` if not given.
+        c, the score an arc has to gain; if not given, the extended BIC ½ log n + log d, but at
+        least log n.
     support, required : array of bool (d, d), optional
         Arcs u → v that may exist, and arcs that are always in.
     before : array of bool (d, d), optional
@@ -137,12 +128,14 @@ def search_non_gaussian(
            [1., 0., 0.],
            [0., 1., 0.]])
     """
-    problem, deviations = _prepare(X, penalty, support, required, before, counted)
+    problem, deviations = prepare(X, penalty, support, required, before, counted)
     stop = _Stop(should_stop)
-    orders = {name: _obeying(order, problem.before) for name, order in starts.items()}
+    if not {EXOGENOUS_FIRST, KICKED}.isdisjoint(starts):
+        raise DataError(f"The search has its own starts {EXOGENOUS_FIRST!r} and {KICKED!r}.")
+    orders = {name: obeying(order, problem.before) for name, order in starts.items()}
     begin = time.perf_counter()
     rows = np.flatnonzero((problem.counted > 0).all(axis=0))
-    columns = _standardised(problem.columns[:, rows]) if rows.size > 1 else problem.columns
+    columns = standardised(problem.columns[:, rows]) if rows.size > 1 else problem.columns
     orders[EXOGENOUS_FIRST] = exogenous_first_order(columns, problem.before, stop)
     spent = {EXOGENOUS_FIRST: time.perf_counter() - begin}
 
@@ -192,7 +185,7 @@ def _climb(
     on_progress: Callable[[str, float], None] | None,
 ) -> tuple[Families, int]:
     """Best-insertion moves until a whole sweep finds none."""
-    found = Families(*(part.copy() for part in families))
+    found = deepcopy(families)
     variables = found.order.size
     moves, unmoved = 0, 0
     while unmoved < variables and not stop.stopped:
@@ -221,7 +214,7 @@ def _kick(
         order = best.order.copy()
         for variable in random.choice(variables, max(1, variables // 6), replace=False):
             order = np.insert(order[order != variable], random.integers(variables), variable)
-        start = fit_order(problem, _obeying(order, problem.before))
+        start = fit_order(problem, obeying(order, problem.before))
         found, taken = _climb(problem, start, random, stop, KICKED, on_progress)
         moves += taken
         better = total_score(found) > total_score(best) + _LEAST_GAIN
@@ -238,104 +231,3 @@ def _weights(families: Families, deviations: NDArray[np.float64]) -> csr_array:
     values = np.concatenate([families.weights[v, :count] for v, count in enumerate(counts)])
     values = values * (deviations[heads] / deviations[tails])
     return csr_array((values, (tails, heads)), shape=(counts.size, counts.size))
-
-
-def _standardised(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Columns (d, n) of mean 0 and variance 1; a constant one is 0 throughout."""
-    centred = columns - columns.mean(axis=1, keepdims=True)
-    deviations = np.sqrt(np.mean(centred**2, axis=1))
-    constant = deviations <= _CONSTANT * np.abs(columns).max(axis=1)
-    centred[constant] = 0.0
-    return np.ascontiguousarray(centred / np.where(constant, 1.0, deviations)[:, None])
-
-
-def _prepare(
-    X: ArrayLike,
-    penalty: float | None,
-    support: ArrayLike | None,
-    required: ArrayLike | None,
-    before: ArrayLike | None,
-    counted: ArrayLike | None,
-) -> tuple[Problem, NDArray[np.float64]]:
-    """The standardised problem, and the standard deviations that lead back to the data's units."""
-    table = np.asarray(X, dtype=np.float64)
-    if table.ndim != 2 or min(table.shape) == 0 or not np.isfinite(table).all():
-        raise DataError(f"The data must be a finite table (n, d); its shape is {table.shape}.")
-    n, d = table.shape
-    columns = _standardised(table.T)
-    constant = ~columns.any(axis=1)
-    deviations = np.where(constant, 1.0, table.std(axis=0))
-    groups, rows_of = np.ones((1, n)), np.zeros(d, np.int64)
-    if counted is not None:
-        weights = np.asarray(counted, dtype=np.float64)
-        if weights.shape != (n, d) or not (weights >= 0).all() or not weights.sum(axis=0).all():
-            raise DataError("`counted` needs a weight of at least 0 for every entry, not all 0.")
-        groups, rows_of = np.unique(weights.T, axis=0, return_inverse=True)
-        groups, rows_of = np.ascontiguousarray(groups), rows_of.reshape(-1).astype(np.int64)
-    totals = groups.sum(axis=1)
-    allowed = _square_mask(support, "support", d, True) & ~np.eye(d, dtype=bool)
-    needed = _square_mask(required, "required", d, False)
-    cost = default_penalty(n, d) if penalty is None else float(penalty)
-    problem = Problem(
-        columns=columns,
-        rows_of=rows_of,
-        counted=groups,
-        totals=totals,
-        covariances=np.stack([_covariance(columns, weights) for weights in groups]),
-        support=(allowed & ~(constant[:, None] | constant)) | needed,
-        required=needed,
-        before=_closed(_square_mask(before, "before", d, False) | needed),
-        penalty=cost,
-        entry=_ENTRY * cost,
-        most_parents=max(1, int(totals.min() // 3)),
-    )
-    return problem, deviations
-
-
-def _covariance(
-    columns: NDArray[np.float64], counted: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Covariance of the columns (d, n) with weighted rows."""
-    share = counted / counted.sum()
-    centred = columns - (columns @ share)[:, None]
-    return np.asarray((centred * share) @ centred.T)
-
-
-def _square_mask(
-    mask: ArrayLike | None, name: str, size: int, default: bool
-) -> NDArray[np.bool_]:
-    if mask is None:
-        return np.full((size, size), default)
-    array = np.asarray(mask, dtype=bool)
-    if array.shape != (size, size):
-        raise DataError(f"`{name}` has shape {array.shape}, not ({size}, {size}).")
-    return array
-
-
-def _closed(relation: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Transitive closure, by squaring."""
-    closed = relation
-    while True:
-        steps = closed.astype(np.float32)
-        longer = closed | (steps @ steps > 0)
-        if np.array_equal(longer, closed):
-            break
-        closed = longer
-    if closed.diagonal().any():
-        raise DataError("`required` and `before` together ask for a cycle.")
-    return closed
-
-
-def _obeying(order: ArrayLike, before: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The order changed as little as ``before`` asks: the first variable that is free, again."""
-    given = np.asarray(order, dtype=np.int64)
-    if not np.array_equal(np.sort(given), np.arange(len(before))):
-        raise DataError(f"A start must hold each of 0 … {len(before) - 1} once.")
-    if not before.any():
-        return given.copy()
-    waiting, result = list(given), []
-    while waiting:
-        free = next(v for v in waiting if not before[waiting, v].any())
-        waiting.remove(free)
-        result.append(free)
-    return np.array(result, dtype=np.int64)
