@@ -1,0 +1,236 @@
+"""Entropy of residuals from two moments, and whether residuals are non-Gaussian at all.
+
+A variable u of mean 0 and variance 1 has an entropy below the Gaussian one by about
+
+    79.047 (E log cosh u − 0.37457)² + 7.4129 (E u e^{−u²/2})²
+
+(Hyvärinen 1998, the maximum-entropy approximation), here its *negentropy*. The first term sees
+heavy and light tails, the second skewness.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Chebyshev, Polynomial
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import chi2
+
+from cosmodag.compiled import compiled, inlined
+from cosmodag.errors import DataError
+
+__all__ = ["NonGaussianity", "entropy", "entropy_parts", "non_gaussianity", "non_gaussianity_gain"]
+
+GAUSSIAN_ENTROPY = float(0.5 * np.log(2 * np.pi * np.e))
+_LOG_COSH_WEIGHT, _LOG_COSH_GAUSSIAN, _SKEW_WEIGHT = 79.047, 0.37457, 7.4129
+_LOG_2 = float(np.log(2.0))
+_LEVEL = 0.005
+
+# A residual this small beside its variable is rounding error, of which the shape says nothing.
+SMALLEST_DEVIATION = 1e-6
+
+_SMALLEST_EXPONENT = -40.0  # e^{−40} is nothing beside 1
+_SQUARINGS = 64.0  # exp(x) = exp(x / 64)^64: six squarings
+
+
+def _powers(function: Any, start: float, end: float, degree: int) -> tuple[float, ...]:
+    """Coefficients, lowest first, of the interpolating polynomial at Chebyshev's points."""
+    series = Chebyshev.interpolate(function, degree, domain=[start, end])
+    return tuple(series.convert(kind=Polynomial).coef.tolist())
+
+
+# Polynomials, because a loop that calls the library's exp and log does not vectorise.
+_EXP = _powers(np.exp, _SMALLEST_EXPONENT / _SQUARINGS, 0.0, 9)
+_ARTANH = _powers(  # artanh(√z) / √z
+    lambda z: np.arctanh(np.sqrt(z)) / np.sqrt(z), 1e-12, 1.0 / 9.0, 8
+)
+
+
+@inlined
+def _exp_of_negative(x: float) -> float:
+    y = max(x, _SMALLEST_EXPONENT) / _SQUARINGS
+    value = _EXP[9]
+    value = value * y + _EXP[8]
+    value = value * y + _EXP[7]
+    value = value * y + _EXP[6]
+    value = value * y + _EXP[5]
+    value = value * y + _EXP[4]
+    value = value * y + _EXP[3]
+    value = value * y + _EXP[2]
+    value = value * y + _EXP[1]
+    value = value * y + _EXP[0]
+    value *= value
+    value *= value
+    value *= value
+    value *= value
+    value *= value
+    return value * value
+
+
+@inlined
+def _log_of_one_plus(x: float) -> float:
+    """log(1 + x) = 2 artanh(x / (2 + x)) for 0 ≤ x ≤ 1."""
+    root = x / (2.0 + x)
+    z = root * root
+    value = _ARTANH[8]
+    value = value * z + _ARTANH[7]
+    value = value * z + _ARTANH[6]
+    value = value * z + _ARTANH[5]
+    value = value * z + _ARTANH[4]
+    value = value * z + _ARTANH[3]
+    value = value * z + _ARTANH[2]
+    value = value * z + _ARTANH[1]
+    value = value * z + _ARTANH[0]
+    return 2.0 * root * value
+
+
+@compiled
+def entropy_parts(
+    residuals: NDArray[np.float64], counted: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Return standard deviation and negentropy of one variable with weighted rows."""
+    total = mean = variance = 0.0
+    for i in range(residuals.size):
+        total += counted[i]
+        mean += counted[i] * residuals[i]
+    mean /= total
+    for i in range(residuals.size):
+        variance += counted[i] * (residuals[i] - mean) ** 2
+    deviation = np.sqrt(variance / total)
+    if not deviation > 0.0:
+        return 0.0, 0.0
+    scale = 1.0 / deviation
+    log_cosh = skew = 0.0
+    for i in range(residuals.size):
+        u = (residuals[i] - mean) * scale
+        size = abs(u)
+        log_cosh += counted[i] * (size + _log_of_one_plus(_exp_of_negative(-2.0 * size)))
+        skew += counted[i] * u * _exp_of_negative(-0.5 * u * u)
+    log_cosh = log_cosh / total - _LOG_2 - _LOG_COSH_GAUSSIAN
+    skew /= total
+    return deviation, _LOG_COSH_WEIGHT * log_cosh**2 + _SKEW_WEIGHT * skew**2
+
+
+def entropy(residuals: ArrayLike) -> NDArray[np.float64]:
+    """Entropy of each column, from its standard deviation and two moments.
+
+    H(r) ≈ log sd + ½ log 2πe − 79.047 (E log cosh u − 0.37457)² − 7.4129 (E u e^{−u²/2})², with
+    u = (r − mean) / sd.
+
+    Parameters
+    ----------
+    residuals : array (n,) or (n, d)
+
+    Returns
+    -------
+    ndarray (d,), or () for one variable
+        In nats; −∞ for a constant.
+
+    Examples
+    --------
+    >>> float(entropy(np.random.default_rng(0).normal(size=100_000)).round(2))
+    1.42
+    """
+    deviations, negentropies = _parts(residuals)
+    with np.errstate(divide="ignore"):
+        values = np.log(deviations) + GAUSSIAN_ENTROPY - negentropies
+    return np.asarray(values.reshape(np.shape(residuals)[1:]))
+
+
+def _parts(residuals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return standard deviations and negentropies of the columns."""
+    table = np.asarray(residuals, dtype=np.float64)
+    if table.ndim not in (1, 2) or table.shape[0] == 0:
+        raise DataError(f"Residuals have shape (n,) or (n, d), n > 0, not {table.shape}.")
+    columns = np.ascontiguousarray(table.reshape(len(table), -1).T)
+    ones = np.ones(len(table))
+    parts = [entropy_parts(column, ones) for column in columns]
+    deviations, negentropies = np.array(parts, dtype=np.float64).reshape(-1, 2).T
+    return deviations, negentropies
+
+
+@dataclass(frozen=True)
+class NonGaussianity:
+    """Whether residuals are non-Gaussian, and by how much.
+
+    Attributes
+    ----------
+    gain : float
+        Log-likelihood gained over Gaussian residuals, in nats.
+    threshold : float
+        What Gaussian residuals gain by chance in a share ``level`` of tables.
+    is_non_gaussian : bool
+        Whether the gain is above the threshold.
+    explanation : str
+        The same in one sentence.
+    """
+
+    gain: float
+    threshold: float
+    is_non_gaussian: bool
+    explanation: str
+
+
+def non_gaussianity_gain(residuals: ArrayLike) -> float:
+    """Log-likelihood that residuals gain when they need not be Gaussian: n times negentropies.
+
+    Parameters
+    ----------
+    residuals : array (n, d)
+        Of each variable given its parents, in any units.
+
+    Returns
+    -------
+    float
+        −n Σ_v (H(r_v) − H of a Gaussian of the same variance), in nats.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> round(non_gaussianity_gain(random.normal(size=(500, 10))))
+    11
+    >>> round(non_gaussianity_gain(random.exponential(size=(500, 10))))
+    1584
+    """
+    return float(np.shape(residuals)[0] * _parts(residuals)[1].sum())
+
+
+def non_gaussianity(residuals: ArrayLike, level: float = _LEVEL) -> NonGaussianity:
+    """Decide between Gaussian and non-Gaussian noise by the likelihood of the residuals.
+
+    Twice the gain of Gaussian residuals is about χ² with two degrees of freedom a variable, one
+    for each moment of the approximation. Measured on Gaussian tables (d = 1 to 100, n = 50 to
+    5000): 0.2 to 0.8% were taken for non-Gaussian at the default level of 0.5%.
+
+    Parameters
+    ----------
+    residuals : array (n, d)
+        Of each variable given its parents, the parents chosen by a *Gaussian* score: a search
+        that maximises non-Gaussianity finds some in any data.
+    level : float
+        Share of Gaussian tables that may be taken for non-Gaussian.
+
+    Returns
+    -------
+    NonGaussianity
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> non_gaussianity(random.exponential(size=(500, 10))).is_non_gaussian
+    True
+    >>> print(non_gaussianity(random.normal(size=(500, 10))).explanation)
+    The residuals look Gaussian: other noise would raise the log-likelihood by 9.1, no more than
+    the 20.0 that Gaussian noise reaches by chance.
+    """
+    deviations, negentropies = _parts(residuals)
+    rows, variables = np.shape(residuals)[0], int((deviations > 0).sum())
+    gain = float(rows * negentropies.sum())
+    threshold = float(0.5 * chi2.isf(level, 2 * max(variables, 1)))
+    decided = gain > threshold
+    explanation = (
+        f"The residuals look {'non-Gaussian' if decided else 'Gaussian'}: other noise would raise "
+        f"the log-likelihood by {gain:.1f}, {'more' if decided else 'no more'} than the "
+        f"{threshold:.1f} that Gaussian noise reaches by chance."
+    )
+    return NonGaussianity(gain, threshold, decided, explanation)
