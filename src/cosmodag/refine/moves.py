@@ -30,6 +30,8 @@ __all__ = ["Worker", "evaluate", "merge_notes", "new_worker", "place", "regrow_a
 LEAST_IMPROVEMENT = 1e-6
 # Most variables that move together.
 TOGETHER = 100
+# Up to this many variables all predecessors are tried at once, above short lists of them first.
+ALL_BEFORE = 100
 # Notes per evaluation; what does not fit is found again when it is next needed.
 NOTES = 8192
 
@@ -278,7 +280,7 @@ def _gain_of(rules: Any, state: Any, worker: Any, n: int, thorough: bool) -> flo
         m = _all_before(rules, worker, w) if thorough else _listed(rules, state, worker, w)
         k, _, parents, residual = grow_among(rules, w, m, worker.scratch)
         total += local_score(rules, w, parents, residual) - state.score[w]
-        if thorough:
+        if thorough and len(state.order) > ALL_BEFORE:
             for t in range(k):
                 _write_note(worker, w, worker.scratch.path[t])
     return total
@@ -305,11 +307,12 @@ def _try(
     if not _admissible(rules, state, worker, count, v, u, kind):
         return -np.inf
     n = _find_changed(rules, state, worker, count, v, u, kind, nobody)
+    short = len(state.order) > ALL_BEFORE
     for i in range(n):
-        if worker.loses[worker.changed[i]] == worker.stamp[0]:
+        if short and worker.loses[worker.changed[i]] == worker.stamp[0]:
             _learn_stand_ins(rules, state, worker, worker.changed[i])
     _write_keys(worker, count, worker.key[v] - 1.0 if kind < 2 else worker.key[u])
-    gain = _gain_of(rules, state, worker, n, False)
+    gain = _gain_of(rules, state, worker, n, False) if short else np.inf
     if gain > best:
         gain = _gain_of(rules, state, worker, n, True)
     for i in range(count):
