@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from cosmodag.ranking import ranking_scores
+from cosmodag.metrics.ranking import ranking_scores
 from cosmodag.solver.kernels.gpu.large import LARGE, start
 from cosmodag.solver.many import solve_many
 from cosmodag.solver.problems import Batch, Problem

@@ -8,7 +8,8 @@ import pytest
 
 from cosmodag.cli import main
 from cosmodag.io import read_table
-from cosmodag.simulate import load, read_dataset
+from cosmodag.io import read_dataset
+from cosmodag.simulate import load
 
 
 def test_files_read_back_as_the_same_data_set(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def write_results(
     dict
         The files by what they hold.
     """
-    from cosmodag.io.atomic import write_text
+    from cosmodag.io.files import write_text
     from cosmodag.io.graphs import Graph, write_graph
 
     graph = Graph(names, model.adjacency_)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.dags import DENSE_LIMIT, order_of
+from cosmodag.diagnose import variance_inflation
 from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
 from cosmodag.learners.checks import check_choice, seeds_from
 from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
@@ -140,15 +141,7 @@ class R2Sort(SortLearner):
     """
 
     def _sort(self, data: NDArray[np.float32]) -> NDArray[np.intp]:
-        deviations = np.std(data, axis=0, dtype=np.float64)
-        standard = (data - np.mean(data, axis=0, dtype=np.float64)) / np.where(
-            deviations > 0, deviations, 1.0
-        )
-        values, vectors = np.linalg.eigh(standard.T @ standard / len(data))
-        values = np.maximum(values, NEGLIGIBLE * values[-1])
-        inflation = (vectors**2 / values).sum(axis=1)
-        # A constant column is explained by none: its row of C is zero, and the ridge alone is left.
-        return order_of(np.where(deviations > 0, inflation, 1.0))
+        return order_of(variance_inflation(data, NEGLIGIBLE))
 
 
 class RandomSort(SortLearner):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.dags import topological_order
-from cosmodag.io.atomic import write_bytes
+from cosmodag.io.files import write_bytes
 
 if TYPE_CHECKING:
     from cosmodag.learners.annealed import AnnealedLearner

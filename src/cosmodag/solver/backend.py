@@ -74,6 +74,8 @@ class Backend:
     missing
         task → why it cannot run here although it implements the task, or None. Such a task goes to
         a slower backend, with a warning.
+    devices
+        task → over how many devices it spreads a problem.
     """
 
     name: str
@@ -83,3 +85,4 @@ class Backend:
     start: Callable[["Batch"], State] = _plain_start
     parameters: Callable[["Batch", State], Parameters] = _plain_parameters
     missing: Callable[[Task], str | None] = lambda task: None
+    devices: Callable[[Task], int] = lambda task: 1

@@ -151,13 +151,15 @@ def _plan(
 ) -> Plan:
     """Plan one group: all problems together if two fit, else one after the other."""
     first = problems[members[0]]
-    available = available_bytes(device)
+    on_one = available_bytes(device)
     shared = _shared_bytes([problems[index] for index in members])
     for lanes in dict.fromkeys((len(members), 1)):
         tasks = {r: first.task(r, lanes, device.platform) for r in solver.recipes}
         backends = {recipe: choose(task) for recipe, task in tasks.items()}
         copies = max((b.working_copies for b in backends.values()), default=0)
+        devices = min((b.devices(tasks[r]) for r, b in backends.items()), default=1)
         per_lane = lane_bytes(solver.recipe, first, copies)
+        available = None if on_one is None else on_one * devices
         most = lanes_that_fit(per_lane, shared, available)
         if most is None or most >= min(2, lanes):
             break
@@ -173,4 +175,7 @@ def _plan(
 def _shared_bytes(problems: Sequence[Problem]) -> int:
     """Bytes of the distinct arrays that problems give."""
     distinct = {id(array): array for problem in problems for array in problem.given.values()}
-    return sum(array.size for array in distinct.values()) * problems[0].data.dtype.itemsize
+    return sum(
+        array.size * min(array.itemsize, problems[0].data.dtype.itemsize)
+        for array in distinct.values()
+    )

@@ -172,7 +172,9 @@ class Batch:
             arrays = [problem.given[name] for problem in problems]
             distinct = {id(array): array for array in arrays}
             places = {key: place for place, key in enumerate(distinct)}
-            stacked: Any = np.stack(list(distinct.values())).astype(dtype, copy=False)
+            stacked: Any = np.stack(list(distinct.values()))
+            if device.platform == "cpu" or stacked.dtype != np.bool_:
+                stacked = stacked.astype(dtype, copy=False)  # masks stay small on a GPU
             if device.platform != "cpu":
                 stacked = jax.device_put(stacked, device)  # once, not at every piece of the run
             given[name] = stacked

@@ -89,7 +89,10 @@ def run_rounds(
                 )
             return state, total + loss
 
-        batches = jnp.minimum(passes.steps, -((begin - n) // passes.size))
+        # A number of steps known to the compiler costs a GPU no look at the host after each.
+        batches: Any = passes.steps
+        if passes.rounds > 1:
+            batches = jnp.minimum(passes.steps, -((begin - n) // passes.size))
         zero = jnp.zeros((), data.dtype)
         state, total = jax.lax.fori_loop(0, batches, run_batch, (state, zero))
         loss = total / batches
