@@ -15,6 +15,8 @@ from cosmodag.learners.checks import check_choice, check_number
 from cosmodag.learners.fitted import FittedGraph
 from cosmodag.learners.matrices import count_arcs, isolated
 from cosmodag.learners.preparation import SCALES, Preparation
+from cosmodag.learners.refined import Refined
+from cosmodag.learners.refining import refine_linear
 from cosmodag.solver.watch import Watch
 
 __all__ = ["METHODS", "NOISES", "Learnt", "Prepared", "Refined", "Setting", "StructureLearner"]
@@ -71,32 +73,6 @@ class Learnt:
     stopped: str | None = None
     extra: dict[str, Any] = field(default_factory=dict)
     orders: dict[str, NDArray[np.intp]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Refined:
-    """What refinement made of an order.
-
-    Attributes
-    ----------
-    order
-        Causal order, causes first.
-    weights
-        (d, d) sparse: the chosen arcs and their refitted weights.
-    noise, reason
-        What was assumed of the noise, and why, in a sentence.
-    report
-        One record for each start: ``start``, ``before``, ``after`` (scores), ``moves``, ``seconds``.
-    stopped
-        Why it ended early, or None.
-    """
-
-    order: NDArray[np.intp]
-    weights: sparse.csr_array
-    noise: str
-    reason: str
-    report: list[dict[str, Any]]
-    stopped: str | None = None
 
 
 class StructureLearner(FittedGraph):
@@ -213,8 +189,6 @@ class StructureLearner(FittedGraph):
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
         """Turn the order that was learnt into a graph by evidence."""
-        from cosmodag.learners.refining import refine_linear
-
         orders = {"learnt": self._order, **learnt.orders}
         return refine_linear(self, given, orders, watch)
 

@@ -5,15 +5,20 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError
-from cosmodag.learners.base import Learnt
-from cosmodag.learners.checks import check_choice, check_count
+from cosmodag.learners.base import Learnt, Prepared, Refined
+from cosmodag.learners.checks import check_choice, check_count, seeds_from
+from cosmodag.learners.network_refit import Networks, refit
 from cosmodag.learners.trained import TrainedLearner
+from cosmodag.mechanism import MLP
 from cosmodag.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward
+from cosmodag.refine.networks import prune_networks
 from cosmodag.solver.problems import Solution
 from cosmodag.solver.readout import ReadOut
+from cosmodag.solver.watch import Watch
 
 __all__ = ["NetworkLearner"]
 
@@ -59,6 +64,11 @@ class NetworkLearner(TrainedLearner):
             check_count("hidden", size)
         check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("arc_strength", self.arc_strength, ARC_STRENGTHS)
+        if self._refinement == "order":
+            raise DataError(
+                "refine is 'order', but a search over orders is for linear relations: use 'prune', "
+                "which also mends the order of networks, or None."
+            )
 
     def _settle(self, data: NDArray[np.float32]) -> None:
         """Give each pruned network the output bias that is best for it on the training data."""
@@ -94,6 +104,36 @@ class NetworkLearner(TrainedLearner):
                 {"weights": weights.reshape(d, before, after), "biases": biases.reshape(d, after)}
             )
         return layers
+
+    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
+        """Ask of each network which inputs it needs, and fit the networks on those anew."""
+        watch.begin(self.n_features_in_, f"{type(self).__name__}: pruning")
+        (seed,) = seeds_from(self.random_state, 1)
+        pruned = prune_networks(
+            given.X,
+            self._arc_strengths("norm"),
+            self._order,
+            random=seed,
+            should_stop=lambda: watch.stop is not None,
+            on_progress=lambda done, total: watch.advance(1),
+        )
+        networks = Networks(self.first_weights_, self._functions(slice(None)))
+        if pruned.finished:
+            mechanism = MLP(tuple(self.hidden), self.activation)
+            order, arcs = pruned.order, pruned.adjacency
+            networks = refit(networks, mechanism, given.data, arcs, order, watch)
+        self._keep(*networks)
+        strengths = self._arc_strengths(self.arc_strength)
+        places = np.nonzero(pruned.adjacency)
+        weights = sparse.csr_array((strengths[places], places), shape=strengths.shape)
+        return Refined(
+            order=pruned.order,
+            weights=weights,
+            noise="equal-variance",
+            reason="Arcs were chosen by the evidence of a Gaussian process for each variable.",
+            report=[{"start": "learnt", "added": int(pruned.added.sum())}],
+            stopped=None if pruned.finished else watch.stop,
+        )
 
     @property
     def arc_norms_(self) -> NDArray[np.float64]:

@@ -1,19 +1,27 @@
 """Refinement of what a learner found: from an order to a graph, by evidence."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.learners.checks import seeds_from
+from cosmodag.learners.refined import Refined
+from cosmodag.refine.entropy import non_gaussianity
+from cosmodag.refine.non_gaussian import search_non_gaussian
 from cosmodag.refine.refine import refine_linear as refine_orders
 
 if TYPE_CHECKING:
-    from cosmodag.learners.base import Prepared, Refined, StructureLearner
+    from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.solver.watch import Watch
 
 __all__ = ["refine", "refine_linear"]
+
+
+# Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
+_ENTROPY_LIMIT = 300
 
 
 def refine_linear(
@@ -21,24 +29,69 @@ def refine_linear(
     given: "Prepared",
     orders: Mapping[str, NDArray[np.intp]],
     watch: "Watch",
-) -> "Refined":
+) -> Refined:
     """Prune the orders of a linear learner, or search near them and elsewhere."""
-    from cosmodag.learners.base import Refined
-
     method = model._refinement
     assert method is not None
+    noise = getattr(model, "noise", "auto")
     watch.begin(1, f"{type(model).__name__}: refining")
     (seed,) = seeds_from(getattr(model, "random_state", 0), 1)
+    random = np.random.default_rng(seed)
+    if noise == "non-gaussian" and method == "order":
+        reason = "Noise that is not Gaussian was asked for."
+        return _by_entropy(given.X, orders, random, watch, reason)
     found = refine_orders(
         given.X,
         orders,
         method=method,
-        score=getattr(model, "noise", "auto"),
-        random=np.random.default_rng(seed),
+        score="gaussian" if noise == "non-gaussian" else noise,
+        random=random,
         should_stop=lambda: watch.stop is not None,
     )
-    stopped = watch.stop if found.ended_early else None
-    return Refined(found.order, found.weights, found.score, found.why, found.report, stopped)
+    result = Refined(
+        found.order,
+        found.weights,
+        found.score,
+        found.why,
+        found.report,
+        watch.stop if found.ended_early else None,
+    )
+    is_open = noise == "auto" and method == "order" and found.score == "gaussian"
+    if not is_open or result.stopped or len(found.order) > _ENTROPY_LIMIT:
+        return result
+    verdict = non_gaussianity(given.X - given.X @ found.weights)
+    if not verdict.is_non_gaussian:
+        return result
+    starts = {**orders, "gaussian search": found.order}
+    by_entropy = _by_entropy(given.X, starts, random, watch, verdict.explanation)
+    return replace(by_entropy, report=[*result.report, *by_entropy.report])
+
+
+def _by_entropy(
+    X: NDArray[np.float64],
+    orders: Mapping[str, NDArray[np.intp]],
+    random: np.random.Generator,
+    watch: "Watch",
+    reason: str,
+) -> Refined:
+    """Search with the entropy of residuals as the score."""
+    found = search_non_gaussian(
+        X, orders, random=random, should_stop=lambda: watch.stop is not None
+    )
+    report = [
+        {
+            "start": start.name,
+            "score": "non-gaussian",
+            "before": start.score_before,
+            "after": start.score_after,
+            "moves": start.moves,
+            "seconds": start.seconds,
+            "chosen": start.score_after == max(s.score_after for s in found.starts),
+        }
+        for start in found.starts
+    ]
+    stopped = watch.stop if found.stopped else None
+    return Refined(found.order, found.weights, "non-gaussian", reason, report, stopped)
 
 
 def refine(

@@ -1,7 +1,7 @@
 """Random graphs and data drawn from them, by name or part by part."""
 
 from cosmodag.dags import DENSE_LIMIT
-from cosmodag.io.datasets import Dataset, read_dataset
+from cosmodag.io.datasets import Dataset
 from cosmodag.simulate.graphs import bipartite, erdos_renyi, random_weights, scale_free
 from cosmodag.simulate.mechanisms import NOISES, population_covariance, sample_linear
 from cosmodag.simulate.named import DatasetName, load, parse_name
@@ -19,7 +19,6 @@ __all__ = [
     "parse_name",
     "population_covariance",
     "random_weights",
-    "read_dataset",
     "sample_linear",
     "sample_nonlinear",
     "scale_free",

@@ -44,7 +44,7 @@ def implements(task: Task) -> bool:
         task.lanes == 1
         and task.variables >= SMALLEST
         and task.platform != "cpu"
-        and task.features <= FEATURES
+        and task.features <= FEATURES - {"start"}
         and task.recipe.is_like(LINEAR_COSMO)
         and len(devices_for(task.variables, task.platform)) > 1
     )
@@ -112,4 +112,11 @@ def _columns(mesh: Mesh) -> NamedSharding:
 
 
 # Five, as for the reference loop that it is.
-SHARDED = Backend("sharded", implements, advance, working_copies=5, start=start)
+SHARDED = Backend(
+    "sharded",
+    implements,
+    advance,
+    working_copies=5,
+    start=start,
+    devices=lambda task: len(devices_for(task.variables, task.platform)),
+)

@@ -1,0 +1,36 @@
+"""What refinement makes of what a learner found."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["Refined"]
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """What refinement made of an order.
+
+    Attributes
+    ----------
+    order
+        Causal order, causes first.
+    weights
+        (d, d) sparse: the chosen arcs and their refitted weights.
+    noise, reason
+        What was assumed of the noise, and why, in a sentence.
+    report
+        One record for each start: ``start``, ``before``, ``after`` (scores), ``moves``, ``seconds``.
+    stopped
+        Why it ended early, or None.
+    """
+
+    order: NDArray[np.intp]
+    weights: sparse.csr_array
+    noise: str
+    reason: str
+    report: list[dict[str, Any]]
+    stopped: str | None = None
