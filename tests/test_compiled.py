@@ -42,8 +42,7 @@ def package(tmp_path: Path) -> Path:
 def call(folder: Path) -> tuple[float, int]:
     """Value of the compiled function at 1 in a new process, and how often it came from disk."""
     program = (
-        "from sample.kernel import twice; "
-        "print(twice(1.0), sum(twice.stats.cache_hits.values()))"
+        "from sample.kernel import twice; print(twice(1.0), sum(twice.stats.cache_hits.values()))"
     )
     environment = {
         **os.environ,
