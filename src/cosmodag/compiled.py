@@ -1,4 +1,4 @@
-"""Numba's decorators, with this package's options and with types, and a cache that knows its age."""
+"""Numba's decorators, with this package's options, with types, and with a cache that stays true."""
 
 import ast
 import hashlib

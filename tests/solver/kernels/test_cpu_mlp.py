@@ -96,7 +96,7 @@ def permuted(parameters, order):
     }
 
 
-@pytest.mark.parametrize("mechanism", [MLP((4,)), MLP((4, 3)), MaskedMLP((4,))], ids=repr)
+@pytest.mark.parametrize("mechanism", [MLP((4, 3)), MaskedMLP((4,))], ids=repr)
 def test_permuting_variables_and_start_permutes_the_answer(mechanism):
     with jax.enable_x64(True):
         table = make_table(dtype=np.float64)
@@ -105,8 +105,9 @@ def test_permuting_variables_and_start_permutes_the_answer(mechanism):
             make_batch([Problem(np.ascontiguousarray(data), SETTINGS, 3)], cosmo_recipe(mechanism))
             for data in (table, table[:, order])
         )
-        start = batch.start()
-        plain = run_rounds(REFERENCE, batch, 0, 34, state=jax.tree.map(np.array, start))
+        # NumPy arrays both times: one program serves.
+        start = jax.tree.map(np.array, batch.start())
+        plain = run_rounds(REFERENCE, batch, 0, 34, state=start)
         state = start._replace(parameters=permuted(start.parameters, order))
         other = run_rounds(REFERENCE, moved, 0, 34, state=state)
         expected = permuted(plain.parameters, order)

@@ -1,5 +1,7 @@
 """The reference loop, and the linear kernel beside it, does what the paper says, in any pieces."""
 
+from functools import partial
+
 import jax
 import numpy as np
 import pytest
@@ -162,6 +164,7 @@ def test_gradient_of_the_loss_against_finite_differences():
         counted = np.r_[random.random(8), 0.0][:, None] * (random.random((9, d)) < 0.7)
         support = np.asarray(random.random((d, d)) < 0.7, float)
 
+        @partial(jax.jit, static_argnames="rows")
         def loss(arcs, order, rows=9):
             values = {"arcs": arcs, "order": order, "functions": {}}
             return recipe.loss(values, x[:rows], counted[:rows], settings, support)
