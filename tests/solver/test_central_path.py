@@ -1,8 +1,12 @@
 """The central path and DAGMA's own descent."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+import pytest
 from constrained_problems import SETTINGS, Scripted, batch_of, free_recipe, zeros_for
-from hypothesis import given
+from features import EVERY_FEATURE, given_features
+from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from cosmodag.acyclicity import in_domain, log_determinant_value_and_gradient
@@ -17,6 +21,7 @@ from cosmodag.solver.minimisers.barrier_linear import (
     invert_m_matrix,
 )
 from cosmodag.solver.minimisers.stochastic import Stochastic
+from cosmodag.solver.training.adam import adam_step, fresh_state
 from cosmodag.solver.training.guards import Domain
 from cosmodag.solver.watch import Watch
 
@@ -80,7 +85,7 @@ def test_a_refused_stage_is_begun_again_with_a_wider_domain_and_smaller_steps():
     assert [record["accepted"] for record in first.history] == [1, 0, 0, 1, 1]
 
 
-@given(
+@drawn(
     d=st.integers(2, 40),
     size=st.floats(0.1, 2.0),
     density=st.floats(0.1, 1.0),
@@ -142,6 +147,39 @@ def test_the_compiled_descent_is_the_plain_one():
     # Rounding, grown over 120 steps.
     expected = plain_dagma(covariances.matrices[0], stage, 0.03, 120)
     np.testing.assert_allclose(weights, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("features", EVERY_FEATURE, ids="+".join)
+def test_the_compiled_descent_follows_the_recipe(features):
+    """Fifty steps of Adam along the gradient of the recipe's own objective."""
+    given = given_features(features)
+    batch = batch_of(DAGMA, [{"rounds": 50.0, "learning_rate": 1e-2}], **given)
+    with Watch(1, "test") as watch:
+        found = LinearDescent().minimise(batch, zeros_for(batch), np.ones(1, bool), 0, watch)
+    with jax.enable_x64(True):
+        arrays = {name: jnp.asarray(batch.of_lane(name, 0)) for name in batch.given}
+        counted = arrays.get("counted", jnp.ones((batch.rows, 1)))
+        rest = (
+            arrays.get("support", jnp.ones((6, 6))),
+            1 - arrays.get("required", jnp.zeros((6, 6))),
+        )
+        settings = batch.settings_of(0)
+
+        def loss(parameters):
+            return DAGMA.loss(parameters, arrays["data"], counted, settings, *rest)
+
+        start = {"arcs": jnp.zeros((6, 6)), "order": jnp.zeros(0), "functions": {}}
+        slope = jax.jit(jax.grad(loss))
+        state = fresh_state(start)
+        for _ in range(50):
+            state = adam_step(state, slope(state.parameters), settings)
+        expected = float(loss(state.parameters))
+        weights = np.asarray(DAGMA.structure.orient(state.parameters, settings, rest[0]))
+    # Rounding, grown over 50 steps.
+    np.testing.assert_allclose(found.parameters["arcs"][0], weights, atol=1e-10)
+    assert np.all(found.parameters["arcs"][0][np.asarray(rest[0]) == 0] == 0)
+    assert found.loss[0] == pytest.approx(expected, rel=1e-10)
+    assert not found.converged[0]
 
 
 def test_pieces_of_a_descent_make_the_whole():

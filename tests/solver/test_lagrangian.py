@@ -35,6 +35,7 @@ def test_the_multiplier_grows_by_penalty_times_h_and_the_penalty_when_h_is_slow(
     assert solution.iterations == 50
     assert solution.converged
     assert [record["acyclicity"] for record in solution.history] == [1, 0.5, 0.2, 0.01, 0]
+    assert [record["round"] for record in solution.history] == [10, 20, 30, 40, 50]
 
 
 @pytest.mark.parametrize(("keeps_last", "kept"), [(True, 0.8), (False, 1.0)])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cosmodag.solver.minimisers.base import Mask, Minimised
 from cosmodag.solver.problems import Batch, Solution
 from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.training.passes import Passes
 from cosmodag.structure import Parameters
 
 __all__ = ["Progress", "exactly", "of_each", "replace_where"]
@@ -62,6 +63,8 @@ class Progress:
         Which of the finished ones ended where they should.
     cut_short
         Which were active when it was stopped.
+    rounds_per_pass
+        Of training, over the data.
     iterations
         Rounds (or iterations) run in all sub-problems so far.
     stopped
@@ -77,6 +80,7 @@ class Progress:
     active: Mask
     converged: Mask
     cut_short: Mask
+    rounds_per_pass: int = 1
     iterations: int = 0
     stopped: str | None = None
     diverged_at: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
@@ -93,6 +97,7 @@ class Progress:
             active=np.ones(k, bool),
             converged=np.zeros(k, bool),
             cut_short=np.zeros(k, bool),
+            rounds_per_pass=Passes.over(batch.rows, batch.recipe.batch_size).rounds,
             diverged_at=np.full(k, -1, np.int64),
             histories=[[] for _ in range(k)],
         )
@@ -119,7 +124,7 @@ class Progress:
         k = len(self.active)
         for lane in np.flatnonzero(self.active):
             self.histories[lane].append(
-                {"iteration": self.iterations}
+                {"round": self.iterations, "epoch": self.iterations / self.rounds_per_pass}
                 | {name: float(np.broadcast_to(v, k)[lane]) for name, v in values.items()}
             )
 
