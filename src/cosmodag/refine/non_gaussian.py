@@ -25,7 +25,7 @@ __all__ = ["NonGaussianSearch", "StartReport", "search_non_gaussian"]
 EXOGENOUS_FIRST = "exogenous-first"
 KICKED = "kicked"
 _REACH = 100  # places a variable may move at once
-_PATIENCE = 100  # kicks in vain times variables: few where a climb is long
+_PATIENCE = 120  # kicks in vain times variables: few where a climb is long
 _LEAST_GAIN = 1e-6
 
 
@@ -86,7 +86,7 @@ def search_non_gaussian(
 
     Every start, and the exogenous-first order, which is always added, is improved by moving
     single variables to their best places until no move helps; then the best is tried again with
-    a few variables displaced.
+    half the variables displaced, which up to d = 120 is affordable.
 
     Parameters
     ----------
@@ -207,12 +207,15 @@ def _kick(
     stop: _Stop,
     on_progress: Callable[[str, float], None] | None,
 ) -> tuple[Families, StartReport]:
-    """Climb again from the best order with a few variables displaced, while that helps."""
+    """Climb again from the best order with half the variables displaced, while that helps.
+
+    Half a random order finds more than fewer displacements, and than a wholly random order.
+    """
     begin, variables = time.perf_counter(), best.order.size
     score_before, moves, failures = total_score(best), 0, 0
     while failures < _PATIENCE // variables and not stop():
         order = best.order.copy()
-        for variable in random.choice(variables, max(1, variables // 6), replace=False):
+        for variable in random.choice(variables, max(1, variables // 2), replace=False):
             order = np.insert(order[order != variable], random.integers(variables), variable)
         start = fit_order(problem, obeying(order, problem.before))
         found, taken = _climb(problem, start, random, stop, KICKED, on_progress)
