@@ -34,6 +34,8 @@ class Effort:
         An input that does so on few rows stays without a further look.
     new_nats : float
         An input from outside the candidates is tried if the evidence rises by more than this.
+    weak_nats : float
+        An arc may be turned round if its child loses less than this by it.
     steps : int
         Steps of L-BFGS that fit a kernel.
     rows, rows_per_input, most_rows : int
@@ -50,6 +52,7 @@ class Effort:
     nats: float = 3.0
     sure_nats: float = 8.0
     new_nats: float = 6.0
+    weak_nats: float = 20.0
     steps: int = 6
     rows: int = 250
     rows_per_input: int = 40
