@@ -210,8 +210,11 @@ def useful_inputs(
     data = data.first(effort.mend_rows)
     inputs, kernel, _ = needed
     relevance = float(np.median(kernel.relevances)) if len(inputs) else _FIRST_RELEVANCE
-    now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, data.columns)
-    promised = np.where(allowed, -now.relevances * relevance, 0.0)
+    # At relevance zero a column acts by a straight line only; its square speaks for its bends.
+    shapes = np.hstack([data.columns, np.square(data.columns) - 1])
+    now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, shapes)
+    slopes = now.relevances.reshape(2, -1).min(axis=0)
+    promised = np.where(allowed, -slopes * relevance, 0.0)
     promised[inputs] = 0
     offers = []
     for tried in np.argsort(-promised, kind="stable")[: effort.mend_tries].tolist():
