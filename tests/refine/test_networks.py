@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
-from cosmodag.refine.networks import PrunedNetworks, prune_networks, surviving_inputs
+from cosmodag.refine.networks import Effort, PrunedNetworks, prune_networks, surviving_inputs
 
 D = 5
 TRUTH = np.zeros((D, D), dtype=bool)
@@ -59,6 +59,27 @@ def test_an_arc_that_the_order_forbids_is_added() -> None:
     assert pruned.added[0, 2]
     assert agrees(pruned)
     assert pruned.order.tolist() == [1, 0, 2, 3, 4]
+
+
+def test_an_arc_of_little_worth_is_turned_round() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    X[:, 1] = 0.5 * X[:, 1] + X[:, 0] ** 2 + 0.6 * X[:, 0]
+    left = prune_networks(X, np.ones((2, 2)), [1, 0], effort=Effort(weak_nats=0))
+    assert left.adjacency[1, 0]
+    turned = prune_networks(X, np.ones((2, 2)), [1, 0])
+    assert turned.adjacency.tolist() == [[False, True], [False, False]]
+    assert turned.order.tolist() == [0, 1]
+    assert turned.changed == 1
+    required = left.adjacency
+    kept = prune_networks(X, np.ones((2, 2)), [1, 0], required=required)
+    np.testing.assert_array_equal(kept.adjacency, required)
+
+
+def test_an_even_function_that_the_order_forbids_is_found() -> None:
+    X = np.random.default_rng(1).normal(size=(300, 2))
+    X[:, 1] = 0.5 * X[:, 1] + X[:, 0] ** 2
+    pruned = prune_networks(X, np.ones((2, 2)), [1, 0])
+    assert pruned.adjacency.tolist() == [[False, True], [False, False]]
 
 
 def test_survivors_tell_kept_inputs_from_new_ones() -> None:

@@ -34,6 +34,8 @@ class Effort:
         An input that does so on few rows stays without a further look.
     new_nats : float
         An input from outside the candidates is tried if the evidence rises by more than this.
+    weak_nats : float
+        An arc may be turned round if its child loses less than this by it.
     steps : int
         Steps of L-BFGS that fit a kernel.
     rows, rows_per_input, most_rows : int
@@ -50,6 +52,7 @@ class Effort:
     nats: float = 3.0
     sure_nats: float = 8.0
     new_nats: float = 6.0
+    weak_nats: float = 20.0
     steps: int = 6
     rows: int = 250
     rows_per_input: int = 40
@@ -207,8 +210,11 @@ def useful_inputs(
     data = data.first(effort.mend_rows)
     inputs, kernel, _ = needed
     relevance = float(np.median(kernel.relevances)) if len(inputs) else _FIRST_RELEVANCE
-    now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, data.columns)
-    promised = np.where(allowed, -now.relevances * relevance, 0.0)
+    # At relevance zero a column acts by a straight line only; its square speaks for its bends.
+    shapes = np.hstack([data.columns, np.square(data.columns) - 1])
+    now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, shapes)
+    slopes = now.relevances.reshape(2, -1).min(axis=0)
+    promised = np.where(allowed, -slopes * relevance, 0.0)
     promised[inputs] = 0
     offers = []
     for tried in np.argsort(-promised, kind="stable")[: effort.mend_tries].tolist():

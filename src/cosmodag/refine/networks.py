@@ -193,15 +193,21 @@ class _Graph:
             self._set_inputs(v, needed)
 
     def mend(self) -> None:
-        """Add arcs that the order or the cut forbade, best first, and judge the children again."""
+        """Add or turn arcs that the order forbade, best first, and judge the children again."""
         reach = _reachable(self.adjacency)
         found = self.pool.run([partial(self._offers, v, reach) for v in range(self.problem.d)])
-        changed = set()
+        changed: set[int] = set()
         for _, u, v in sorted((offer for offers in found for offer in offers or []), reverse=True):
-            if not reach[v, u]:
-                self.adjacency[u, v] = True
-                reach |= np.outer(reach[:, u], reach[v])
-                changed.add(v)
+            turns = bool(self.adjacency[v, u])
+            self.adjacency[v, u] = False
+            if turns:
+                reach = _reachable(self.adjacency)
+            if reach[v, u] or (turns and u in changed):
+                self.adjacency[v, u] = turns
+                continue
+            self.adjacency[u, v] = True
+            changed |= {u, v} if turns else {v}
+            reach |= np.outer(reach[:, u], reach[v])
         self.judge(np.array(sorted(changed), dtype=np.intp))
 
     def result(self, *, finished: bool) -> PrunedNetworks:
@@ -238,11 +244,25 @@ class _Graph:
             self.needed[v] = needed
 
     def _offers(self, v: int, reach: Arcs) -> list[Offer]:
-        allowed = self.problem.support[:, v] & ~reach[v]
+        """Find inputs for v: non-descendants, or children to which it is worth little."""
+        weak = self._weak_arcs_from(v)
+        allowed = self.problem.support[:, v] & (~reach[v] | (weak > 0))
         data = self.problem.child(v)
         if data is None or v not in self.needed or not allowed.any():
             return []
-        return useful_inputs(data, v, self.needed[v], allowed, self.problem.effort)
+        offers = useful_inputs(data, v, self.needed[v], allowed, self.problem.effort)
+        net = [offer._replace(gain=offer.gain - weak[offer.input]) for offer in offers]
+        return [offer for offer in net if offer.gain > self.problem.effort.new_nats]
+
+    def _weak_arcs_from(self, v: int) -> NDArray[np.float64]:
+        """Return what v is worth to its children, where that is little and may be given up."""
+        weak = np.zeros(self.problem.d)
+        for child in np.flatnonzero(self.adjacency[v] & ~self.problem.required[v]).tolist():
+            if child in self.needed:
+                inputs, _, gains = self.needed[child]
+                gain = float(gains[inputs == v][0])
+                weak[child] = gain if gain < self.problem.effort.weak_nats else 0.0
+        return weak
 
 
 def _reachable(adjacency: Arcs) -> Arcs:
