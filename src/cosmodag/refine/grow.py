@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
 
-__all__ = ["Scratch", "extend", "intrudes", "listen", "new_scratch", "shrink", "start", "stand_ins"]
+__all__ = ["Scratch", "extend", "intrudes", "listen", "new_scratch", "shrink", "start"]
 
 # Shares of a variance below this are rounding: nothing is left to explain, or to explain with.
 NEGLIGIBLE = 1e-10
+BLOCK = 64
 
 
 class Scratch(NamedTuple):
@@ -32,12 +33,9 @@ class Scratch(NamedTuple):
     whitened: NDArray[np.float64]  # W, (capacity, d)
     left: NDArray[np.float64]
     along: NDArray[np.float64]
-    left_kept: NDArray[np.float64]
-    along_kept: NDArray[np.float64]
     candidates: NDArray[np.int64]
     flags: NDArray[np.bool_]
     path: NDArray[np.int64]
-    place: NDArray[np.int64]  # of each step among the candidates
     factor: NDArray[np.float64]  # L, rows one after another
     loading: NDArray[np.float64]  # b
     gain: NDArray[np.float64]
@@ -56,11 +54,8 @@ def new_scratch(d: int, capacity: int) -> Scratch:
         np.empty((capacity, d)),
         np.empty(d),
         np.empty(d),
-        np.empty(d),
-        np.empty(d),
         np.empty(d, np.int64),
         np.empty(d, np.bool_),
-        np.empty(capacity, np.int64),
         np.empty(capacity, np.int64),
         np.empty(capacity * (capacity + 1) // 2),
         np.empty(capacity),
@@ -103,7 +98,6 @@ def _take(correlations: Any, m: int, best: int, k: int, gain: float, s: Any) -> 
     s.factor[first + k] = root
     chosen = s.candidates[best]
     s.path[k] = chosen
-    s.place[k] = best
     s.gain[k] = gain
     s.loading[k] = s.along[best] / root
     row, new = correlations[chosen], s.whitened[k]
@@ -130,10 +124,16 @@ def extend(
     while k < limit and variance > NEGLIGIBLE:
         best, gain = -1, variance * share
         left, along = s.left, s.along
-        for t in range(m):
-            g = along[t] * along[t]
-            if g > gain * left[t] and left[t] > NEGLIGIBLE:
-                best, gain = t, g / left[t]
+        # Few blocks hold a new maximum: the others are passed over by a loop that vectorises.
+        for block in range(0, m, BLOCK):
+            end, hits = min(block + BLOCK, m), 0
+            for t in range(block, end):
+                hits += along[t] * along[t] > gain * left[t]
+            if hits:
+                for t in range(block, end):
+                    g = along[t] * along[t]
+                    if g > gain * left[t] and left[t] > NEGLIGIBLE:
+                        best, gain = t, g / left[t]
         if best < 0:
             break
         if k >= len(s.path):
@@ -274,17 +274,16 @@ def intrudes(
     share: float,
     limit: int,
     projection: Any,
-) -> bool:
-    """Tell whether x, joining the predecessors of v, would be chosen somewhere on its path."""
+) -> float:
+    """Variance that v's path and x leave, where x would be chosen somewhere on it; −1 if not."""
     row = correlations[x]
     along, left = row[v], row[x]
     k = len(path)
-    first = 0
+    first, enters = 0, False
     for i in range(k):
         if left <= NEGLIGIBLE:
-            return False
-        if along * along > gain[i] * left:
-            return True
+            break
+        enters = enters or along * along > gain[i] * left
         w = row[path[i]]
         for j in range(i):
             w -= factor[first + j] * projection[j]
@@ -293,9 +292,11 @@ def intrudes(
         projection[i] = w
         along -= loading[i] * w
         left -= w * w
-    if k >= limit or left <= NEGLIGIBLE or variance <= NEGLIGIBLE:
-        return False
-    return along * along > variance * share * left
+    if left <= NEGLIGIBLE or variance <= NEGLIGIBLE:
+        return variance if enters else -1.0
+    if not enters and (k >= limit or along * along <= variance * share * left):
+        return -1.0
+    return max(variance - along * along / left, NEGLIGIBLE)
 
 
 @borrowing
@@ -326,8 +327,7 @@ def listen(
         for t in range(m):
             new[t] = line[s.candidates[t]]
         for t in range(m):
-            if along[t] * along[t] > target * left[t] and left[t] > NEGLIGIBLE:
-                flags[t] = True
+            flags[t] |= (along[t] * along[t] > target * left[t]) & (left[t] > NEGLIGIBLE)
         _subtract_rows(new, factor, first, s.whitened, i, m)
         scale, b = 1.0 / factor[first + i], loading[i]
         for t in range(m):
@@ -341,34 +341,4 @@ def listen(
         return
     target = variance * share
     for t in range(m):
-        if along[t] * along[t] > target * left[t] and left[t] > NEGLIGIBLE:
-            flags[t] = True
-
-
-@borrowing
-def stand_ins(
-    correlations: Any, m: int, k: int, forced: int, variance: float, share: float, limit: int, s: Any
-) -> None:
-    """After a grow of k steps: flag what the path takes in when one of its members is away."""
-    for t in range(m):
-        s.flags[t] = False
-        s.left_kept[t] = s.left[t]
-        s.along_kept[t] = s.along[t]
-    for out in range(k - 1, forced - 1, -1):
-        # Back to the state before step ``out``.
-        row, b, place = s.whitened[out], s.loading[out], s.place[out]
-        for t in range(m):
-            s.left_kept[t] += row[t] * row[t]
-            s.along_kept[t] += b * row[t]
-        root = s.factor[out * (out + 1) // 2 + out]
-        s.left_kept[place] = root * root
-        s.along_kept[place] = b * root
-        variance = min(variance + s.gain[out], 1.0)
-        for t in range(m):
-            s.left[t] = s.left_kept[t]
-            s.along[t] = s.along_kept[t]
-        s.left[place] = 0.0
-        s.along[place] = 0.0
-        length, _ = extend(correlations, m, out, variance, share, limit, s)
-        for i in range(out, length):
-            s.flags[s.place[i]] = True
+        flags[t] |= (along[t] * along[t] > target * left[t]) & (left[t] > NEGLIGIBLE)

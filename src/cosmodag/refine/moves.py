@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from cosmodag.compiled import borrowing
 from cosmodag.refine.grow import Scratch, new_scratch
 from cosmodag.refine.state import (
-    add,
     announce,
-    find_stand_ins,
     grow_among,
     is_parent,
     local_score,
@@ -24,16 +22,12 @@ from cosmodag.refine.state import (
     would_enter,
 )
 
-__all__ = ["Worker", "evaluate", "merge_notes", "new_worker", "place", "regrow_all", "sweep"]
+__all__ = ["Worker", "evaluate", "new_worker", "place", "regrow_all", "sweep"]
 
 # More than rounding, in units of log-likelihood.
 LEAST_IMPROVEMENT = 1e-6
 # Most variables that move together.
 TOGETHER = 100
-# Up to this many variables all predecessors are tried at once, above short lists of them first.
-ALL_BEFORE = 100
-# Notes per evaluation; what does not fit is found again when it is next needed.
-NOTES = 8192
 
 DONE, PAUSED, FULL = 0, 1, 2
 
@@ -52,12 +46,8 @@ class Worker(NamedTuple):
     old_key: NDArray[np.float64]
     tails: NDArray[np.int64]
     heads: NDArray[np.int64]
-    note_of: NDArray[np.int64]  # notes: "candidate … belongs on the list of …"
-    note: NDArray[np.int64]
-    note_next: NDArray[np.int64]
-    note_head: NDArray[np.int64]
-    notes: NDArray[np.int64]  # [0]: how many
-    known: NDArray[np.bool_]  # whose stand-ins were found in this evaluation
+    hope: NDArray[np.float64]  # what a variable may gain at most, about
+    nobody: NDArray[np.bool_]  # empty
     best: NDArray[np.int64]  # tail, head, kind of the best move
 
 
@@ -76,12 +66,8 @@ def new_worker(key: NDArray[np.float64], capacity: int, width: int) -> Worker:
         np.empty(d),
         np.empty(2 * width, np.int64),
         np.empty(2 * width, np.int64),
-        np.empty(NOTES, np.int64),
-        np.empty(NOTES, np.int64),
-        np.empty(NOTES, np.int64),
-        np.full(d, -1, np.int64),
-        np.zeros(1, np.int64),
-        np.zeros(d, np.bool_),
+        np.zeros(d),
+        np.zeros(0, np.bool_),
         np.zeros(3, np.int64),
     )
 
@@ -165,17 +151,40 @@ def _consider(
     if len(touched) and (touched[s] or touched[w]):
         return -1
     gainer, loser = (w, s) if kind < 2 else (s, w)
-    if worker.loses[loser] != stamp and on_path(state, loser, gainer):
+    if on_path(state, loser, gainer):
         worker.loses[loser] = stamp
-        if worker.hit[loser] != stamp:
-            worker.hit[loser] = stamp
-            worker.changed[n] = loser
-            n += 1
-    if worker.hit[gainer] != stamp and would_enter(rules, state, gainer, loser, worker.scratch):
-        worker.hit[gainer] = stamp
-        worker.changed[n] = gainer
-        n += 1
+        n = _note(worker, loser, n)
+    gain = would_enter(rules, state, gainer, loser, worker.scratch)
+    if gain >= 0.0:
+        n = _note(worker, gainer, n)
+        if worker.hope[gainer] == 0.0:  # it may also do without the parents it has
+            worker.hope[gainer] = rules.penalty * state.parents[gainer]
+        worker.hope[gainer] += gain
     return n
+
+
+@borrowing
+def _note(worker: Any, w: int, n: int) -> int:
+    """Add w to those whose paths change, once."""
+    if worker.hit[w] == worker.stamp[0]:
+        return n
+    worker.hit[w] = worker.stamp[0]
+    worker.hope[w] = 0.0
+    worker.changed[n] = w
+    return n + 1
+
+
+@borrowing
+def _losers_first(worker: Any, n: int) -> None:
+    """Put the variables that may gain least first: a hopeless move is then seen early."""
+    changed, hope = worker.changed, worker.hope
+    for i in range(1, n):
+        w = changed[i]
+        j = i - 1
+        while j >= 0 and hope[changed[j]] > hope[w]:
+            changed[j + 1] = changed[j]
+            j -= 1
+        changed[j + 1] = w
 
 
 @borrowing
@@ -206,83 +215,38 @@ def _find_changed(
 
 
 @borrowing
-def _write_note(worker: Any, w: int, x: int) -> None:
-    n = worker.notes[0]
-    if n < NOTES:
-        worker.note_of[n] = w
-        worker.note[n] = x
-        worker.note_next[n] = worker.note_head[w]
-        worker.note_head[w] = n
-        worker.notes[0] = n + 1
-
-
-@borrowing
-def _learn_stand_ins(rules: Any, state: Any, worker: Any, w: int) -> None:
-    if state.fresh[w] or worker.known[w] or worker.notes[0] >= NOTES:
-        return
-    worker.known[w] = True
-    m = find_stand_ins(rules, state, w, worker.scratch)
-    _write_note(worker, w, -1)
-    for t in range(m):
-        if worker.scratch.flags[t]:
-            _write_note(worker, w, worker.scratch.candidates[t])
-
-
-@borrowing
-def _listed(rules: Any, state: Any, worker: Any, w: int) -> int:
-    """Candidates of w from its list and the notes on it."""
-    key, candidates = worker.key, worker.scratch.candidates
-    m = 0
-    for i in range(state.hears_count[w]):
-        j = state.hears[w, i]
-        if key[j] < key[w] and may_be_parent(rules, j, w):
-            candidates[m] = j
-            m += 1
-    at = worker.note_head[w]
-    while at >= 0:
-        j = worker.note[at]
-        at = worker.note_next[at]
-        if j >= 0 and key[j] < key[w]:
-            known = False
-            for i in range(m):
-                known = known or candidates[i] == j
-            if not known and m < len(candidates):
-                candidates[m] = j
-                m += 1
-    for i in range(rules.required_start[w], rules.required_start[w + 1]):
-        j = rules.required[i]
-        known = False
-        for t in range(m):
-            known = known or candidates[t] == j
-        if not known:
-            candidates[m] = j
-            m += 1
-    return m
-
-
-@borrowing
 def _all_before(rules: Any, worker: Any, w: int) -> int:
+    """Candidates of w: all that come before it, as positions are written in ``key``."""
     key, candidates = worker.key, worker.scratch.candidates
     at, m = key[w], 0
+    if len(rules.support) or len(rules.before):
+        for j in range(len(key)):
+            if key[j] < at and may_be_parent(rules, j, w):
+                candidates[m] = j
+                m += 1
+        return m
+    # Without a branch, which would be guessed wrong every other time.
     for j in range(len(key)):
-        if key[j] < at and may_be_parent(rules, j, w):
-            candidates[m] = j
-            m += 1
+        candidates[m] = j
+        m += key[j] < at
     return m
 
 
 @borrowing
-def _gain_of(rules: Any, state: Any, worker: Any, n: int, thorough: bool) -> float:
-    """Sum of what the changed variables gain, from their lists or from all predecessors."""
+def _gain_of(rules: Any, state: Any, worker: Any, n: int, best: float) -> float:
+    """Sum of what the changed variables gain; given up once it cannot come near ``best``."""
+    hope = 0.0
+    for i in range(n):
+        hope += worker.hope[worker.changed[i]]
     total = 0.0
     for i in range(n):
         w = worker.changed[i]
-        m = _all_before(rules, worker, w) if thorough else _listed(rules, state, worker, w)
-        k, _, parents, residual = grow_among(rules, w, m, worker.scratch)
+        m = _all_before(rules, worker, w)
+        _, _, parents, residual = grow_among(rules, w, m, worker.scratch)
         total += local_score(rules, w, parents, residual) - state.score[w]
-        if thorough and len(state.order) > ALL_BEFORE:
-            for t in range(k):
-                _write_note(worker, w, worker.scratch.path[t])
+        hope -= worker.hope[w]
+        if total + hope < best - rules.slack:
+            return -np.inf
     return total
 
 
@@ -307,14 +271,9 @@ def _try(
     if not _admissible(rules, state, worker, count, v, u, kind):
         return -np.inf
     n = _find_changed(rules, state, worker, count, v, u, kind, nobody)
-    short = len(state.order) > ALL_BEFORE
-    for i in range(n):
-        if short and worker.loses[worker.changed[i]] == worker.stamp[0]:
-            _learn_stand_ins(rules, state, worker, worker.changed[i])
+    _losers_first(worker, n)
     _write_keys(worker, count, worker.key[v] - 1.0 if kind < 2 else worker.key[u])
-    gain = _gain_of(rules, state, worker, n, False) if short else np.inf
-    if gain > best:
-        gain = _gain_of(rules, state, worker, n, True)
+    gain = _gain_of(rules, state, worker, n, best)
     for i in range(count):
         worker.key[worker.moved[i]] = worker.old_key[i]
     return gain
@@ -339,14 +298,14 @@ def _collect_pairs(rules: Any, state: Any, worker: Any, x: int, without_arcs: bo
                 tails[n], heads[n] = x, y
                 n += 1
         elif without_arcs and not is_parent(state, y, x):
-            if would_enter(rules, state, y, x, worker.scratch):
+            if would_enter(rules, state, y, x, worker.scratch) >= 0.0:
                 tails[n], heads[n] = y, x
                 n += 1
     if without_arcs:
         for i in range(state.hears_count[x]):
             y = state.hears[x, i]
             if n < len(tails) and key[y] > key[x] and not is_parent(state, x, y):
-                if would_enter(rules, state, x, y, worker.scratch):
+                if would_enter(rules, state, x, y, worker.scratch) >= 0.0:
                     tails[n], heads[n] = x, y
                     n += 1
     return n
@@ -355,7 +314,7 @@ def _collect_pairs(rules: Any, state: Any, worker: Any, x: int, without_arcs: bo
 @borrowing
 def evaluate(rules: Any, state: Any, worker: Any, x: int, without_arcs: bool) -> float:
     """Find the best move of x; give what it is worth, 0 for none. The state is only read."""
-    nobody = worker.known[:0]
+    nobody = worker.nobody
     n = _collect_pairs(rules, state, worker, x, without_arcs)
     best = LEAST_IMPROVEMENT
     found = False
@@ -369,20 +328,6 @@ def evaluate(rules: Any, state: Any, worker: Any, x: int, without_arcs: bool) ->
                 best, found = gain, True
                 worker.best[0], worker.best[1], worker.best[2] = v, u, kind
     return best if found else 0.0
-
-
-@borrowing
-def merge_notes(state: Any, worker: Any) -> None:
-    """Put on the lists what an evaluation found out, and forget the notes."""
-    for i in range(worker.notes[0]):
-        w, x = worker.note_of[i], worker.note[i]
-        worker.note_head[w] = -1
-        worker.known[w] = False
-        if x < 0:
-            state.fresh[w] = True
-        else:
-            add(state.hears, state.hears_count, w, x)
-    worker.notes[0] = 0
 
 
 @borrowing
@@ -444,7 +389,7 @@ def sweep(
     the number of moves, and how many variables were tried.
     """
     moves, tried = 0, 0
-    nobody = worker.known[:0]
+    nobody = worker.nobody
     worker.scratch.work[0] = 0
     for at in range(first, len(turn)):
         x = turn[at]
@@ -453,7 +398,6 @@ def sweep(
         if worker.scratch.work[0] > budget:
             return at, PAUSED, 0, moves, tried
         gain = evaluate(rules, state, worker, x, without_arcs)
-        merge_notes(state, worker)
         if worker.scratch.overflow[0]:
             return at, FULL, 0, moves, tried
         tried += 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,10 @@ from cosmodag.refine.threads import available_threads, mapper
 __all__ = ["Searched", "search_order"]
 
 ROUNDS = 8
+# Up to this size a scale-free search also tries pairs of variables without an arc.
+PAIRS_UP_TO = 150
+# Above this size a first pass gives up trials early: half the time, and as good from good starts.
+CAREFUL_UP_TO = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +85,12 @@ def search_order(
     with mapper(count) as run:
         search = Searching(rules, checked, run, count, random, should_stop or (lambda: False))
         try:
-            for equal, pairs in _phases(score):
+            for phase in _phases(score, d):
+                search.rules = search.rules._replace(slack=np.inf if phase.exact else penalty)
                 for _ in range(ROUNDS):
                     rounds += 1
-                    dirty = _prepare(search, moments, equal, score)
-                    moves = search.improve(dirty, pairs)
+                    dirty = _prepare(search, moments, phase.equal, score)
+                    moves = search.improve(dirty, phase.without_arcs)
                     if on_progress is not None:
                         on_progress(search.moves, float(search.state.score.sum()))
                     if moves == 0:
@@ -100,10 +106,23 @@ def search_order(
     )
 
 
-def _phases(score):
+class _Phase(NamedTuple):
+    """One part of a search."""
+
+    equal: bool  # with one noise variance for all
+    exact: bool  # no trial is given up early
+    without_arcs: bool  # pairs of variables without an arc are tried too
+
+
+def _phases(score: str, d: int) -> list[_Phase]:
+    """Moves along arcs until none helps, then between variables without an arc."""
+    arcs, pairs = _Phase(False, True, False), _Phase(False, False, True)
+    if score == "gaussian" and d <= CAREFUL_UP_TO:
+        return [arcs, pairs] if d <= PAIRS_UP_TO else [arcs]
+    scale_free = [_Phase(False, False, False), arcs]
     if score == "gaussian":
-        return [(False, False), (False, True)]
-    return [(False, False), (True, False), (True, True)]
+        return scale_free
+    return [*scale_free, _Phase(True, True, False), _Phase(True, True, True)]
 
 
 def _prepare(search, moments, equal, score):

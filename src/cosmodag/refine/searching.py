@@ -13,13 +13,12 @@ from cosmodag.refine.moves import (
     FULL,
     Worker,
     evaluate,
-    merge_notes,
     new_worker,
     place,
     regrow_all,
     sweep,
 )
-from cosmodag.refine.state import Pool, Rules, State, add, announce, empty_state, new_pool
+from cosmodag.refine.state import Pool, Rules, State, announce, empty_state, new_pool
 
 __all__ = ["Searching"]
 
@@ -158,7 +157,6 @@ class Searching:
         """Try some variables, and those that moves change, until no move helps; count the moves."""
         before = self.moves
         self.state.dirty[:] = dirty
-        self.state.fresh[:] = False
         for _ in range(SWEEPS):
             turn = self.random.permutation(len(self.state.order))
             turn = turn[self.state.dirty[turn]]
@@ -208,18 +206,16 @@ class Searching:
         self.workers.put(worker)
         return worker
 
-    def _evaluate(self, x: int, without_arcs: bool) -> tuple[float, tuple[int, ...], Any, Any]:
+    def _evaluate(self, x: int, without_arcs: bool) -> tuple[float, tuple[int, ...]]:
         worker = self.workers.get()
         worker.key[:] = self.state.key
         gain = evaluate(self.rules, self.state, worker, x, without_arcs)
         move = tuple(int(part) for part in worker.best)
-        notes = worker.note_of[: worker.notes[0]].copy(), worker.note[: worker.notes[0]].copy()
-        _forget(worker)
         if worker.scratch.overflow[0]:
             worker.scratch.overflow[0] = False
             self.capacity = min(2 * len(worker.scratch.path), len(self.state.order))
         self.workers.put(worker)
-        return gain, move, *notes
+        return gain, move
 
     def _make(self, batch: NDArray[np.int64], found: list[Any]) -> None:
         """Make the moves of a batch that do not meet, then grow what they changed."""
@@ -227,8 +223,7 @@ class Searching:
         worker.key[:] = self.state.key
         touched = np.zeros(len(self.state.order), np.bool_)
         changed: list[NDArray[np.int64]] = []
-        for x, (gain, move, owners, notes) in zip(batch, found, strict=True):
-            _merge(self.state, owners, notes)
+        for x, (gain, move) in zip(batch, found, strict=True):
             self.tried += 1
             self.state.dirty[x] = gain > 0
             if gain > 0:
@@ -263,21 +258,4 @@ def _settle(state: Any, variables: Any) -> None:
         state.dirty[v] = True
 
 
-@borrowing
-def _merge(state: Any, owners: Any, notes: Any) -> None:
-    for i in range(len(owners)):
-        if notes[i] < 0:
-            state.fresh[owners[i]] = True
-        else:
-            add(state.hears, state.hears_count, owners[i], notes[i])
-
-
-@borrowing
-def _forget(worker: Any) -> None:
-    for i in range(worker.notes[0]):
-        worker.note_head[worker.note_of[i]] = -1
-        worker.known[worker.note_of[i]] = False
-    worker.notes[0] = 0
-
-
-__all__ += ["Stopped", "merge_notes"]
+__all__ += ["Stopped"]

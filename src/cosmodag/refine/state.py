@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
-from cosmodag.refine.grow import Scratch, extend, intrudes, listen, shrink, stand_ins, start
+from cosmodag.refine.grow import Scratch, extend, intrudes, listen, shrink, start
 from cosmodag.refine.moments import Moments
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "State",
     "add",
     "announce",
-    "find_stand_ins",
     "grow_among",
     "is_parent",
     "local_score",
@@ -41,6 +40,7 @@ class Rules(NamedTuple):
     required_start: NDArray[np.int64]  # (d + 1,)
     required: NDArray[np.int64]
     precision: NDArray[np.float64]  # scale² / σ² per variable; −1 for scale-free scores
+    slack: float  # how far below the best a trial may seem to be and still be worth finishing
 
 
 class Pool(NamedTuple):
@@ -55,8 +55,9 @@ class Pool(NamedTuple):
 class State(NamedTuple):
     """An order, each variable's path in it, and who must hear of whose moves.
 
-    ``hears[v]`` holds v's path, every later variable that would enter it, and stand-ins: what the
-    path takes in when one of its members is away. ``heard[x]`` holds every v that hears x.
+    ``hears[v]`` holds v's path and every later variable that would enter it; ``heard[x]`` holds
+    every v that hears x, and some that once did. So the variables that a move changes are known
+    without looking at the others.
     """
 
     order: NDArray[np.int64]
@@ -73,7 +74,6 @@ class State(NamedTuple):
     hears_count: NDArray[np.int64]
     heard: NDArray[np.int32]
     heard_count: NDArray[np.int64]
-    fresh: NDArray[np.bool_]  # stand-ins are known
     dirty: NDArray[np.bool_]  # to be tried
 
 
@@ -112,6 +112,7 @@ def rules_of(
         required_start,
         tails.astype(np.int64),
         np.full(d, -1.0),
+        np.inf,
     )
 
 
@@ -136,7 +137,6 @@ def empty_state(order: NDArray[Any], width: int) -> State:
         np.zeros(d, np.int64),
         np.empty((d, width), np.int32),
         np.zeros(d, np.int64),
-        np.zeros(d, np.bool_),
         np.ones(d, np.bool_),
     )
 
@@ -201,15 +201,15 @@ def is_parent(state: Any, x: int, v: int) -> bool:
 
 
 @borrowing
-def would_enter(rules: Any, state: Any, v: int, x: int, s: Any) -> bool:
-    """Tell whether x, joining the predecessors of v, would change its path."""
+def would_enter(rules: Any, state: Any, v: int, x: int, s: Any) -> float:
+    """About what v gains by x among its predecessors; −1 where its path does not change."""
     if not may_be_parent(rules, x, v):
-        return False
+        return -1.0
     g, share, _, limit, _, _ = _worth(rules, v)
     k, at, path_at = state.length[v], state.factor_at[v], state.path_at[v]
     size = k * (k + 1) // 2
     factors = state.pool.factors
-    return intrudes(
+    left = intrudes(
         rules.correlations[g],
         v,
         x,
@@ -222,6 +222,9 @@ def would_enter(rules: Any, state: Any, v: int, x: int, s: Any) -> bool:
         limit,
         s.projection,
     )
+    if left < 0.0:
+        return -1.0
+    return max(local_score(rules, v, 0, left) - local_score(rules, v, 0, state.variance[v]), 0.0)
 
 
 @borrowing
@@ -277,7 +280,6 @@ def regrow(rules: Any, state: Any, v: int, pool: Any, s: Any) -> bool:
     state.score[v] = local_score(rules, v, parents, residual)
     state.factor_at[v] = at
     state.path_at[v] = path_at
-    state.fresh[v] = False
     _hear(rules, state, v, variance, k, s)
     return True
 
@@ -320,15 +322,3 @@ def announce(state: Any, v: int) -> None:
     """Put v on the list of everyone it hears."""
     for i in range(state.hears_count[v]):
         add(state.heard, state.heard_count, state.hears[v, i], v)
-
-
-@borrowing
-def find_stand_ins(rules: Any, state: Any, v: int, s: Any) -> int:
-    """Flag among v's predecessors, in scratch, what stands in for members of its path."""
-    m = _predecessors(rules, state, v, s)
-    g, share, _, limit, first, last = _worth(rules, v)
-    correlations = rules.correlations[g]
-    forced, variance = start(correlations, v, m, rules.required[first:last], s)
-    k, variance = extend(correlations, m, forced, variance, share, limit, s)
-    stand_ins(correlations, m, k, forced, variance, share, limit, s)
-    return m
