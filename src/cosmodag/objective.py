@@ -34,6 +34,10 @@ __all__ = [
 ]
 
 
+# Below every count of rows that is not zero.
+_TINY = 1e-30
+
+
 class Predicted(NamedTuple):
     """One batch of rows, and what the mechanism makes of it.
 
@@ -78,7 +82,7 @@ def mean_squared_error(rows: Predicted) -> jax.Array:
     total = jnp.sum(rows.counted) * (rows.x.shape[1] / rows.counted.shape[1])
     squares = jnp.sum(rows.counted * (rows.predicted - rows.x) ** 2)
     # Nothing counts in a batch of rows that were all set by intervention.
-    return squares / jnp.maximum(total, jnp.finfo(rows.x.dtype).tiny)
+    return squares / jnp.maximum(total, _TINY)
 
 
 def half_squared_error(rows: Predicted) -> jax.Array:
@@ -101,9 +105,8 @@ def log_residual_variances(rows: Predicted) -> jax.Array:
     `mean_squared_error` at unit noise, so that λ's mean the same.
     """
     counted = jnp.broadcast_to(rows.counted, rows.x.shape)
-    tiny = jnp.finfo(rows.x.dtype).tiny
     squares = jnp.sum(counted * (rows.predicted - rows.x) ** 2, axis=0)
-    variances = squares / jnp.maximum(jnp.sum(counted, axis=0), tiny)
+    variances = squares / jnp.maximum(jnp.sum(counted, axis=0), _TINY)
     return jnp.mean(jnp.log(jnp.maximum(variances, 1e-12)))
 
 
@@ -166,12 +169,13 @@ class AnnealedObjective:
     ) -> jax.Array:
         """Value on one batch."""
         arcs = parameters["arcs"]
-        return (
+        value: jax.Array = (
             self.loss(rows)
             + settings["lambda1"] * one_norm(_priced(arcs, rows.prices))
             + settings["lambda2"] * euclidean_norm(arcs)
             + settings["lambda_p"] * euclidean_norm(parameters["order"])
         )
+        return value
 
 
 def arc_squares(weights: jax.Array) -> jax.Array:
@@ -214,11 +218,12 @@ class Penalised:
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
         """Value on one batch."""
-        value = self.loss(rows) + settings["lambda1"] * one_norm(_priced(weights, rows.prices))
-        if self.constraint is None:
-            return value
-        h = self.constraint.of(arc_squares(weights))
-        return value + settings["multiplier"] * h + 0.5 * settings["penalty"] * h**2
+        priced = one_norm(_priced(weights, rows.prices))
+        value: jax.Array = self.loss(rows) + settings["lambda1"] * priced
+        if self.constraint is not None:
+            h = self.constraint.of(arc_squares(weights))
+            value += settings["multiplier"] * h + 0.5 * settings["penalty"] * h**2
+        return value
 
 
 class BarrierSettings(TypedDict):
@@ -254,7 +259,8 @@ class Barrier:
         """Value on one batch."""
         score = self.loss(rows) + settings["lambda1"] * one_norm(_priced(weights, rows.prices))
         barrier = log_determinant_of(arc_squares(weights), settings["radius"])
-        return settings["score_weight"] * score + barrier
+        value: jax.Array = settings["score_weight"] * score + barrier
+        return value
 
 
 @dataclass(frozen=True)
@@ -290,7 +296,9 @@ class Decayed:
         for name, leaf in _named_leaves(parameters["functions"]):
             if self.biases or name != "biases":
                 squares += jnp.sum(leaf**2)
-        return value + 0.5 * settings["lambda2"] * settings.get("score_weight", 1.0) * squares
+        decay = 0.5 * settings["lambda2"] * settings.get("score_weight", 1.0)
+        decayed: jax.Array = value + decay * squares
+        return decayed
 
 
 def _named_leaves(tree: Any) -> Iterator[tuple[str, jax.Array]]:

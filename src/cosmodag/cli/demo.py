@@ -39,10 +39,8 @@ def demo(
     with output_folder(output):
         begin = time.monotonic()
         is_linear = data.weights is not None
-        model = (
-            Cosmo(refine="order", random_state=seed) if is_linear else CosmoMLP(random_state=seed)
-        )
-        model.fit(data.X)
+        learner = Cosmo(refine="order") if is_linear else CosmoMLP()
+        model = learner.set_params(random_state=seed).fit(data.X)
         seconds = time.monotonic() - begin
     scores = metrics.evaluate(data.graph, model.raw_weights_)
     scores |= _of_the_graph(metrics.evaluate(data.graph, model.adjacency_, threshold=0.0))

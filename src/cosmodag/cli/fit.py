@@ -72,7 +72,7 @@ def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
         "cosmodag-out"
     ),
-    method: Annotated[Method, typer.Option(help="The learner.")] = Method.COSMO,
+    method: Annotated[Method, typer.Option(help="The learner.")] = Method("cosmo"),
     header: Annotated[
         bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
     ] = True,

@@ -57,7 +57,7 @@ class Learnt:
     ----------
     raw_weights
         (d, d) strengths as optimised; for very many variables a sparse matrix of those above the
-        threshold.
+        threshold; None where a learner has an order only, and leaves the weights to refinement.
     order
         Causal order, causes first; None to take it from the weights.
     stopped
@@ -84,6 +84,7 @@ class StructureLearner(FittedGraph):
 
     threshold: Setting
     scale: str
+    weights_: NDArray[np.float64]
 
     _extra_facts: tuple[str, ...] = ()
 
@@ -143,6 +144,8 @@ class StructureLearner(FittedGraph):
                 self._warn_if_repaired()
             else:
                 self._take(self._refine(given, learnt, watch))
+                if learnt.raw_weights is None and hasattr(self, "weights_"):
+                    self.raw_weights_ = self.weights_
         self._settle(given.data)
         return self
 
@@ -171,7 +174,7 @@ class StructureLearner(FittedGraph):
         self.stopped_ = learnt.stopped
         for name, value in learnt.extra.items():
             setattr(self, name, value)
-        raw = isolated(learnt.raw_weights, self._preparation.constant)
+        raw = isolated(_matrix_of(learnt), self._preparation.constant)
         if learnt.order is None:
             self._order = topological_order(drop_cycles(raw)[0])
         else:
@@ -204,3 +207,12 @@ class StructureLearner(FittedGraph):
             return
         self.weights_ = refined.weights.toarray()
         self.adjacency_ = chosen.toarray()
+
+
+def _matrix_of(learnt: Learnt) -> Any:
+    """Weights that were learnt, or none at all."""
+    if learnt.raw_weights is not None:
+        return learnt.raw_weights
+    assert learnt.order is not None
+    d = len(learnt.order)
+    return sparse.csr_array((d, d)) if d > DENSE_LIMIT else np.zeros((d, d))

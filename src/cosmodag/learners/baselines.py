@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from cosmodag.dags import DENSE_LIMIT, order_of
+from cosmodag.dags import order_of
 from cosmodag.diagnose import variance_inflation
 from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
 from cosmodag.learners.checks import check_choice, seeds_from
 from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
+from cosmodag.refine.moments import Moments
+from cosmodag.refine.starts import equal_variance_order
 from cosmodag.solver.watch import Watch
 
 __all__ = ["EmptyGraph", "EqualVariance", "R2Sort", "RandomSort", "SortLearner", "VarianceSort"]
@@ -59,8 +60,7 @@ class SortLearner(StructureLearner):
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         order = self._sort(given.data)
         if self.refine is not None:  # which then decides on arcs, at less cost
-            d = len(order)
-            return Learnt(sparse.csr_array((d, d)) if d > DENSE_LIMIT else np.zeros((d, d)), order)
+            return Learnt(None, order)
         return Learnt(regress_on_predecessors(given.data, order, self.criterion), order)
 
 
@@ -81,8 +81,8 @@ class VarianceSort(SortLearner):
     refine, noise
         As for :class:`cosmodag.Cosmo`: what is done with the order in place of the regression.
     threshold : float or "auto"
-        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where refinement
-        decides by evidence, 0.3 without.
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
+        refinement decides by evidence, 0.3 without.
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations; or leave the data alone, and
         regress without an intercept.
@@ -195,12 +195,11 @@ class EqualVariance(SortLearner):
     variance of its error, and every other has more. It needs no learning and is hard to beat where
     its assumption holds, as it does in the simulations of most papers; it depends on units.
 
-    The conditional covariance of the variables still to come is brought up to date by one Schur
-    complement per step, :math:`S - S_{\cdot j} S_{j \cdot} / S_{jj}`: O(d³) in all. Variables that
-    those before determine exactly, as all are from the n-th on when rows are few, follow by their
-    variance.
+    How variances are conditioned, and what happens where rows are few:
+    :func:`cosmodag.refine.starts.equal_variance_order`.
 
-    Parameters and attributes are those of :class:`VarianceSort`.
+    Parameters and attributes are those of :class:`VarianceSort`; the order is pruned by default,
+    which at 1,000 variables takes a hundredth of the time of the adaptive lasso.
 
     Examples
     --------
@@ -211,22 +210,21 @@ class EqualVariance(SortLearner):
     True
     """
 
+    def __init__(
+        self,
+        *,
+        criterion: str = "bic",
+        refine: str | None = "prune",
+        noise: str = "equal-variance",
+        threshold: Setting = "auto",
+        scale: str = "center",
+    ) -> None:
+        super().__init__(
+            criterion=criterion, refine=refine, noise=noise, threshold=threshold, scale=scale
+        )
+
     def _sort(self, data: NDArray[np.float32]) -> NDArray[np.intp]:
-        covariance = np.cov(data, rowvar=False, bias=True, dtype=np.float64)
-        variances = np.diag(covariance).copy()
-        left = np.arange(len(variances))
-        order = []
-        while len(left):
-            conditional = np.diag(covariance)[left]
-            conditional = np.where(conditional > NEGLIGIBLE * variances[left], conditional, 0.0)
-            place = np.lexsort((variances[left], conditional))[0]
-            next_one = left[place]
-            if conditional[place] > 0:
-                row = covariance[next_one]
-                covariance = covariance - np.outer(row, row) / row[next_one]
-            order.append(next_one)
-            left = np.delete(left, place)
-        return np.asarray(order, dtype=np.intp)
+        return np.asarray(equal_variance_order(Moments.of(data.astype(np.float64))), np.intp)
 
 
 class EmptyGraph(StructureLearner):

@@ -1,13 +1,24 @@
 """COSMO: structure learning without an acyclicity constraint (Massidda et al., ICLR 2024)."""
 
+import warnings
 from typing import Any
 
+import numpy as np
+
+from cosmodag.dags import order_of
+from cosmodag.errors import DataWarning
 from cosmodag.learners.annealed import AnnealedLearner
+from cosmodag.learners.base import Learnt, Prepared
 from cosmodag.learners.settings import default_settings, default_steps
 from cosmodag.learners.trained import Setting
 from cosmodag.mechanism import Linear, Mechanism
+from cosmodag.solver.watch import Watch
 
 __all__ = ["Cosmo"]
+
+# Variables from which, with fewer rows than variables, the order of variances is as good as the one
+# that training finds: 3.2 % of arcs violated by either at 5,000, 2.0 and 3.4 % at 2,000.
+_TOO_LARGE = 5_000
 
 
 class Cosmo(AnnealedLearner):
@@ -66,8 +77,8 @@ class Cosmo(AnnealedLearner):
         class is decided), Gaussian with one variance, or not Gaussian. ``"auto"`` lets the data
         choose; ``noise_`` and ``noise_reason_`` say what it chose and why.
     threshold : float or "auto"
-        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where refinement
-        decides by evidence, 0.3 without.
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
+        refinement decides by evidence, 0.3 without.
     restarts : int
         Solve so many problems at once from different starts, and keep the one with the best
         penalised objective on all data.
@@ -168,6 +179,19 @@ class Cosmo(AnnealedLearner):
 
     def _mechanism(self) -> Mechanism:
         return Linear()
+
+    def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+        n, d = given.data.shape
+        if self.epochs == "auto" and self.refine is not None and d >= _TOO_LARGE and n < d:
+            warnings.warn(
+                f"With {d:,} variables and only {n:,} rows, training was found to order variables "
+                "no better than their variances do, so that the order of variances is refined in "
+                "its place: set epochs to a number to train all the same.",
+                DataWarning,
+                stacklevel=3,
+            )
+            return Learnt(None, order_of(given.data.var(axis=0, dtype=np.float64)))
+        return super()._learn(given, watch)
 
     def _rule(self, d: int) -> dict[str, float]:
         return default_settings(d)

@@ -5,9 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from cosmodag.dags import DENSE_LIMIT
 from cosmodag.errors import DataError
 from cosmodag.learners.base import Learnt, Prepared, Refined, Setting, StructureLearner
 from cosmodag.learners.checks import check_count, check_number
@@ -124,8 +122,7 @@ class OrderSearch(StructureLearner):
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         d = given.X.shape[1]
-        nothing = sparse.csr_array((d, d)) if d > DENSE_LIMIT else np.zeros((d, d))
-        return Learnt(nothing, np.arange(d) if self._start is None else self._places(self._start))
+        return Learnt(None, np.arange(d) if self._start is None else self._places(self._start))
 
     def _places(self, order: list[Any]) -> NDArray[np.intp]:
         """Column numbers of an order of names or numbers, each of which must be there once."""
@@ -146,8 +143,3 @@ class OrderSearch(StructureLearner):
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
         starts = {} if self._start is None else {"given": self._order}
         return refine_linear(self, given, starts, watch)
-
-    def _take(self, refined: Refined) -> None:
-        super()._take(refined)
-        if hasattr(self, "weights_"):
-            self.raw_weights_: NDArray[np.float64] = self.weights_

@@ -115,7 +115,7 @@ class TrainedLearner(StructureLearner):
         solved = list(solve_many(solver, problems, device=self._device, watch=watch))
         best = self._best(solved, problems)
         self._warn_of_limits(best.solution)
-        found = read_out(best.solution, problems[best.index], self._raw_cut, best.plan.device)
+        found = read_out(best.solution, problems[best.place], self._raw_cut, best.plan.device)
         return Learnt(
             raw_weights=self._strengths(found, best.solution),
             order=found.order,
@@ -177,7 +177,7 @@ class TrainedLearner(StructureLearner):
 
 def _loss(one: Solved, problems: list[Problem]) -> float:
     """Objective of a solution on all rows of its problem, at the settings with which it ended."""
-    problem = problems[one.index]
+    problem = problems[one.place]
     return float(
         one.solution.recipe.full_loss(one.solution.parameters, problem.data, problem.settings)
     )
@@ -190,5 +190,5 @@ def _other_orders(solved: list[Solved], best: Solved) -> dict[str, NDArray[np.in
         solution = one.solution
         order = solution.recipe.structure.order_of(solution.parameters)
         if one is not best and solution.diverged_at is None and order is not None:
-            orders[f"restart {one.index + 1}"] = order
+            orders[f"restart {one.place + 1}"] = order
     return orders

@@ -15,7 +15,7 @@ class Solved(NamedTuple):
 
     Attributes
     ----------
-    index
+    place
         The place of the problem among those given.
     solution
         What came of it.
@@ -23,7 +23,7 @@ class Solved(NamedTuple):
         How it was solved.
     """
 
-    index: int
+    place: int
     solution: Solution
     plan: Plan
 

@@ -78,12 +78,12 @@ class Plan:
 
     @property
     def backend(self) -> str:
-        """Names of the backends, for people."""
+        """Names of the backends that train, for people; a method may need none."""
         names = dict.fromkeys(backend.name for backend in self.backends.values())
-        return " + ".join(names) or "scipy"
+        return " + ".join(names) or "closed form"
 
     def facts(self) -> dict[str, object]:
-        """The plan as plain values."""
+        """Give the plan as plain values."""
         return {
             "device": self.device.device_kind,
             "backend": self.backend,

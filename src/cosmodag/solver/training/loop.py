@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from cosmodag.objective import arc_squares
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.training.adam import State, adam_step
 from cosmodag.solver.training.passes import Passes
@@ -114,8 +115,8 @@ def _undo_outside(
     """Take a round's parameters back where the guard fails; Adam keeps its moments."""
     assert recipe.guard is not None
     count, first = state.undone
-    strengths = recipe.strengths(state.parameters, settings, support)
-    inside = recipe.guard.holds(strengths, settings)
+    weights = recipe.structure.orient(state.parameters, settings, support)
+    inside = recipe.guard.holds(jnp.sqrt(arc_squares(weights)), settings)
     keep = inside & (count < recipe.guard.patience(settings))
     return state._replace(
         parameters=jax.tree.map(partial(jnp.where, keep), state.parameters, before),

@@ -64,12 +64,13 @@ def train(batch: Batch, state: State, rounds: int, watch: Watch, first: int = 0)
         pace = max(time.perf_counter() - begin, 1e-9) / piece
         most = max(1, int(batch.chunk_seconds / pace))
         done += piece
-        if done % between == 0 or done == rounds:
-            marks.append(first + done)
-            losses.append(loss)
         watch.advance(piece * batch.size, _note(loss))
         stopped = watch.stop if done < rounds else None
-        if np.all(np.asarray(state.diverged_at) >= 0):
+        all_diverged = bool(np.all(np.asarray(state.diverged_at) >= 0))
+        if done % between == 0 or done == rounds or stopped or all_diverged:
+            marks.append(first + done)
+            losses.append(loss)
+        if all_diverged:
             break
     return Trained(state, done, stopped, marks, losses)
 
