@@ -1,40 +1,47 @@
-"""Every learner, with settings that make it quick, and the problems they share."""
+"""Every learner of the registry, with settings that make it quick, and the problems they share."""
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cosmodag import (
-    Cosmo,
-    Dagma,
-    EmptyGraph,
-    EqualVariance,
-    NoCurl,
-    Notears,
-    R2Sort,
-    RandomSort,
-    VarianceSort,
-)
 from cosmodag.learners import StructureLearner
+from cosmodag.learners.registry import LEARNERS
 
-LEARNERS: dict[str, Callable[[], StructureLearner]] = {
-    "Cosmo": partial(Cosmo, epochs=30, random_state=0),
-    "Cosmo-restarts": partial(Cosmo, epochs=10, restarts=3, random_state=0),
-    "VarianceSort": VarianceSort,
-    "VarianceSort-least-squares": partial(VarianceSort, criterion="none"),
-    "R2Sort": R2Sort,
-    "RandomSort": partial(RandomSort, random_state=0),
-    "EqualVariance": EqualVariance,
-    "EmptyGraph": EmptyGraph,
-    "Notears": Notears,
-    "Notears-paper": partial(Notears, variant="paper", epochs=5, max_iter=2, random_state=0),
-    "Dagma": partial(Dagma, max_iter=2000),
-    "Dagma-paper": partial(Dagma, variant="paper", epochs=5, random_state=0),
-    "NoCurl": NoCurl,
-    "NoCurl-paper": partial(NoCurl, variant="paper", epochs=5, random_state=0),
-    "NoCurl-joint": partial(NoCurl, joint=True, variant="paper", epochs=5, random_state=0),
+PAPER = {"variant": "paper", "epochs": 5, "random_state": 0}
+
+# By the name of the class, then by what the variant changes: the settings. A learner that is not
+# here fails `test_every_learner_has_quick_settings`.
+QUICK: dict[str, dict[str, dict[str, Any]]] = {
+    "Cosmo": {
+        "": {"epochs": 30, "random_state": 0},
+        "unrefined": {"epochs": 30, "refine": None, "random_state": 0},
+        "searched": {"epochs": 30, "refine": "order", "random_state": 0},
+        "restarts": {"epochs": 10, "restarts": 3, "random_state": 0},
+    },
+    "CosmoMLP": {
+        "": {"epochs": 10, "hidden": (3,), "random_state": 0},
+        "unrefined": {"epochs": 10, "hidden": (3,), "refine": None, "random_state": 0},
+    },
+    "OrderSearch": {"": {"random_state": 0}},
+    "Notears": {"": {}, "paper": {**PAPER, "max_iter": 2}},
+    "NotearsMLP": {"": {"max_iter": 1, "hidden": (3,), "random_state": 0}},
+    "Dagma": {"": {"max_iter": 2000}, "paper": PAPER},
+    "DagmaMLP": {"": {"max_iter": 100, "hidden": (3,), "random_state": 0}},
+    "NoCurl": {"": {}, "paper": PAPER, "joint": {**PAPER, "joint": True}},
+    "EqualVariance": {"": {}},
+    "VarianceSort": {"": {}, "least-squares": {"criterion": "none"}, "pruned": {"refine": "prune"}},
+    "R2Sort": {"": {}},
+    "RandomSort": {"": {"random_state": 0}},
+    "EmptyGraph": {"": {}},
+}
+
+CATALOGUE: dict[str, Callable[[], StructureLearner]] = {
+    f"{name}-{variant}" if variant else name: partial(entry.load(), **settings)
+    for name, entry in LEARNERS.items()
+    for variant, settings in QUICK.get(name, {}).items()
 }
 
 

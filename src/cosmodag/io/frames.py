@@ -141,8 +141,8 @@ def _from_array(data: Any, source: str) -> NDArray[Any]:
         raise DataError(f"Complex data not supported: {source} must hold real numbers.")
     if array.ndim != 2:
         raise DataError(
-            f"{source} has {array.ndim} dimension(s), shape {array.shape}: rows of samples and "
-            "columns of variables are expected, so reshape it to two dimensions."
+            f"{source} has {array.ndim} dimension(s), shape {array.shape}, where rows of samples "
+            "and columns of variables are expected. Reshape your data to two dimensions."
         )
     if array.dtype.kind == "f":
         return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)

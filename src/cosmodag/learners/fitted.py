@@ -187,12 +187,11 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     def _prepared(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training data's columns and prepare it alike."""
         check_is_fitted(self, "adjacency_")
+        shape = getattr(X, "shape", ())
+        if len(shape) == 2:  # before a table of one column is refused as such
+            self._check_columns(shape[1])
         table = as_table(X, fewest_rows=1)
-        if len(table.names) != self.n_features_in_:
-            raise DataError(
-                f"The table has {len(table.names)} columns, but the model was fitted on "
-                f"{self.n_features_in_}."
-            )
+        self._check_columns(len(table.names))
         known = getattr(self, "feature_names_in_", None)
         if known is not None and not isinstance(X, np.ndarray | list | tuple):
             for place, (given, name) in enumerate(zip(table.names, known, strict=True)):
@@ -202,3 +201,10 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
                         "give the columns in the same order."
                     )
         return self._preparation.apply(table.X).astype(np.float64)
+
+    def _check_columns(self, columns: int) -> None:
+        if columns != self.n_features_in_:
+            raise DataError(
+                f"X has {columns} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input: give the columns it was fitted on."
+            )

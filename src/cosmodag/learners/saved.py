@@ -17,7 +17,14 @@ from cosmodag.learners.registry import LEARNERS
 __all__ = ["load", "save"]
 
 _MATRICES = ("raw_weights_", "weights_", "adjacency_")
-_FACTS = ("stopped_", "was_cyclic_", "dropped_arcs_")
+_FACTS = (
+    "stopped_",
+    "was_cyclic_",
+    "dropped_arcs_",
+    "noise_",
+    "noise_reason_",
+    "refine_report_",
+)
 
 
 def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -> None:

@@ -204,6 +204,8 @@ class _Graph:
                 reach = _reachable(self.adjacency)
             if reach[v, u] or (turns and u in changed):
                 self.adjacency[v, u] = turns
+                if turns:
+                    reach = _reachable(self.adjacency)
                 continue
             self.adjacency[u, v] = True
             changed |= {u, v} if turns else {v}
@@ -215,6 +217,7 @@ class _Graph:
         gains = np.where(self.adjacency, np.nan, 0.0)
         for v, needed in self.needed.items():
             gains[needed.inputs, v] = needed.gains
+        gains[~self.adjacency] = 0.0
         places = np.argsort(self.problem.given)
         against = self.adjacency & (places[:, None] > places)
         return PrunedNetworks(
@@ -235,8 +238,11 @@ class _Graph:
         return needed_inputs(data, candidates, required, self.problem.effort)
 
     def _set_inputs(self, v: int, needed: Needed | None) -> None:
-        needed = needed or self.needed.get(v)
-        if needed is None:
+        if needed is None and v in self.needed:
+            # Not judged again: it keeps what it had, but for arcs turned round in the meantime.
+            inputs = self.needed[v].inputs
+            self.adjacency[:, v] &= np.isin(np.arange(self.problem.d), inputs)
+        elif needed is None:
             self.adjacency[:, v] = self.problem.candidates(_UNJUDGED_SHARE)[:, v]
         else:
             self.adjacency[:, v] = False
