@@ -22,7 +22,7 @@ from cosmodag.refine.state import (
     would_enter,
 )
 
-__all__ = ["Worker", "evaluate", "new_worker", "place", "regrow_all", "sweep"]
+__all__ = ["Worker", "collect_pairs", "evaluate", "new_worker", "place", "regrow_all", "sweep"]
 
 # More than rounding, in units of log-likelihood.
 LEAST_IMPROVEMENT = 1e-6
@@ -47,7 +47,6 @@ class Worker(NamedTuple):
     tails: NDArray[np.int64]
     heads: NDArray[np.int64]
     hope: NDArray[np.float64]  # what a variable may gain at most, about
-    nobody: NDArray[np.bool_]  # empty
     best: NDArray[np.int64]  # tail, head, kind of the best move
 
 
@@ -67,7 +66,6 @@ def new_worker(key: NDArray[np.float64], capacity: int, width: int) -> Worker:
         np.empty(2 * width, np.int64),
         np.empty(2 * width, np.int64),
         np.zeros(d),
-        np.zeros(0, np.bool_),
         np.zeros(3, np.int64),
     )
 
@@ -144,12 +142,10 @@ def _admissible(rules: Any, state: Any, worker: Any, count: int, v: int, u: int,
 
 @borrowing
 def _consider(
-    rules: Any, state: Any, worker: Any, s: int, w: int, kind: int, n: int, touched: Any
+    rules: Any, state: Any, worker: Any, s: int, w: int, kind: int, n: int
 ) -> int:
-    """Note whose path changes as s and w change places; −1 where that is not known now."""
+    """Note whose path changes as s and w change places."""
     stamp = worker.stamp[0]
-    if len(touched) and (touched[s] or touched[w]):
-        return -1
     gainer, loser = (w, s) if kind < 2 else (s, w)
     if on_path(state, loser, gainer):
         worker.loses[loser] = stamp
@@ -189,9 +185,9 @@ def _losers_first(worker: Any, n: int) -> None:
 
 @borrowing
 def _find_changed(
-    rules: Any, state: Any, worker: Any, count: int, v: int, u: int, kind: int, touched: Any
+    rules: Any, state: Any, worker: Any, count: int, v: int, u: int, kind: int
 ) -> int:
-    """Write down whose paths a move changes; give how many, −1 where that is not known now."""
+    """Write down whose paths a move changes; give how many."""
     stamp, key, mark = worker.stamp[0], worker.key, worker.mark
     low, high = key[v], key[u]
     n = 0
@@ -208,9 +204,7 @@ def _find_changed(
                     continue
                 if (key[w] > key[s]) == (kind < 2):
                     continue
-                n = _consider(rules, state, worker, s, w, kind, n, touched)
-                if n < 0:
-                    return -1
+                n = _consider(rules, state, worker, s, w, kind, n)
     return n
 
 
@@ -261,7 +255,7 @@ def _write_keys(worker: Any, count: int, base: float) -> None:
 
 @borrowing
 def _try(
-    rules: Any, state: Any, worker: Any, v: int, u: int, kind: int, best: float, nobody: Any
+    rules: Any, state: Any, worker: Any, v: int, u: int, kind: int, best: float
 ) -> float:
     """What a move is worth; anything not above ``best`` where it is not better."""
     worker.stamp[0] += 1
@@ -270,7 +264,7 @@ def _try(
         return -np.inf
     if not _admissible(rules, state, worker, count, v, u, kind):
         return -np.inf
-    n = _find_changed(rules, state, worker, count, v, u, kind, nobody)
+    n = _find_changed(rules, state, worker, count, v, u, kind)
     _losers_first(worker, n)
     _write_keys(worker, count, worker.key[v] - 1.0 if kind < 2 else worker.key[u])
     gain = _gain_of(rules, state, worker, n, best)
@@ -280,7 +274,7 @@ def _try(
 
 
 @borrowing
-def _collect_pairs(rules: Any, state: Any, worker: Any, x: int, without_arcs: bool) -> int:
+def collect_pairs(rules: Any, state: Any, worker: Any, x: int, without_arcs: bool) -> int:
     """Pairs (v, later u) of x with another: arcs, and those where u would enter v's path."""
     key, tails, heads = state.key, worker.tails, worker.heads
     n = 0
@@ -312,16 +306,15 @@ def _collect_pairs(rules: Any, state: Any, worker: Any, x: int, without_arcs: bo
 
 
 @borrowing
-def evaluate(rules: Any, state: Any, worker: Any, x: int, without_arcs: bool) -> float:
-    """Find the best move of x; give what it is worth, 0 for none. The state is only read."""
-    nobody = worker.nobody
-    n = _collect_pairs(rules, state, worker, x, without_arcs)
-    best = LEAST_IMPROVEMENT
-    found = False
-    for i in range(n):
+def evaluate(rules: Any, state: Any, worker: Any, tails: Any, heads: Any) -> float:
+    """Find the best move for some pairs; give what it is worth, 0 for none, and leave it in
+    ``worker.best``. The state is only read.
+    """
+    best, found = LEAST_IMPROVEMENT, False
+    for i in range(len(tails)):
+        v, u = tails[i], heads[i]
         for kind in range(4):
-            v, u = worker.tails[i], worker.heads[i]
-            gain = _try(rules, state, worker, v, u, kind, best, nobody)
+            gain = _try(rules, state, worker, v, u, kind, best)
             if worker.scratch.overflow[0]:
                 return 0.0
             if gain > best:
@@ -331,25 +324,16 @@ def evaluate(rules: Any, state: Any, worker: Any, x: int, without_arcs: bool) ->
 
 
 @borrowing
-def place(rules: Any, state: Any, worker: Any, v: int, u: int, kind: int, touched: Any) -> int:
-    """Make a move: order and positions only. Gives how many paths it changes, −1 if not made.
+def place(rules: Any, state: Any, worker: Any) -> int:
+    """Make the move in ``worker.best``: order and positions only.
 
-    ``touched`` marks variables whose records are out of date: a move that meets one is not made.
+    Gives how many paths it changes; they are in ``worker.changed``, to be grown anew.
     """
     worker.stamp[0] += 1
+    v, u, kind = worker.best
     key = worker.key
-    if key[v] > key[u]:
-        return -1
     count = _gather(state, worker, v, u, kind)
-    if count < 0 or not _admissible(rules, state, worker, count, v, u, kind):
-        return -1
-    if len(touched):
-        for i in range(count):
-            if touched[worker.moved[i]]:
-                return -1
-    n = _find_changed(rules, state, worker, count, v, u, kind, touched)
-    if n < 0:
-        return -1
+    n = _find_changed(rules, state, worker, count, v, u, kind)
     first, last, stamp = int(key[v]), int(key[u]), worker.stamp[0]
     line = worker.scratch.candidates
     at = count if kind < 2 else 0
@@ -389,7 +373,6 @@ def sweep(
     the number of moves, and how many variables were tried.
     """
     moves, tried = 0, 0
-    nobody = worker.nobody
     worker.scratch.work[0] = 0
     for at in range(first, len(turn)):
         x = turn[at]
@@ -397,14 +380,15 @@ def sweep(
             continue
         if worker.scratch.work[0] > budget:
             return at, PAUSED, 0, moves, tried
-        gain = evaluate(rules, state, worker, x, without_arcs)
+        n = collect_pairs(rules, state, worker, x, without_arcs)
+        gain = evaluate(rules, state, worker, worker.tails[:n], worker.heads[:n])
         if worker.scratch.overflow[0]:
             return at, FULL, 0, moves, tried
         tried += 1
         state.dirty[x] = gain > 0.0
         if gain <= 0.0:
             continue
-        n = place(rules, state, worker, worker.best[0], worker.best[1], worker.best[2], nobody)
+        n = place(rules, state, worker)
         moves += 1
         if not regrow_all(rules, state, worker, worker.changed[:n], state.pool):
             return at + 1, FULL, n, moves, tried
