@@ -9,9 +9,9 @@ from cosmodag.refine import searching
 from cosmodag.refine.moments import Moments
 from cosmodag.refine.order_search import search_order
 from cosmodag.refine.prune import prune
+from cosmodag.refine.rules import rules_of
 from cosmodag.refine.scores import equal_variance_total, gaussian_total
 from cosmodag.refine.searching import Searching
-from cosmodag.refine.state import rules_of
 
 
 def generator():

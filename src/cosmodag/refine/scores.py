@@ -16,7 +16,6 @@ __all__ = [
     "gaussian_total",
     "noise_variances",
     "total_of",
-    "typical_variance",
 ]
 
 SCORES = ("gaussian", "equal-variance")
@@ -35,12 +34,6 @@ def noise_variances(moments: Moments, graph: Graph) -> NDArray[np.float64]:
 def gaussian_total(moments: Moments, graph: Graph, penalty: float) -> float:
     """−Σ_v (n_v/2) log(share of the variance left) − c · arcs: does not depend on units."""
     return float(-0.5 * moments.own_rows @ np.log(graph.residuals)) - penalty * graph.arcs
-
-
-def typical_variance(moments: Moments, graph: Graph) -> float:
-    """Median noise variance of the columns that vary; robust to equations that lack a parent."""
-    left = noise_variances(moments, graph)[moments.own_scales > 0]
-    return float(np.median(left)) if len(left) else 1.0
 
 
 def equal_variance_total(moments: Moments, graph: Graph, penalty: float) -> float:
@@ -65,7 +58,7 @@ def compare_variances(moments: Moments, graph: Graph) -> float:
     left = noise_variances(moments, graph)[varies]
     equal = -0.5 * rows.sum() * math.log(float(rows @ left) / rows.sum())
     unequal = -0.5 * float(rows @ np.log(left))
-    return equal - unequal + 0.5 * (len(rows) - 1) * math.log(float(rows.mean()))
+    return float(equal - unequal) + 0.5 * (len(rows) - 1) * math.log(float(rows.mean()))
 
 
 def total_of(score: str, moments: Moments, graph: Graph, penalty: float) -> float:

@@ -8,22 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
-from cosmodag.refine.moves import (
-    DONE,
-    FULL,
-    Worker,
-    collect_pairs,
-    evaluate,
-    new_worker,
-    place,
-    regrow_all,
-    sweep,
-)
-from cosmodag.refine.state import Pool, Rules, State, announce, empty_state, new_pool
+from cosmodag.refine.moves import Worker, new_worker, place
+from cosmodag.refine.rules import Rules
+from cosmodag.refine.state import Pool, State, announce, empty_state, new_pool
+from cosmodag.refine.trials import DONE, FULL, collect_pairs, evaluate, regrow_all, sweep
 
-__all__ = ["Searching"]
+__all__ = ["Searching", "Stopped"]
 
-# Longest list of who must hear of a move; beyond it (hubs of very large graphs) gains are estimates.
+# Longest list of who must hear of a move; beyond it gains are estimates.
 WIDTH = 2048
 FIRST_CAPACITY = 64
 # Multiplications between two questions whether to stop: a fraction of a second.
@@ -93,8 +85,6 @@ class Searching:
         self.capacity = min(2 * self.capacity, len(self.state.order))
         self._hire()
 
-    # Growing many variables anew -------------------------------------------------------------
-
     def _fit(self) -> None:
         """Grow every variable, and write all lists anew."""
         self._regrow(self.state.order.copy())
@@ -104,7 +94,9 @@ class Searching:
         """Grow some variables on all their predecessors, on all threads."""
         if not len(variables):
             return
-        count = 1 if len(self.state.order) < THREADED_FROM else min(8 * self.threads, len(variables))
+        count = (
+            1 if len(self.state.order) < THREADED_FROM else min(8 * self.threads, len(variables))
+        )
         blocks = np.array_split(variables, count)
         pools = self.run(self._regrow_block, blocks)
         for block, pool in zip(blocks, pools, strict=True):
@@ -151,8 +143,6 @@ class Searching:
         larger.used[:] = own.used
         self.state = self.state._replace(pool=larger)
 
-    # Rounds of moves -----------------------------------------------------------------------------
-
     def improve(self, dirty: NDArray[np.bool_], without_arcs: bool) -> int:
         """Try some variables, and those that moves change, until no move helps; count the moves."""
         before = self.moves
@@ -196,14 +186,15 @@ class Searching:
                 worker = self.workers.get()
                 worker.key[:] = self.state.key
                 n = collect_pairs(self.rules, self.state, worker, x, without_arcs)
-                pairs = [(worker.tails[i : i + 1].copy(), worker.heads[i : i + 1].copy()) for i in range(n)]
+                tails, heads = worker.tails[:n].copy(), worker.heads[:n].copy()
+                pairs = [(tails[i : i + 1], heads[i : i + 1]) for i in range(n)]
                 self.workers.put(worker)
                 found = self.run(self._evaluate, pairs)
                 if any(gain is None for gain, _ in found):
                     self._widen()
                     continue
                 self.tried += 1
-                gain, move = max(found, key=lambda one: one[0], default=(0.0, None))
+                gain, move = max(found, key=lambda one: float(one[0]), default=(0.0, tails))
                 self.state.dirty[x] = gain > 0
                 if gain > 0:
                     self._make(move)
@@ -248,6 +239,3 @@ def _settle(state: Any, variables: Any) -> None:
     for v in variables:
         announce(state, v)
         state.dirty[v] = True
-
-
-__all__ += ["Stopped"]
