@@ -64,6 +64,7 @@ def search_order(
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
+    pairs: bool = True,
 ) -> Searched:
     r"""Improve an order by moves along the arcs of its pruned graph.
 
@@ -100,6 +101,9 @@ def search_order(
         Called with the moves so far and the score after each round.
     threads : int, optional
         Used from 2,000 variables on; the result does not depend on it.
+    pairs : bool
+        Whether a scale-free search ends with moves between variables without an arc, where one
+        would enter the other's parents: up to 150 variables, and worth it for the best of starts.
 
     Examples
     --------
@@ -124,7 +128,7 @@ def search_order(
     with mapper(count) as run:
         search = Searching(rules, checked, run, count, random, should_stop or (lambda: False))
         try:
-            for phase in _phases(score, d):
+            for phase in _phases(score, d, pairs):
                 search.rules = search.rules._replace(slack=np.inf if phase.exact else penalty)
                 for _ in range(ROUNDS):
                     rounds += 1
@@ -153,11 +157,11 @@ class _Phase(NamedTuple):
     without_arcs: bool  # pairs of variables without an arc are tried too
 
 
-def _phases(score: str, d: int) -> list[_Phase]:
+def _phases(score: str, d: int, pairs: bool) -> list[_Phase]:
     """List the phases: moves along arcs until none helps, then between variables without an arc."""
-    arcs, pairs = _Phase(False, True, False), _Phase(False, False, True)
+    arcs = _Phase(False, True, False)
     if score == "gaussian" and d <= CAREFUL_UP_TO:
-        return [arcs, pairs] if d <= PAIRS_UP_TO else [arcs]
+        return [arcs, _Phase(False, False, True)] if pairs and d <= PAIRS_UP_TO else [arcs]
     scale_free = [_Phase(False, False, False), arcs]
     if score == "gaussian":
         return scale_free

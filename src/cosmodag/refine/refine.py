@@ -26,7 +26,7 @@ from cosmodag.refine.starts import equal_variance_order, respecting, variance_or
 __all__ = ["Refined", "further_starts", "refine_linear"]
 
 # Up to these sizes a random start, and the equal-variance order, cost little.
-RANDOM_UP_TO = 200
+RANDOM_UP_TO = 40
 RANDOM = "random"
 EQUAL_VARIANCE_UP_TO = 2000
 # Spread of log noise variances, beyond sampling, with which one variance for all is worth a search.
@@ -82,7 +82,9 @@ class _Job:
     on_progress: Callable[[int, float], None] | None
     threads: int | None
 
-    def finish(self, method: str, score: str, name: str, order: NDArray[np.int64]) -> "_Result":
+    def finish(
+        self, method: str, score: str, name: str, order: NDArray[np.int64], pairs: bool = False
+    ) -> "_Result":
         """Prune, or search from, one start."""
         begin = time.perf_counter()
         if method == "prune" or self.should_stop():
@@ -109,6 +111,7 @@ class _Job:
                 should_stop=self.should_stop,
                 on_progress=self.on_progress,
                 threads=self.threads,
+                pairs=pairs,
             )
             order, graph, total, moves = found.order, found.graph, found.score, found.moves
             before_it, early = found.start_score, found.ended_early
@@ -251,6 +254,10 @@ def _best(
 ) -> tuple[_Result, list[dict[str, Any]]]:
     results = [job.finish(method, score, name, order) for name, order in orders.items()]
     best = max(results, key=lambda result: result.total)
+    if method == "order" and score == "gaussian":
+        name = f"{best.entry['start']}, searched"
+        best = job.finish(method, score, name, best.order, pairs=True)
+        results.append(best)
     best.entry["chosen"] = True
     early = any(result.ended_early for result in results)
     report = [result.entry for result in results]
