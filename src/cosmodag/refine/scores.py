@@ -22,8 +22,24 @@ SCORES = ("gaussian", "equal-variance")
 
 
 def default_penalty(n: float, d: int) -> float:
-    """Penalty c per arc, in units of log-likelihood: an extended BIC, log max(n, d)."""
-    return math.log(max(n, d, 2))
+    r"""Penalty c per arc, in units of log-likelihood: an extended BIC, never below :math:`\log n`.
+
+    .. math:: c = \max\left(\log n,\; \tfrac12 \log n + \tfrac34 \log d\right)
+
+    BIC's ½ log n lets arcs through that chance makes: with few rows or many variables most of those
+    found are false. On fresh tables in arbitrary units with small coefficients, differences between
+    equivalence classes at c = ½, ¾, 1, 1½ and 2 log n were 38, 27, 25, 28, 30 (d = 50, n = 1,000),
+    75, 57, 47, 49, 50 (d = 50, n = 200) and 1483, 503, 298, 240, 251 (d = 300, n = 200; 236 at this
+    c). On the true order of strong linear graphs (ER4, n = 1,000) wrong arcs per variable at
+    c = log max(n, d) and ½ log n + log d were .056 and .034 (d = 500), .057 and .007 (d = 2,000),
+    but .38 and .55 where rows are few (d = 100, n = 200): hence ¾.
+
+    Examples
+    --------
+    >>> round(default_penalty(1000, 30), 2), round(default_penalty(1000, 20_000), 2)
+    (6.91, 10.88)
+    """
+    return max(math.log(max(n, 2)), 0.5 * math.log(max(n, 2)) + 0.75 * math.log(max(d, 1)))
 
 
 def noise_variances(moments: Moments, graph: Graph) -> NDArray[np.float64]:

@@ -12,8 +12,6 @@ from cosmodag.refine.scores import default_penalty
 
 __all__ = ["equal_variance_order", "respecting", "variance_order"]
 
-# Conditioning on all predecessors is worth its noise while there are this many rows for each.
-ROWS_PER_VARIABLE = 4
 FIRST_ROOM = 48
 
 
@@ -72,18 +70,18 @@ def equal_variance_order(
     condition:
 
     - *exact*, on all variables in order, by a Cholesky factorisation that chooses its pivots:
-      O(d³/3), a second at d = 1,000. Variables that those before determine follow by their
-      variance.
+      O(d³/3), a tenth of a second at d = 1,000. Variables that those before determine follow by
+      their variance.
     - *sparse*, on those that explain more than the penalty per arc at the time they join, the
       useless dropped again whenever the list has doubled: O(d² k²) for lists of k. Not the same
-      order, and a better one where rows are few: conditioning on m of n rows' worth of variables
-      leaves n − m rows to tell variances apart.
+      order, and a better one only where d > n: arcs violated, ER4, exact and sparse: .0015 and
+      .008 at d = n = 1,000, .042 and .007 at d = 2,000; sorting by variance .033.
 
     Parameters
     ----------
     moments : Moments
     exact : bool, optional
-        Which way; by default exact where there are four rows per variable, and one set of rows.
+        Which way; by default exact where there are no fewer rows than variables, and one set of rows.
     penalty : float, optional
         Of the sparse way; by default `default_penalty`.
     before : (d, d) array of bool, optional
@@ -98,7 +96,7 @@ def equal_variance_order(
     """
     d = moments.variables
     if exact is None:
-        exact = len(moments.rows) == 1 and moments.rows[0] >= ROWS_PER_VARIABLE * d
+        exact = len(moments.rows) == 1 and moments.rows[0] >= d
     waiting = np.zeros(d, np.int64)
     rules = np.zeros((0, 0), np.bool_)
     if before is not None:
