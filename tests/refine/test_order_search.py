@@ -9,20 +9,19 @@ from cosmodag.refine import searching
 from cosmodag.refine.moments import Moments
 from cosmodag.refine.order_search import search_order
 from cosmodag.refine.prune import prune
+from cosmodag.refine.rules import rules_of
 from cosmodag.refine.scores import equal_variance_total, gaussian_total
 from cosmodag.refine.searching import Searching
-from cosmodag.refine.state import rules_of
 
 
 def generator():
     return np.random.default_rng(0)
 
 
-@pytest.fixture(params=[False, True], ids=["one by one", "in batches"])
-def batched(request, monkeypatch):
+@pytest.fixture(params=[False, True], ids=["compiled loop", "threads"])
+def threaded(request, monkeypatch):
     if request.param:
-        monkeypatch.setattr(searching, "BATCHED", 0)
-        monkeypatch.setattr(searching, "BATCH", 4)
+        monkeypatch.setattr(searching, "THREADED_FROM", 0)
     return request.param
 
 
@@ -33,7 +32,7 @@ def searching_from(moments, order, penalty, before=None, support=None, required=
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_kept_from_move_to_move_is_that_of_the_order_reached(seed, batched):
+def test_what_is_kept_from_move_to_move_is_that_of_the_order_reached(seed, threaded):
     random = np.random.default_rng(seed)
     table, _ = linear_table(random, 300, 12)
     counted = np.ones(table.shape)
@@ -95,7 +94,7 @@ def test_no_single_move_of_one_variable_over_an_arc_improves_the_result(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_constraints_hold_and_agree_with_the_definition(seed, batched):
+def test_constraints_hold_and_agree_with_the_definition(seed, threaded):
     random = np.random.default_rng(seed)
     d = 9
     table, _ = linear_table(random, 200, d)
@@ -166,7 +165,7 @@ def test_names_of_columns_do_not_matter(monkeypatch):
 
 
 @pytest.mark.parametrize("threads", [2, 3])
-def test_same_seed_same_result_on_any_number_of_threads(threads, batched):
+def test_same_seed_same_result_on_any_number_of_threads(threads, threaded):
     table, _ = linear_table(np.random.default_rng(2), 150, 30, density=0.15)
     moments = Moments.of(table)
     first, second = (

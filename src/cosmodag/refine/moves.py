@@ -11,25 +11,12 @@ from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
 from cosmodag.refine.grow import Scratch, new_scratch
-from cosmodag.refine.state import (
-    announce,
-    grow_among,
-    is_parent,
-    local_score,
-    may_be_parent,
-    on_path,
-    regrow,
-    would_enter,
-)
+from cosmodag.refine.state import is_parent, on_path, would_enter
 
-__all__ = ["Worker", "evaluate", "new_worker", "place", "regrow_all", "sweep"]
+__all__ = ["Worker", "admissible", "find_changed", "gather", "losers_first", "new_worker", "place"]
 
-# More than rounding, in units of log-likelihood.
-LEAST_IMPROVEMENT = 1e-6
 # Most variables that move together.
 TOGETHER = 100
-
-DONE, PAUSED, FULL = 0, 1, 2
 
 
 class Worker(NamedTuple):
@@ -47,7 +34,6 @@ class Worker(NamedTuple):
     tails: NDArray[np.int64]
     heads: NDArray[np.int64]
     hope: NDArray[np.float64]  # what a variable may gain at most, about
-    nobody: NDArray[np.bool_]  # empty
     best: NDArray[np.int64]  # tail, head, kind of the best move
 
 
@@ -67,14 +53,13 @@ def new_worker(key: NDArray[np.float64], capacity: int, width: int) -> Worker:
         np.empty(2 * width, np.int64),
         np.empty(2 * width, np.int64),
         np.zeros(d),
-        np.zeros(0, np.bool_),
         np.zeros(3, np.int64),
     )
 
 
 @borrowing
 def _sort_by_key(items: Any, count: int, key: Any) -> None:
-    """Insertion sort: few items, nearly sorted."""
+    """Sort by insertion: items are few, and nearly sorted."""
     for i in range(1, count):
         item = items[i]
         j = i - 1
@@ -85,7 +70,7 @@ def _sort_by_key(items: Any, count: int, key: Any) -> None:
 
 
 @borrowing
-def _gather(state: Any, worker: Any, v: int, u: int, kind: int) -> int:
+def gather(state: Any, worker: Any, v: int, u: int, kind: int) -> int:
     """Write down what moves, in order; give how many, or −1 for too many."""
     stamp, moved, mark, key = worker.stamp[0], worker.moved, worker.mark, worker.key
     low, high = key[v], key[u]
@@ -111,7 +96,8 @@ def _gather(state: Any, worker: Any, v: int, u: int, kind: int) -> int:
         else:
             for i in range(state.heard_count[w]):
                 a = state.heard[w, i]
-                if key[a] > key[w] and key[a] < high and mark[a] != stamp and is_parent(state, w, a):
+                between = key[w] < key[a] < high and mark[a] != stamp
+                if between and is_parent(state, w, a):
                     if count >= TOGETHER:
                         return -1
                     mark[a] = stamp
@@ -122,7 +108,7 @@ def _gather(state: Any, worker: Any, v: int, u: int, kind: int) -> int:
 
 
 @borrowing
-def _admissible(rules: Any, state: Any, worker: Any, count: int, v: int, u: int, kind: int) -> bool:
+def admissible(rules: Any, state: Any, worker: Any, count: int, v: int, u: int, kind: int) -> bool:
     """Tell whether a move respects what must stay before what."""
     if not len(rules.before):
         return True
@@ -143,13 +129,9 @@ def _admissible(rules: Any, state: Any, worker: Any, count: int, v: int, u: int,
 
 
 @borrowing
-def _consider(
-    rules: Any, state: Any, worker: Any, s: int, w: int, kind: int, n: int, touched: Any
-) -> int:
-    """Note whose path changes as s and w change places; −1 where that is not known now."""
+def _consider(rules: Any, state: Any, worker: Any, s: int, w: int, kind: int, n: int) -> int:
+    """Note whose path changes as s and w change places."""
     stamp = worker.stamp[0]
-    if len(touched) and (touched[s] or touched[w]):
-        return -1
     gainer, loser = (w, s) if kind < 2 else (s, w)
     if on_path(state, loser, gainer):
         worker.loses[loser] = stamp
@@ -175,7 +157,7 @@ def _note(worker: Any, w: int, n: int) -> int:
 
 
 @borrowing
-def _losers_first(worker: Any, n: int) -> None:
+def losers_first(worker: Any, n: int) -> None:
     """Put the variables that may gain least first: a hopeless move is then seen early."""
     changed, hope = worker.changed, worker.hope
     for i in range(1, n):
@@ -188,10 +170,8 @@ def _losers_first(worker: Any, n: int) -> None:
 
 
 @borrowing
-def _find_changed(
-    rules: Any, state: Any, worker: Any, count: int, v: int, u: int, kind: int, touched: Any
-) -> int:
-    """Write down whose paths a move changes; give how many, −1 where that is not known now."""
+def find_changed(rules: Any, state: Any, worker: Any, count: int, v: int, u: int, kind: int) -> int:
+    """Write down whose paths a move changes; give how many."""
     stamp, key, mark = worker.stamp[0], worker.key, worker.mark
     low, high = key[v], key[u]
     n = 0
@@ -208,148 +188,21 @@ def _find_changed(
                     continue
                 if (key[w] > key[s]) == (kind < 2):
                     continue
-                n = _consider(rules, state, worker, s, w, kind, n, touched)
-                if n < 0:
-                    return -1
+                n = _consider(rules, state, worker, s, w, kind, n)
     return n
 
 
 @borrowing
-def _all_before(rules: Any, worker: Any, w: int) -> int:
-    """Candidates of w: all that come before it, as positions are written in ``key``."""
-    key, candidates = worker.key, worker.scratch.candidates
-    at, m = key[w], 0
-    if len(rules.support) or len(rules.before):
-        for j in range(len(key)):
-            if key[j] < at and may_be_parent(rules, j, w):
-                candidates[m] = j
-                m += 1
-        return m
-    # Without a branch, which would be guessed wrong every other time.
-    for j in range(len(key)):
-        candidates[m] = j
-        m += key[j] < at
-    return m
+def place(rules: Any, state: Any, worker: Any) -> int:
+    """Make the move in ``worker.best``: order and positions only.
 
-
-@borrowing
-def _gain_of(rules: Any, state: Any, worker: Any, n: int, best: float) -> float:
-    """Sum of what the changed variables gain; given up once it cannot come near ``best``."""
-    hope = 0.0
-    for i in range(n):
-        hope += worker.hope[worker.changed[i]]
-    total = 0.0
-    for i in range(n):
-        w = worker.changed[i]
-        m = _all_before(rules, worker, w)
-        _, _, parents, residual = grow_among(rules, w, m, worker.scratch)
-        total += local_score(rules, w, parents, residual) - state.score[w]
-        hope -= worker.hope[w]
-        if total + hope < best - rules.slack:
-            return -np.inf
-    return total
-
-
-@borrowing
-def _write_keys(worker: Any, count: int, base: float) -> None:
-    """Positions as if moved: fractions just after ``base``."""
-    for i in range(count):
-        s = worker.moved[i]
-        worker.old_key[i] = worker.key[s]
-        worker.key[s] = base + (i + 1.0) / (count + 1.0)
-
-
-@borrowing
-def _try(
-    rules: Any, state: Any, worker: Any, v: int, u: int, kind: int, best: float, nobody: Any
-) -> float:
-    """What a move is worth; anything not above ``best`` where it is not better."""
-    worker.stamp[0] += 1
-    count = _gather(state, worker, v, u, kind)
-    if count < 0 or (count == 1 and (kind == 1 or kind == 3)):
-        return -np.inf
-    if not _admissible(rules, state, worker, count, v, u, kind):
-        return -np.inf
-    n = _find_changed(rules, state, worker, count, v, u, kind, nobody)
-    _losers_first(worker, n)
-    _write_keys(worker, count, worker.key[v] - 1.0 if kind < 2 else worker.key[u])
-    gain = _gain_of(rules, state, worker, n, best)
-    for i in range(count):
-        worker.key[worker.moved[i]] = worker.old_key[i]
-    return gain
-
-
-@borrowing
-def _collect_pairs(rules: Any, state: Any, worker: Any, x: int, without_arcs: bool) -> int:
-    """Pairs (v, later u) of x with another: arcs, and those where u would enter v's path."""
-    key, tails, heads = state.key, worker.tails, worker.heads
-    n = 0
-    first = state.path_at[x]
-    for i in range(first, first + state.length[x]):
-        if state.pool.kept[i] and n < len(tails):
-            tails[n], heads[n] = state.pool.paths[i], x
-            n += 1
-    for i in range(state.heard_count[x]):
-        y = state.heard[x, i]
-        if n >= len(tails):
-            break
-        if key[y] > key[x]:
-            if is_parent(state, x, y):
-                tails[n], heads[n] = x, y
-                n += 1
-        elif without_arcs and not is_parent(state, y, x):
-            if would_enter(rules, state, y, x, worker.scratch) >= 0.0:
-                tails[n], heads[n] = y, x
-                n += 1
-    if without_arcs:
-        for i in range(state.hears_count[x]):
-            y = state.hears[x, i]
-            if n < len(tails) and key[y] > key[x] and not is_parent(state, x, y):
-                if would_enter(rules, state, x, y, worker.scratch) >= 0.0:
-                    tails[n], heads[n] = x, y
-                    n += 1
-    return n
-
-
-@borrowing
-def evaluate(rules: Any, state: Any, worker: Any, x: int, without_arcs: bool) -> float:
-    """Find the best move of x; give what it is worth, 0 for none. The state is only read."""
-    nobody = worker.nobody
-    n = _collect_pairs(rules, state, worker, x, without_arcs)
-    best = LEAST_IMPROVEMENT
-    found = False
-    for i in range(n):
-        for kind in range(4):
-            v, u = worker.tails[i], worker.heads[i]
-            gain = _try(rules, state, worker, v, u, kind, best, nobody)
-            if worker.scratch.overflow[0]:
-                return 0.0
-            if gain > best:
-                best, found = gain, True
-                worker.best[0], worker.best[1], worker.best[2] = v, u, kind
-    return best if found else 0.0
-
-
-@borrowing
-def place(rules: Any, state: Any, worker: Any, v: int, u: int, kind: int, touched: Any) -> int:
-    """Make a move: order and positions only. Gives how many paths it changes, −1 if not made.
-
-    ``touched`` marks variables whose records are out of date: a move that meets one is not made.
+    Gives how many paths it changes; they are in ``worker.changed``, to be grown anew.
     """
     worker.stamp[0] += 1
+    v, u, kind = worker.best
     key = worker.key
-    if key[v] > key[u]:
-        return -1
-    count = _gather(state, worker, v, u, kind)
-    if count < 0 or not _admissible(rules, state, worker, count, v, u, kind):
-        return -1
-    if len(touched):
-        for i in range(count):
-            if touched[worker.moved[i]]:
-                return -1
-    n = _find_changed(rules, state, worker, count, v, u, kind, touched)
-    if n < 0:
-        return -1
+    count = gather(state, worker, v, u, kind)
+    n = find_changed(rules, state, worker, count, v, u, kind)
     first, last, stamp = int(key[v]), int(key[u]), worker.stamp[0]
     line = worker.scratch.candidates
     at = count if kind < 2 else 0
@@ -367,48 +220,3 @@ def place(rules: Any, state: Any, worker: Any, v: int, u: int, kind: int, touche
         state.key[w] = i
         key[w] = i
     return n
-
-
-@borrowing
-def regrow_all(rules: Any, state: Any, worker: Any, variables: Any, pool: Any) -> bool:
-    """Grow some variables anew; False where scratch or pool is too small: then do it again."""
-    for w in variables:
-        if not regrow(rules, state, w, pool, worker.scratch):
-            return False
-    return True
-
-
-@borrowing
-def sweep(
-    rules: Any, state: Any, worker: Any, turn: Any, first: int, without_arcs: bool, budget: int
-) -> tuple[int, int, int, int, int]:
-    """Try the dirty variables one after another, from ``turn[first]`` on, and make the best moves.
-
-    Gives the place reached, why it stopped (DONE; PAUSED, the budget of work is spent; FULL,
-    something is too small), how many variables in ``worker.changed`` are still to be grown anew,
-    the number of moves, and how many variables were tried.
-    """
-    moves, tried = 0, 0
-    nobody = worker.nobody
-    worker.scratch.work[0] = 0
-    for at in range(first, len(turn)):
-        x = turn[at]
-        if not state.dirty[x]:
-            continue
-        if worker.scratch.work[0] > budget:
-            return at, PAUSED, 0, moves, tried
-        gain = evaluate(rules, state, worker, x, without_arcs)
-        if worker.scratch.overflow[0]:
-            return at, FULL, 0, moves, tried
-        tried += 1
-        state.dirty[x] = gain > 0.0
-        if gain <= 0.0:
-            continue
-        n = place(rules, state, worker, worker.best[0], worker.best[1], worker.best[2], nobody)
-        moves += 1
-        if not regrow_all(rules, state, worker, worker.changed[:n], state.pool):
-            return at + 1, FULL, n, moves, tried
-        for i in range(n):
-            announce(state, worker.changed[i])
-            state.dirty[worker.changed[i]] = True
-    return len(turn), DONE, 0, moves, tried

@@ -1,5 +1,6 @@
 """Parents of every variable among its predecessors in an order."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.compiled import borrowing
 from cosmodag.errors import DataError
 from cosmodag.refine.graph import Graph
-from cosmodag.refine.grow import Scratch, new_scratch
+from cosmodag.refine.grow import new_scratch
 from cosmodag.refine.moments import Moments
+from cosmodag.refine.rules import Rules, grow_among, local_score, may_be_parent, rules_of
 from cosmodag.refine.scores import default_penalty
-from cosmodag.refine.state import Rules, grow_among, local_score, may_be_parent, rules_of
 from cosmodag.refine.threads import available_threads, mapper
 
-__all__ = ["check_order", "prune"]
+__all__ = ["check_order", "prune", "prune_by"]
 
 # Longest grow path that scratch is first made for.
 FIRST_CAPACITY = 64
@@ -64,9 +65,9 @@ def prune(
     >>> z = random.normal(size=500) - y
     >>> moments = Moments.of(np.column_stack([z, y, x]))
     >>> prune(moments, [2, 1, 0]).matrix().toarray().round(1)
-    array([[ 0. ,  0. ,  0. ],
-           [-1. ,  0. ,  0. ],
-           [ 0. ,  2. ,  0. ]])
+    array([[ 0.,  0.,  0.],
+           [-1.,  0.,  0.],
+           [ 0.,  2.,  0.]])
     """
     d = moments.variables
     checked = check_order(order, d, required)
@@ -91,7 +92,8 @@ def prune_by(rules: Rules, moments: Moments, order: NDArray[np.int64], threads: 
     weights = np.concatenate([part[4] for part in parts])
     arranged = np.lexsort((tails, heads))
     heads, tails, weights = heads[arranged], tails[arranged], weights[arranged]
-    scales = moments.scales[moments.group[heads], heads], moments.scales[moments.group[heads], tails]
+    of_group = moments.group[heads]
+    scales = moments.scales[of_group, heads], moments.scales[of_group, tails]
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = np.where(weights == 0, 0.0, weights * scales[0] / scales[1])
     return Graph(np.concatenate([[0], np.cumsum(counts)]), tails, weights, residuals, scores)
@@ -117,13 +119,13 @@ def _blocks(d: int, threads: int) -> list[tuple[int, int]]:
     """Parts of the order; many, as later variables have more predecessors."""
     count = 1 if threads == 1 or d < WORTH_THREADS else 8 * threads
     cuts = np.linspace(0, d, min(count, d) + 1).astype(int)
-    return [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [(int(a), int(b)) for a, b in pairwise(cuts)]
 
 
 def _prune_block(
     rules: Rules, order: NDArray[np.int64], first: int, last: int
 ) -> tuple[NDArray[Any], ...]:
-    """Counts, residuals, scores, parents and standardised weights of order[first:last]."""
+    """Give counts, residuals, scores, parents and standardised weights of order[first:last]."""
     capacity = min(FIRST_CAPACITY, len(order))
     scratch = new_scratch(len(order), capacity)
     counts = np.zeros(last - first, np.int64)
@@ -159,7 +161,7 @@ def _prune_some(
     values: Any,
     s: Any,
 ) -> tuple[int, int]:
-    """Prune order[at:last] as far as scratch and the room for arcs allow; give how far, and arcs."""
+    """Prune order[at:last] as far as there is room; give how far, and the number of arcs."""
     filled = 0
     while at < last:
         v = order[at]
@@ -168,7 +170,7 @@ def _prune_some(
             if may_be_parent(rules, order[i], v):
                 s.candidates[m] = order[i]
                 m += 1
-        k, _, kept, residual = grow_among(rules, v, m, s)
+        k, _, _, residual = grow_among(rules, v, m, s)
         forced = rules.required[rules.required_start[v] : rules.required_start[v + 1]]
         if s.overflow[0] or filled + k + len(forced) > len(tails):
             break
@@ -191,6 +193,3 @@ def _prune_some(
         scores[at - first] = local_score(rules, v, filled - begin, residual)
         at += 1
     return at, filled
-
-
-__all__ += ["FIRST_CAPACITY", "Scratch", "prune_by"]

@@ -25,8 +25,9 @@ from cosmodag.refine.starts import equal_variance_order, respecting, variance_or
 
 __all__ = ["Refined", "further_starts", "refine_linear"]
 
-# Up to these sizes, that many random starts and the equal-variance order are affordable.
-RANDOM_STARTS = ((60, 4), (150, 2))
+# Up to these sizes a random start, and the equal-variance order, cost little.
+RANDOM_UP_TO = 40
+RANDOM = "random"
 EQUAL_VARIANCE_UP_TO = 2000
 # Spread of log noise variances, beyond sampling, with which one variance for all is worth a search.
 PLAUSIBLE_SPREAD = 0.3
@@ -81,7 +82,9 @@ class _Job:
     on_progress: Callable[[int, float], None] | None
     threads: int | None
 
-    def finish(self, method: str, score: str, name: str, order: NDArray[np.int64]) -> "_Result":
+    def finish(
+        self, method: str, score: str, name: str, order: NDArray[np.int64], pairs: bool = False
+    ) -> "_Result":
         """Prune, or search from, one start."""
         begin = time.perf_counter()
         if method == "prune" or self.should_stop():
@@ -108,6 +111,7 @@ class _Job:
                 should_stop=self.should_stop,
                 on_progress=self.on_progress,
                 threads=self.threads,
+                pairs=pairs,
             )
             order, graph, total, moves = found.order, found.graph, found.score, found.moves
             before_it, early = found.start_score, found.ended_early
@@ -220,25 +224,24 @@ def further_starts(
     before: NDArray[np.bool_] | None = None,
     penalty: float | None = None,
 ) -> dict[str, NDArray[np.int64]]:
-    """Orders that cost little beside a search: by variance, by equal variances, random ones."""
+    """Orders that cost little beside a search: by variance, by equal variances, at random."""
     d = moments.variables
     starts = {"variance": respecting(variance_order(moments), before)}
     if d <= EQUAL_VARIANCE_UP_TO:
         starts["equal-variance"] = equal_variance_order(moments, before=before, penalty=penalty)
-    count = next((count for limit, count in RANDOM_STARTS if d <= limit), 0)
-    for number in range(count):
-        starts[f"random {number + 1}"] = respecting(random.permutation(d), before)
+    if d <= RANDOM_UP_TO:
+        starts[RANDOM] = respecting(random.permutation(d), before)
     return starts
 
 
 def _closed(
     before: NDArray[np.bool_] | None, required: NDArray[np.bool_] | None
 ) -> NDArray[np.bool_] | None:
-    """What must come before what, with what follows from it."""
+    """Close what must come before what: with what follows from it."""
     if before is None and required is None:
         return None
     parts = [np.asarray(part, np.bool_) for part in (before, required) if part is not None]
-    closed = np.logical_or.reduce(parts)
+    closed: NDArray[np.bool_] = np.logical_or.reduce(parts)
     for v in np.flatnonzero(closed.any(axis=0) & closed.any(axis=1)):
         closed |= np.outer(closed[:, v], closed[v])
     if np.any(np.diag(closed)):
@@ -251,6 +254,10 @@ def _best(
 ) -> tuple[_Result, list[dict[str, Any]]]:
     results = [job.finish(method, score, name, order) for name, order in orders.items()]
     best = max(results, key=lambda result: result.total)
+    if method == "order" and score == "gaussian":
+        name = f"{best.entry['start']}, searched"
+        best = job.finish(method, score, name, best.order, pairs=True)
+        results.append(best)
     best.entry["chosen"] = True
     early = any(result.ended_early for result in results)
     report = [result.entry for result in results]
@@ -258,22 +265,31 @@ def _best(
 
 
 def _automatic(job: _Job, method: str, orders: Mapping[str, NDArray[np.int64]]) -> Refined:
-    """Search with one noise variance for all where that is plausible; confirm it by BIC."""
+    """Search with one noise variance for all where that is plausible, and let BIC decide."""
+    trusted = {name: order for name, order in orders.items() if name != RANDOM}
+    pruned = (job.finish("prune", "gaussian", "", order).graph for order in trusted.values())
     report: list[dict[str, Any]] = []
-    first = next(iter(orders.values()))
-    pruned = job.finish("prune", "gaussian", "", first).graph
-    if _plausibly_equal(job.moments, pruned):
-        best, report = _best(job, method, "equal-variance", orders)
+    if any(_plausibly_equal(job.moments, graph) for graph in pruned):
+        best, report = _best(job, method, "equal-variance", trusted)
         margin = compare_variances(job.moments, best.graph)
         if margin > 0:
-            why = f"BIC prefers one noise variance for all variables by {margin:.0f}."
-            return _refined(best, "equal-variance", why, report)
+            return _refined(best, "equal-variance", _why(margin), report)
         best.entry["chosen"] = False
-        orders = {**orders, "equal-variance search": best.order}
+        orders = {"equal-variance search": best.order, **orders}
     best, entries = _best(job, method, "gaussian", orders)
-    margin = -compare_variances(job.moments, best.graph)
-    why = f"BIC prefers a noise variance for each variable by {margin:.0f}."
-    return _refined(best, "gaussian", why, report + entries)
+    report += entries
+    margin = compare_variances(job.moments, best.graph)
+    if margin <= 0:
+        return _refined(best, "gaussian", _why(margin), report)
+    best.entry["chosen"] = False
+    best, entries = _best(job, method, "equal-variance", {"gaussian search": best.order, **trusted})
+    return _refined(best, "equal-variance", _why(margin), report + entries)
+
+
+def _why(margin: float) -> str:
+    """One sentence on what BIC said."""
+    which = "one noise variance for all variables" if margin > 0 else "a noise variance for each"
+    return f"BIC prefers {which}, by {abs(margin):.0f} in units of log-likelihood."
 
 
 def _plausibly_equal(moments: Moments, graph: Graph) -> bool:

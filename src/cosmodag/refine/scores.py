@@ -16,15 +16,30 @@ __all__ = [
     "gaussian_total",
     "noise_variances",
     "total_of",
-    "typical_variance",
 ]
 
 SCORES = ("gaussian", "equal-variance")
 
 
 def default_penalty(n: float, d: int) -> float:
-    """Penalty c per arc, in units of log-likelihood: an extended BIC, log max(n, d)."""
-    return math.log(max(n, d, 2))
+    r"""Penalty c per arc, in units of log-likelihood: an extended BIC, never below :math:`\log n`.
+
+    .. math:: c = \max\left(\log n,\; \tfrac12 \log n + \tfrac34 \log d\right)
+
+    BIC's ½ log n lets arcs through that chance makes: with few rows or many variables most of those
+    found are false. On fresh tables in arbitrary units with small coefficients, differences between
+    equivalence classes at c = ½, ¾, 1, 1½ and 2 log n were 38, 27, 25, 28, 30 (d = 50, n = 1,000),
+    75, 57, 47, 49, 50 (d = 50, n = 200) and 1483, 503, 298, 240, 251 (d = 300, n = 200; 236 at this
+    c). On the true order of strong linear graphs (ER4, n = 1,000) wrong arcs per variable at
+    c = log max(n, d) and ½ log n + log d were .056 and .034 (d = 500), .057 and .007 (d = 2,000),
+    but .38 and .55 where rows are few (d = 100, n = 200): hence ¾.
+
+    Examples
+    --------
+    >>> round(default_penalty(1000, 30), 2), round(default_penalty(1000, 20_000), 2)
+    (6.91, 10.88)
+    """
+    return max(math.log(max(n, 2)), 0.5 * math.log(max(n, 2)) + 0.75 * math.log(max(d, 1)))
 
 
 def noise_variances(moments: Moments, graph: Graph) -> NDArray[np.float64]:
@@ -35,12 +50,6 @@ def noise_variances(moments: Moments, graph: Graph) -> NDArray[np.float64]:
 def gaussian_total(moments: Moments, graph: Graph, penalty: float) -> float:
     """−Σ_v (n_v/2) log(share of the variance left) − c · arcs: does not depend on units."""
     return float(-0.5 * moments.own_rows @ np.log(graph.residuals)) - penalty * graph.arcs
-
-
-def typical_variance(moments: Moments, graph: Graph) -> float:
-    """Median noise variance of the columns that vary; robust to equations that lack a parent."""
-    left = noise_variances(moments, graph)[moments.own_scales > 0]
-    return float(np.median(left)) if len(left) else 1.0
 
 
 def equal_variance_total(moments: Moments, graph: Graph, penalty: float) -> float:
@@ -65,7 +74,7 @@ def compare_variances(moments: Moments, graph: Graph) -> float:
     left = noise_variances(moments, graph)[varies]
     equal = -0.5 * rows.sum() * math.log(float(rows @ left) / rows.sum())
     unequal = -0.5 * float(rows @ np.log(left))
-    return equal - unequal + 0.5 * (len(rows) - 1) * math.log(float(rows.mean()))
+    return float(equal - unequal) + 0.5 * (len(rows) - 1) * math.log(float(rows.mean()))
 
 
 def total_of(score: str, moments: Moments, graph: Graph, penalty: float) -> float:

@@ -8,28 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
-from cosmodag.refine.moves import (
-    DONE,
-    FULL,
-    Worker,
-    evaluate,
-    new_worker,
-    place,
-    regrow_all,
-    sweep,
-)
-from cosmodag.refine.state import Pool, Rules, State, announce, empty_state, new_pool
+from cosmodag.refine.moves import Worker, new_worker, place
+from cosmodag.refine.rules import Rules
+from cosmodag.refine.state import Pool, State, announce, empty_state, new_pool
+from cosmodag.refine.trials import DONE, FULL, collect_pairs, evaluate, regrow_all, sweep
 
-__all__ = ["Searching"]
+__all__ = ["Searching", "Stopped"]
 
-# Longest list of who must hear of a move; beyond it (hubs of very large graphs) gains are estimates.
+# Longest list of who must hear of a move; beyond it gains are estimates.
 WIDTH = 2048
 FIRST_CAPACITY = 64
 # Multiplications between two questions whether to stop: a fraction of a second.
 BUDGET = 200_000_000
-# From this size on moves are found in batches, by several threads, the same for any number of them.
-BATCHED = 2000
-BATCH = 64
+# From this size on one variable's trials are work enough to share among threads.
+THREADED_FROM = 2000
 SWEEPS = 30
 
 Mapper = Callable[[Callable[[Any], Any], Any], list[Any]]
@@ -93,8 +85,6 @@ class Searching:
         self.capacity = min(2 * self.capacity, len(self.state.order))
         self._hire()
 
-    # Growing many variables anew -------------------------------------------------------------
-
     def _fit(self) -> None:
         """Grow every variable, and write all lists anew."""
         self._regrow(self.state.order.copy())
@@ -104,7 +94,9 @@ class Searching:
         """Grow some variables on all their predecessors, on all threads."""
         if not len(variables):
             return
-        count = 1 if len(self.state.order) < BATCHED else min(8 * self.threads, len(variables))
+        count = (
+            1 if len(self.state.order) < THREADED_FROM else min(8 * self.threads, len(variables))
+        )
         blocks = np.array_split(variables, count)
         pools = self.run(self._regrow_block, blocks)
         for block, pool in zip(blocks, pools, strict=True):
@@ -151,8 +143,6 @@ class Searching:
         larger.used[:] = own.used
         self.state = self.state._replace(pool=larger)
 
-    # Rounds of moves -----------------------------------------------------------------------------
-
     def improve(self, dirty: NDArray[np.bool_], without_arcs: bool) -> int:
         """Try some variables, and those that moves change, until no move helps; count the moves."""
         before = self.moves
@@ -162,10 +152,10 @@ class Searching:
             turn = turn[self.state.dirty[turn]]
             if not len(turn):
                 break
-            if len(self.state.order) < BATCHED:
+            if len(self.state.order) < THREADED_FROM:
                 self._sweep(turn, without_arcs)
             else:
-                self._sweep_in_batches(turn, without_arcs)
+                self._sweep_on_threads(turn, without_arcs)
         return self.moves - before
 
     def _sweep(self, turn: NDArray[np.int64], without_arcs: bool) -> None:
@@ -188,55 +178,48 @@ class Searching:
                 self._regrow(variables)
                 _settle(self.state, variables)
 
-    def _sweep_in_batches(self, turn: NDArray[np.int64], without_arcs: bool) -> None:
-        at = 0
-        while at < len(turn):
-            self._ask()
-            batch = turn[at : at + BATCH]
-            batch = batch[self.state.dirty[batch]]
-            found = self.run(lambda x: self._evaluate(int(x), without_arcs), batch)
-            if self.capacity > len(self._peek().scratch.path):
-                self._hire()
-                continue
-            at += BATCH
-            self._make(batch, found)
+    def _sweep_on_threads(self, turn: NDArray[np.int64], without_arcs: bool) -> None:
+        """Like `_sweep`, with the pairs of a variable shared among threads."""
+        for x in turn:
+            while self.state.dirty[x]:
+                self._ask()
+                worker = self.workers.get()
+                worker.key[:] = self.state.key
+                n = collect_pairs(self.rules, self.state, worker, x, without_arcs)
+                tails, heads = worker.tails[:n].copy(), worker.heads[:n].copy()
+                pairs = [(tails[i : i + 1], heads[i : i + 1]) for i in range(n)]
+                self.workers.put(worker)
+                found = self.run(self._evaluate, pairs)
+                if any(gain is None for gain, _ in found):
+                    self._widen()
+                    continue
+                self.tried += 1
+                gain, move = max(found, key=lambda one: float(one[0]), default=(0.0, tails))
+                self.state.dirty[x] = gain > 0
+                if gain > 0:
+                    self._make(move)
+                break
 
-    def _peek(self) -> Worker:
-        worker = self.workers.get()
-        self.workers.put(worker)
-        return worker
-
-    def _evaluate(self, x: int, without_arcs: bool) -> tuple[float, tuple[int, ...]]:
+    def _evaluate(self, pair: tuple[Any, Any]) -> tuple[float | None, Any]:
+        """Worth and kind of the best move of one pair; None where scratch is too small."""
         worker = self.workers.get()
         worker.key[:] = self.state.key
-        gain = evaluate(self.rules, self.state, worker, x, without_arcs)
-        move = tuple(int(part) for part in worker.best)
+        gain: float | None = evaluate(self.rules, self.state, worker, *pair)
         if worker.scratch.overflow[0]:
-            worker.scratch.overflow[0] = False
-            self.capacity = min(2 * len(worker.scratch.path), len(self.state.order))
+            gain = None
+        move = worker.best.copy()
         self.workers.put(worker)
         return gain, move
 
-    def _make(self, batch: NDArray[np.int64], found: list[Any]) -> None:
-        """Make the moves of a batch that do not meet, then grow what they changed."""
+    def _make(self, move: NDArray[np.int64]) -> None:
         worker = self.workers.get()
         worker.key[:] = self.state.key
-        touched = np.zeros(len(self.state.order), np.bool_)
-        changed: list[NDArray[np.int64]] = []
-        for x, (gain, move) in zip(batch, found, strict=True):
-            self.tried += 1
-            self.state.dirty[x] = gain > 0
-            if gain > 0:
-                count = place(self.rules, self.state, worker, *move, touched)
-                if count >= 0:
-                    self.moves += 1
-                    changed.append(worker.changed[:count].copy())
-                    touched[changed[-1]] = True
+        worker.best[:] = move
+        variables = worker.changed[: place(self.rules, self.state, worker)].copy()
         self.workers.put(worker)
-        if changed:
-            variables = np.concatenate(changed)
-            self._regrow(variables)
-            _settle(self.state, variables)
+        self.moves += 1
+        self._regrow(variables)
+        _settle(self.state, variables)
 
 
 @borrowing
@@ -256,6 +239,3 @@ def _settle(state: Any, variables: Any) -> None:
     for v in variables:
         announce(state, v)
         state.dirty[v] = True
-
-
-__all__ += ["Stopped"]

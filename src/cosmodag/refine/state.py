@@ -6,41 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
-from cosmodag.refine.grow import Scratch, extend, intrudes, listen, shrink, start
-from cosmodag.refine.moments import Moments
+from cosmodag.refine.grow import intrudes, listen
+from cosmodag.refine.rules import grow_among, local_score, may_be_parent, worth
 
 __all__ = [
     "Pool",
-    "Rules",
     "State",
-    "add",
     "announce",
-    "grow_among",
+    "empty_state",
     "is_parent",
-    "local_score",
     "new_pool",
     "on_path",
     "regrow",
     "would_enter",
 ]
-
-
-class Rules(NamedTuple):
-    """What is scored, and what is allowed: nothing here changes during a search."""
-
-    correlations: NDArray[np.float64]  # (g, d, d)
-    group: NDArray[np.int64]
-    half_rows: NDArray[np.float64]  # per group
-    limit: NDArray[np.int64]  # of parents, per group
-    penalty: float
-    gain_share: NDArray[np.float64]  # 1 − exp(−penalty / half_rows): least gain worth an arc
-    rise_share: NDArray[np.float64]  # exp(penalty / half_rows) − 1: least rise worth keeping one
-    support: NDArray[np.bool_]  # (d, d), or empty where every arc may exist
-    before: NDArray[np.bool_]  # (d, d), or empty where every order may
-    required_start: NDArray[np.int64]  # (d + 1,)
-    required: NDArray[np.int64]
-    precision: NDArray[np.float64]  # scale² / σ² per variable; −1 for scale-free scores
-    slack: float  # how far below the best a trial may seem to be and still be worth finishing
 
 
 class Pool(NamedTuple):
@@ -79,41 +58,8 @@ class State(NamedTuple):
 
 def new_pool(factors: int, paths: int) -> Pool:
     """Make room for records."""
-    return Pool(
-        np.empty(factors), np.empty(paths, np.int32), np.empty(paths, np.bool_), np.zeros(2, np.int64)
-    )
-
-
-def rules_of(
-    moments: Moments,
-    penalty: float,
-    support: NDArray[np.bool_] | None,
-    required: NDArray[np.bool_] | None,
-    before: NDArray[np.bool_] | None,
-) -> Rules:
-    """Gather what a search obeys; scale-free until ``precision`` is changed."""
-    d = moments.variables
-    none = np.zeros((0, 0), np.bool_)
-    if required is None:
-        required_start, tails = np.zeros(d + 1, np.int64), np.zeros(0, np.int64)
-    else:
-        heads, tails = np.nonzero(np.asarray(required, np.bool_).T)
-        required_start = np.searchsorted(heads, np.arange(d + 1)).astype(np.int64)
-    return Rules(
-        moments.correlations,
-        moments.group,
-        0.5 * moments.rows,
-        np.maximum(np.floor(moments.rows) - 2, 0).astype(np.int64),
-        float(penalty),
-        -np.expm1(-penalty / (0.5 * moments.rows)),
-        np.expm1(penalty / (0.5 * moments.rows)),
-        none if support is None else np.ascontiguousarray(support, np.bool_),
-        none if before is None else np.ascontiguousarray(before, np.bool_),
-        required_start,
-        tails.astype(np.int64),
-        np.full(d, -1.0),
-        np.inf,
-    )
+    kept, used = np.empty(paths, np.bool_), np.zeros(2, np.int64)
+    return Pool(np.empty(factors), np.empty(paths, np.int32), kept, used)
 
 
 def empty_state(order: NDArray[Any], width: int) -> State:
@@ -142,52 +88,13 @@ def empty_state(order: NDArray[Any], width: int) -> State:
 
 
 @borrowing
-def local_score(rules: Any, v: int, parents: int, residual: float) -> float:
-    """Score of one variable: scale-free, or with the noise variance given."""
-    precision = rules.precision[v]
-    fit = np.log(residual) if precision < 0 else residual * precision
-    return -rules.half_rows[rules.group[v]] * fit - rules.penalty * parents
-
-
-@borrowing
-def may_be_parent(rules: Any, x: int, v: int) -> bool:
-    """Tell whether the arc x → v may exist at all."""
-    if len(rules.support) and not rules.support[x, v]:
-        return False
-    return not (len(rules.before) and rules.before[v, x])
-
-
-@borrowing
-def _worth(rules: Any, v: int) -> tuple[int, float, float, int, int, int]:
-    """Group, share of a gain, share of a rise, limit, and required parents (from, to) of v."""
-    g = rules.group[v]
-    first, last = rules.required_start[v], rules.required_start[v + 1]
-    limit = max(rules.limit[g], last - first)
-    return g, rules.gain_share[g], rules.rise_share[g], limit, first, last
-
-
-@borrowing
-def grow_among(rules: Any, v: int, m: int, s: Any) -> tuple[int, float, int, float]:
-    """Grow–shrink of v among the m candidates in scratch.
-
-    Gives the length of the path, the variance it leaves, the parents kept, and what they leave.
-    """
-    g, share, rise_share, limit, first, last = _worth(rules, v)
-    correlations = rules.correlations[g]
-    forced, variance = start(correlations, v, m, rules.required[first:last], s)
-    k, variance = extend(correlations, m, forced, variance, share, limit, s)
-    parents, residual = shrink(k, forced, variance, rise_share, s)
-    return k, variance, parents, residual
-
-
-@borrowing
 def on_path(state: Any, v: int, x: int) -> bool:
     """Tell whether x is on the grow path of v."""
     at = state.path_at[v]
+    found = False
     for i in range(at, at + state.length[v]):
-        if state.pool.paths[i] == x:
-            return True
-    return False
+        found |= state.pool.paths[i] == x
+    return found
 
 
 @borrowing
@@ -205,7 +112,7 @@ def would_enter(rules: Any, state: Any, v: int, x: int, s: Any) -> float:
     """About what v gains by x among its predecessors; −1 where its path does not change."""
     if not may_be_parent(rules, x, v):
         return -1.0
-    g, share, _, limit, _, _ = _worth(rules, v)
+    g, share, _, limit, _, _ = worth(rules, v)
     k, at, path_at = state.length[v], state.factor_at[v], state.path_at[v]
     size = k * (k + 1) // 2
     factors = state.pool.factors
@@ -228,7 +135,7 @@ def would_enter(rules: Any, state: Any, v: int, x: int, s: Any) -> float:
 
 
 @borrowing
-def add(lists: Any, count: Any, v: int, x: int) -> None:
+def _add(lists: Any, count: Any, v: int, x: int) -> None:
     """Put x on v's list, if there is room and it is not there."""
     n = count[v]
     row = lists[v]
@@ -296,7 +203,7 @@ def _hear(rules: Any, state: Any, v: int, variance: float, k: int, s: Any) -> No
         if may_be_parent(rules, j, v):
             s.candidates[m] = j
             m += 1
-    g, share, _, limit, _, _ = _worth(rules, v)
+    g, share, _, limit, _, _ = worth(rules, v)
     listen(
         rules.correlations[g],
         v,
@@ -321,4 +228,4 @@ def _hear(rules: Any, state: Any, v: int, variance: float, k: int, s: Any) -> No
 def announce(state: Any, v: int) -> None:
     """Put v on the list of everyone it hears."""
     for i in range(state.hears_count[v]):
-        add(state.heard, state.heard_count, state.hears[v, i], v)
+        _add(state.heard, state.heard_count, state.hears[v, i], v)

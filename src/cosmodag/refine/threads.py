@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 def available_threads(threads: int | None = None) -> int:
-    """Number of threads to use: what is asked for, or the cores this process may run on."""
+    """Tell how many threads to use: what is asked for, or the cores this process may run on."""
     if threads is not None:
         return max(1, threads)
     if hasattr(os, "sched_getaffinity"):
