@@ -116,41 +116,64 @@ def _first_column(queue: Queue, row: jax.Array) -> jax.Array:
 def _choose(queue: Queue, lanes: Lanes, tile: int) -> tuple[Lanes, jax.Array, jax.Array]:
     """Bring ``along`` and ``left`` up to date; give each lane's best candidate and its gain."""
     places = _places(queue, lanes.row)
-    floor = _floor(queue.columns.dtype)
+    # No child sees candidates after the last of them.
+    tiles = (jnp.max(places) + tile - 1) // tile
+    lanes = _update(queue, lanes, tile, tiles)
+    # A loop of its own: where one loop both writes the arrays and chooses, XLA copies them whole
+    # for every tile.
+    best, gain = _best(lanes, places, tile, tiles)
+    return lanes, best, gain
+
+
+def _update(queue: Queue, lanes: Lanes, tile: int, tiles: jax.Array) -> Lanes:
+    """What each lane's column changes for the candidates in so many tiles."""
     n = queue.columns.shape[1]
 
-    def visit(number: Any, carry: Any) -> Any:
-        along, left, best, gain = carry
+    def visit(number: Any, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        along, left = carry
         first = number * tile
         columns = lax.dynamic_slice(queue.columns, (first, 0), (tile, n))
         shared = lax.dot_general(columns, lanes.column, (((1,), (1,)), ((), ())), precision=_EXACT)
-        old_along = lax.dynamic_slice(along, (first, 0), shared.shape)
-        old_left = lax.dynamic_slice(left, (first, 0), shared.shape)
-        index = first + jnp.arange(tile, dtype=jnp.int32)[:, None]
-        new_along = jnp.where(lanes.is_new, shared, old_along - lanes.loading * shared)
-        fewer = jnp.where(old_left < 0, _TAKEN, jnp.maximum(old_left - shared * shared, 0))
-        new_left = jnp.where(lanes.is_new, 1, jnp.where(index == lanes.tried, _TAKEN, fewer))
-        gains = new_along * new_along / jnp.maximum(new_left, floor)
-        gains = jnp.where((index < places) & (new_left >= 0), gains, -1)
-        here = jnp.argmax(gains, axis=0).astype(jnp.int32)
-        most = jnp.max(gains, axis=0)
+        here = lax.dynamic_slice(along, (first, 0), shared.shape)
+        here = jnp.where(lanes.is_new, shared, here - lanes.loading * shared)
+        own = lax.dynamic_slice(left, (first, 0), shared.shape)
+        own = jnp.where(own < 0, _TAKEN, jnp.maximum(own - shared * shared, 0))
+        index = _indices(first, tile)
+        own = jnp.where(lanes.is_new, 1, jnp.where(index == lanes.tried, _TAKEN, own))
         return (
-            lax.dynamic_update_slice(along, new_along.astype(along.dtype), (first, 0)),
-            lax.dynamic_update_slice(left, new_left.astype(left.dtype), (first, 0)),
-            jnp.where(most > gain, first + here, best),
-            jnp.maximum(most, gain),
+            lax.dynamic_update_slice(along, here, (first, 0)),
+            lax.dynamic_update_slice(left, own.astype(left.dtype), (first, 0)),
         )
 
-    start = (
-        lanes.along,
-        lanes.left,
-        jnp.zeros(lanes.row.shape, jnp.int32),
-        jnp.zeros(lanes.row.shape, lanes.along.dtype),
-    )
-    # No child sees candidates after the last of them.
-    tiles = (jnp.max(places) + tile - 1) // tile
-    along, left, best, gain = lax.fori_loop(0, tiles, visit, start)
-    return lanes._replace(along=along, left=left), best, gain
+    along, left = lax.fori_loop(0, tiles, visit, (lanes.along, lanes.left))
+    return lanes._replace(along=along, left=left)
+
+
+def _best(
+    lanes: Lanes, places: jax.Array, tile: int, tiles: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Predecessor of the largest gain for each lane, the first of equals, and the gain."""
+    kind, shape = lanes.along.dtype, (tile, len(places))
+
+    def visit(number: Any, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        best, gain = carry
+        first = number * tile
+        along = lax.dynamic_slice(lanes.along, (first, 0), shape)
+        left = lax.dynamic_slice(lanes.left, (first, 0), shape)
+        index = _indices(first, tile)
+        gains = along * along / jnp.maximum(left, _floor(kind))
+        gains = jnp.where((index < places) & (left >= 0), gains, 0)
+        most = jnp.max(gains, axis=0)
+        # CPUs do an argmax one by one, but this by vectors.
+        here = jnp.min(jnp.where(gains == most, index, len(lanes.along)), axis=0)
+        return jnp.where(most > gain, here, best), jnp.maximum(most, gain)
+
+    none = jnp.zeros(places.shape, jnp.int32), jnp.zeros(places.shape, kind)
+    return lax.fori_loop(0, tiles, visit, none)
+
+
+def _indices(first: Any, tile: int) -> jax.Array:
+    return first + jnp.arange(tile, dtype=jnp.int32)[:, None]
 
 
 def _floor(kind: Any) -> float:
