@@ -7,11 +7,17 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from cosmodag.learners.trained import TrainedLearner
+from cosmodag.solver.backend import Backend
+from cosmodag.solver.plan import plan_many
+from cosmodag.solver.problems import Batch
 
 
 def header(title: str, packages: tuple[str, ...] = ("jax", "numba", "numpy")) -> str:
@@ -57,6 +63,17 @@ def timed(work: Callable[[], object]) -> float:
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin
+
+
+def batch_for(model: TrainedLearner, data: np.ndarray, backend: Backend | None = None) -> Batch:
+    """Make the batch that a learner would solve on a CPU, for another backend where one is given.
+
+    Data are centred, in single precision.
+    """
+    solver, problems = model.solver_for(*data.shape), model.problems_for(data)
+    (plan,) = plan_many(solver, problems, "cpu")
+    batch = plan.batch(solver.recipe, problems, plan.batches[0])
+    return batch if backend is None else replace(batch, backends={solver.recipe: backend})
 
 
 class Kept:
