@@ -17,11 +17,11 @@ import numpy as np
 from cosmodag import Dagma, NoCurl, Notears, metrics, simulate
 from cosmodag.errors import CosmodagWarning
 from cosmodag.learners.constrained import ConstrainedLearner
-from environment import header, table
+from environment import header, spread, table
 
 FIRST_SEED = 60_000
 DATA = {"ER4": "n1000_d30_ER4_gauss", "SF4": "n1000_d30_SF4_gauss"}
-BARS = {"Dagma()": "≥ 0.985, NHD ≤ 0.7", "Notears()": "≥ 0.97", "NoCurl()": "≥ 0.94"}
+TARGETS = {"Dagma()": "≥ 0.985, NHD ≤ 0.7", "Notears()": "≥ 0.97", "NoCurl()": "≥ 0.94"}
 ORIGINALS: dict[str, ConstrainedLearner] = {
     "Dagma()": Dagma(),
     "Notears()": Notears(),
@@ -38,11 +38,6 @@ def graphs_of(name: str, count: int) -> Iterator[simulate.Dataset]:
         yield simulate.load(name, seed=seed)
 
 
-def spread(values: np.ndarray, digits: int = 4) -> str:
-    """Mean ± sample standard deviation."""
-    return f"{values.mean():.{digits}f} ± {values.std(ddof=1):.{digits}f}"
-
-
 def measure_original(learner: ConstrainedLearner, name: str, count: int) -> list[object]:
     """One line of the table of originals."""
     scores, seconds, repairs = [], [], 0
@@ -53,7 +48,7 @@ def measure_original(learner: ConstrainedLearner, name: str, count: int) -> list
         scores.append(metrics.evaluate(data.graph, model.raw_weights_))
         repairs += model.was_cyclic_
     auc, nhd, tpr = (np.array([s[key] for s in scores]) for key in ("auc", "nhd", "tpr"))
-    return [spread(auc), spread(nhd, 2), spread(tpr, 3), repairs, f"{np.median(seconds):.1f}"]
+    return [spread(auc, 4), spread(nhd, 2), spread(tpr, 3), repairs, f"{np.median(seconds):.1f}"]
 
 
 def originals(options: argparse.Namespace) -> str:
@@ -61,11 +56,11 @@ def originals(options: argparse.Namespace) -> str:
     rows: list[list[object]] = []
     for kind in options.data:
         for label in options.learners:
-            bar = BARS.get(label, "") if kind == "ER4" else ""
+            target = TARGETS.get(label, "") if kind == "ER4" else ""
             found = measure_original(ORIGINALS[label], DATA[kind], options.graphs)
-            rows.append([DATA[kind], label, *found, bar])
+            rows.append([DATA[kind], label, *found, target])
             print(rows[-1], flush=True)
-    columns = ["data", "learner", "AUC", "NHD", "TPR", "repairs", "median s", "bar (AUC)"]
+    columns = ["data", "learner", "AUC", "NHD", "TPR", "repairs", "median s", "target (AUC)"]
     return f"\n{options.graphs} graphs each, defaults, one thread.\n\n" + table(columns, rows)
 
 

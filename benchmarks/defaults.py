@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cosmodag import metrics, simulate
-from cosmodag.mechanism import Linear
+from cosmodag import Cosmo, metrics, simulate
 from cosmodag.solver.many import solve_many
-from cosmodag.solver.methods.anneal import Anneal
+from cosmodag.solver.plan import device_named
 from cosmodag.solver.problems import Problem
-from cosmodag.solver.training.schedules import anneal_temperature
+from cosmodag.solver.readout import read_out
 from cosmodag.solver.watch import Watch
 
 RANGES = {
@@ -53,8 +52,8 @@ def tables(d: int, seeds: range) -> Iterator[tuple[str, np.ndarray, np.ndarray]]
 
 def score(configurations: list[dict[str, float]], d: int, seeds: range) -> pd.DataFrame:
     """AUC and NHD of every configuration on every graph."""
-    solver = Anneal(Linear())
-    fixed = {"epochs": 2000.0, "beta1": 0.9, "beta2": 0.999}
+    solver = Cosmo().solver_for(1000, d)
+    fixed = {"rounds": 2000.0, "beta1": 0.9, "beta2": 0.999}
     cases = list(tables(d, seeds))
     problems = [
         Problem(data, {**configuration, **fixed}, seed=place)
@@ -63,10 +62,9 @@ def score(configurations: list[dict[str, float]], d: int, seeds: range) -> pd.Da
     ]
     rows = []
     with Watch(2000, "search") as watch:
-        for index, solution in solve_many(solver, problems, device="auto", watch=watch):
+        for index, solution, _ in solve_many(solver, problems, device="auto", watch=watch):
             configuration, case = divmod(index, len(cases))
-            final = anneal_temperature(2000, problems[index].settings)
-            weights = np.asarray(solver.recipe.read_out(solution.parameters, final))
+            weights = read_out(solution, problems[index], 0.3, device_named("cpu")).strengths
             finite = np.isfinite(weights).all()
             result = metrics.evaluate(cases[case][1], weights if finite else np.zeros((d, d)))
             rows.append(

@@ -1,11 +1,23 @@
-"""What a result was measured on, as lines of Markdown."""
+"""What benchmarks share: what they ran on, how they write tables, how they keep and sum up rows."""
 
+import csv
 import datetime
 import os
 import platform
 import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cosmodag.learners.trained import TrainedLearner
+from cosmodag.solver.backend import Backend
+from cosmodag.solver.plan import plan_many
+from cosmodag.solver.problems import Batch
 
 
 def header(title: str, packages: tuple[str, ...] = ("jax", "numba", "numpy")) -> str:
@@ -25,6 +37,86 @@ def table(columns: list[str], rows: list[list[object]]) -> str:
     """Write a Markdown table."""
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
+
+
+def spread(values: Iterable[float], digits: int = 3) -> str:
+    """Mean ± sample standard deviation."""
+    array = np.array(list(values))
+    return f"{array.mean():.{digits}f} ± {array.std(ddof=1):.{digits}f}"
+
+
+def with_error(values: Iterable[float], digits: int = 2) -> str:
+    """Mean ± standard error of the mean, where there is more than one value."""
+    array = np.array(list(values))
+    if len(array) < 2:
+        return f"{array.mean():.{digits}f}"
+    return f"{array.mean():.{digits}f} ± {array.std(ddof=1) / np.sqrt(len(array)):.{digits}f}"
+
+
+def verdict(is_met: bool) -> str:
+    """Whether a target was reached, as a cell of a table."""
+    return "met" if is_met else "**missed**"
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Wall-clock seconds of a call."""
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def batch_for(model: TrainedLearner, data: np.ndarray, backend: Backend | None = None) -> Batch:
+    """Make the batch that a learner would solve on a CPU, for another backend where one is given.
+
+    Data are centred, in single precision.
+    """
+    solver, problems = model.solver_for(*data.shape), model.problems_for(data)
+    (plan,) = plan_many(solver, problems, "cpu")
+    batch = plan.batch(solver.recipe, problems, plan.batches[0])
+    return batch if backend is None else replace(batch, backends={solver.recipe: backend})
+
+
+class Kept:
+    """Rows in a CSV file, written as they are made, so that a run that is cut short loses none.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Its columns; the first `keys` of them tell rows apart.
+    resume
+        Keep the rows that the file has, of which `is_done` then knows, instead of starting anew.
+    """
+
+    def __init__(self, path: Path, columns: tuple[str, ...], keys: int, resume: bool) -> None:
+        self._path, self._columns, self._keys = path, columns, keys
+        self.rows: list[dict[str, str]] = []
+        if resume and path.exists():
+            with path.open(newline="") as file:
+                self.rows = list(csv.DictReader(file))
+        else:
+            self._write("w", columns)
+        self._done = {self._key(row) for row in self.rows}
+
+    def is_done(self, *key: object) -> bool:
+        """Tell whether there is a row with these first entries."""
+        return tuple(map(str, key)) in self._done
+
+    def add(self, **entries: Any) -> None:
+        """Keep a row, and print it."""
+        row = {name: str(entries[name]) for name in self._columns}
+        self._write("a", row.values())
+        self.rows.append(row)
+        self._done.add(self._key(row))
+        print(*row.values(), flush=True)
+
+    def _key(self, row: dict[str, str]) -> tuple[str, ...]:
+        return tuple(row[name] for name in self._columns[: self._keys])
+
+    def _write(self, mode: str, values: Iterable[str]) -> None:
+        with self._path.open(mode, newline="") as file:
+            csv.writer(file, lineterminator="\n").writerow(values)
 
 
 def _version(name: str) -> str:

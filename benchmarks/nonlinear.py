@@ -102,10 +102,11 @@ def speed(options: argparse.Namespace) -> None:
 
 def epochs_here(data: np.ndarray) -> Callable[[int], None]:
     """Make a function that runs so many epochs, everything being compiled already."""
-    from cosmodag.mechanism import MLP
     from cosmodag.solver.kernels.backends import choose
-    from cosmodag.solver.many import device_named
     from cosmodag.solver.methods.anneal import Anneal
+
+    from cosmodag.mechanism import MLP
+    from cosmodag.solver.many import device_named
     from cosmodag.solver.problems import Batch, Problem
 
     settings = CosmoMLP(**paper_mlp_settings(data.shape[1])).settings_for(data.shape[1])

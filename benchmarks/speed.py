@@ -1,30 +1,33 @@
-"""Speed of linear COSMO against a plain PyTorch loop, in one run and on the same data.
+"""Speed per step: beside a plain PyTorch loop, and beside an earlier release.
 
     python benchmarks/speed.py --output benchmarks/speed.md
+    python benchmarks/speed.py --previous CHECKOUT --output benchmarks/speed.md
 
-Both run the same number of epochs on the same table; the two alternate, and the median of the
-repetitions counts. What is compared is time per epoch, so compilation is not in it.
+Beside PyTorch: both run the same number of epochs on the same table; the two alternate, and the
+median of the repetitions counts. What is compared is time per epoch, so compilation is not in it.
+Beside an earlier release: both run `step_cost.py` in processes of their own, in turns.
 """
 
 import argparse
+import json
+import os
 import statistics
-import time
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
-import torch
 
-from cosmodag import simulate
-from cosmodag.mechanism import Linear
-from cosmodag.solver.kernels.backends import BACKENDS, Backend
-from cosmodag.solver.methods.anneal import Anneal
-from cosmodag.solver.problems import Batch, Problem
-from environment import header, table
-from plain_torch import fit as fit_torch
+from cosmodag import Cosmo, simulate
+from cosmodag.solver.problems import Batch
+from cosmodag.solver.training.reference import REFERENCE
+from environment import batch_for, header, table, timed, verdict
+from step_cost import CASES
 
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "learning_rate": 7.9e-3,
     "priority_learning_rate": 7.9e-3,
     "lambda1": 9.4e-4,
@@ -33,42 +36,42 @@ SETTINGS = {
     "shift": 1.34e-2,
     "temperature_start": 0.45,
     "temperature_end": 9.8e-4,
-    "epochs": 2000.0,
-    "beta1": 0.9,
-    "beta2": 0.999,
+    "epochs": 2000,
 }
-BARS = {30: 90, 100: 25, 500: 4}
+TARGETS = {30: 90, 100: 25, 500: 4}
 EPOCHS = {30: (200, 20, 4), 100: (60, 12, 4), 500: (10, 4, 2)}
-"""Epochs a repetition, by number of variables: fused loop, XLA, PyTorch."""
+"""Epochs per repetition, by number of variables: compiled kernel, reference loop, PyTorch."""
+MOST = 1.10
+"""Time beside the previous release that is allowed."""
+SOURCE = Path(__file__).resolve().parents[1] / "src"
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Wall-clock time of a call."""
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
-
-
-def runner(backend: Backend, batch: Batch) -> Callable[[int], None]:
+def runner(batch: Batch) -> Callable[[int], None]:
     """Make a function that trains from scratch for so many epochs."""
 
     def run(epochs: int) -> None:
-        jax.block_until_ready(backend.advance(batch, batch.start(), 0, epochs).parameters)
+        state = batch.backend.advance(batch, batch.start(), 0, epochs)
+        jax.block_until_ready(state.parameters)
 
     return run
 
 
 def compare(d: int, repetitions: int) -> dict[str, float]:
-    """Median time of a step, in µs, of every implementation, and the ratio to PyTorch."""
+    """Median time per step, in µs, of every implementation, and the ratio to PyTorch."""
+    import torch
+
+    from plain_torch import fit as fit_torch
+
     data = simulate.load(f"n1000_d{d}_ER4_gauss", seed=0)
     x = (data.X - data.X.mean(0)).astype(np.float32)
-    batch = Batch.of(Anneal(Linear()).recipe, [Problem(x, SETTINGS, 0)], jax.devices("cpu")[0])
+    model = Cosmo(refine=None, random_state=0, **SETTINGS)
     tensor = torch.from_numpy(x)
     runs: dict[str, Callable[[int], object]] = {
-        backend.name: runner(backend, batch) for backend in BACKENDS if backend.applies(batch)
+        "compiled": runner(batch_for(model, x)),
+        "reference": runner(batch_for(model, x, REFERENCE)),
+        "torch": lambda epochs: fit_torch(tensor, SETTINGS, epochs),
     }
-    runs["torch"] = lambda epochs: fit_torch(tensor, SETTINGS, epochs)
-    epochs = dict(zip(("numba", "xla", "torch"), EPOCHS[d], strict=True))
+    epochs = dict(zip(runs, EPOCHS[d], strict=True))
     steps = -(-len(x) // 64)
     times: dict[str, list[float]] = {name: [] for name in runs}
     for name, run in runs.items():
@@ -76,39 +79,92 @@ def compare(d: int, repetitions: int) -> dict[str, float]:
         run(epochs[name])
     for _ in range(repetitions):
         for name, run in runs.items():
-            times[name].append(seconds(lambda run=run, name=name: run(epochs[name])) / epochs[name])
-    ratios = [slow / fast for slow, fast in zip(times["torch"], times["numba"], strict=True)]
+            taken = timed(lambda run=run, name=name: run(epochs[name]))
+            times[name].append(taken / epochs[name])
+    ratios = [slow / fast for slow, fast in zip(times["torch"], times["compiled"], strict=True)]
     medians = {name: statistics.median(values) / steps * 1e6 for name, values in times.items()}
     return {**medians, "ratio": statistics.median(ratios)}
 
 
-def main() -> None:
-    """Compare at every size and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--output", type=Path, default=None)
-    options = parser.parse_args()
-    rows = []
-    for d, bar in BARS.items():
-        found = compare(d, options.repetitions)
+def beside_torch(repetitions: int) -> str:
+    """Compare with PyTorch at every size."""
+    rows: list[list[object]] = []
+    for d, target in TARGETS.items():
+        found = compare(d, repetitions)
         rows.append(
             [
                 d,
                 f"{found['torch']:,.0f}",
-                f"{found['xla']:,.1f}",
-                f"{found['numba']:,.1f}",
+                f"{found['reference']:,.1f}",
+                f"{found['compiled']:,.1f}",
                 f"{found['ratio']:,.0f}×",
-                f"≥ {bar}×",
+                f"≥ {target}×",
+                verdict(found["ratio"] >= target),
             ]
         )
         print(rows[-1], flush=True)
-    text = header("Speed of linear COSMO", ("jax", "numba", "numpy", "torch"))
-    text += (
-        "\nMicroseconds a step (batch of 64, n = 1000, ER4 Gaussian), medians of "
-        f"{options.repetitions} alternating repetitions; the ratio is the median of the "
-        "repetitions' ratios, PyTorch loop (`benchmarks/plain_torch.py`) over this package.\n\n"
+    columns = ["d", "plain PyTorch", "here, reference loop", "here", "ratio", "target", ""]
+    return (
+        "\n## Beside plain PyTorch\n\n"
+        "Microseconds per step (batch of 64, n = 1000, ER4 Gaussian), medians of "
+        f"{repetitions} alternating repetitions; the ratio is the median of the repetitions' "
+        f"ratios, PyTorch loop (`benchmarks/plain_torch.py`) over this package.\n\n"
+        f"{table(columns, rows)}"
     )
-    text += table(["d", "plain PyTorch", "this package, XLA", "this package", "ratio", "bar"], rows)
+
+
+def cost(source: Path, case: str) -> list[float]:
+    """Processor and wall seconds of one case, with the package at a path."""
+    worker = Path(__file__).with_name("step_cost.py")
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    command = [sys.executable, str(worker), case]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    seconds: list[float] = json.loads(done.stdout)
+    return seconds
+
+
+def beside_previous(previous: Path, cases: list[str], repetitions: int) -> str:
+    """Time both releases in turns, in processes of their own."""
+    rows: list[list[object]] = []
+    for case in cases:
+        before, now = [], []
+        for _ in range(repetitions):
+            before.append(cost(previous / "src", case))
+            now.append(cost(SOURCE, case))
+            print(case, before[-1], now[-1], flush=True)
+        old, new = np.array(before), np.array(now)
+        ratios = new / old
+        middle, low, high = np.median(ratios, 0), ratios.min(0), ratios.max(0)
+        unit, factor = ("s per fit", 1) if case.startswith("dagma") else ("µs per step", 1e6)
+        line: list[object] = [case, unit]
+        for column in (0, 1):
+            line += [f"{factor * np.median(both[:, column]):,.1f}" for both in (old, new)]
+            line.append(f"{middle[column]:.2f} ({low[column]:.2f} to {high[column]:.2f})")
+        rows.append([*line, verdict(bool(middle[0] <= MOST))])
+    columns = ["case", "unit"]
+    for kind in ("CPU", "wall"):
+        columns += [f"{kind}, previous", f"{kind}, now", f"{kind}, ratio (range)"]
+    return (
+        f"\n## Beside the previous release\n\nMedians of {repetitions} pairs of processes that "
+        "take turns; ratios are those of the pairs. Refinement is not in them.\n\n"
+        + table([*columns, f"CPU ratio ≤ {MOST:.2f}"], rows)
+    )
+
+
+def main() -> None:
+    """Compare, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--previous", type=Path, default=None, help="checkout of another release")
+    parser.add_argument("--cases", nargs="+", choices=[*CASES], default=[*CASES])
+    parser.add_argument("--no-torch", action="store_true", help="leave PyTorch's section out")
+    parser.add_argument("--output", type=Path, default=None)
+    options = parser.parse_args()
+    text = header("Speed", ("jax", "numba", "numpy", "torch"))
+    if not options.no_torch:
+        text += beside_torch(options.repetitions)
+    if options.previous is not None:
+        text += beside_previous(options.previous.resolve(), options.cases, options.repetitions)
     print(text)
     if options.output:
         options.output.write_text(text)

@@ -1,0 +1,59 @@
+"""Time fits of whichever cosmodag is on the path, for `speed.py` to compare two of them.
+
+    PYTHONPATH=CHECKOUT/src python benchmarks/step_cost.py linear-30
+
+Prints processor and wall seconds as JSON: of one step, from the difference between a long and a
+short fit, so that what fits do once is not in it; or of a whole fit of DAGMA. Public names alone
+are used, and those that older releases lack are left out.
+"""
+
+import json
+import sys
+import time
+import warnings
+
+import cosmodag
+from cosmodag import simulate
+
+# Learner, data, and epochs of the short and the long fit.
+CASES = {
+    "linear-30": ("Cosmo", "n1000_d30_ER4_gauss", 200, 2200),
+    "linear-100": ("Cosmo", "n1000_d100_ER4_gauss", 50, 450),
+    "linear-500": ("Cosmo", "n1000_d500_ER4_gauss", 5, 45),
+    "networks-20": ("CosmoMLP", "n1000_d20_ER4_mlp", 50, 450),
+    "networks-100": ("CosmoMLP", "n1000_d100_ER4_mlp", 5, 55),
+    "dagma-30": ("Dagma", "n1000_d30_ER4_gauss", 0, 0),
+}
+STEPS_PER_EPOCH = 16
+
+
+def fit(learner: str, X: object, epochs: int) -> tuple[float, float]:
+    """Processor and wall seconds of one fit, without refinement."""
+    kind = getattr(cosmodag, learner)
+    wanted = {"epochs": epochs, "refine": None, "random_state": 0, "verbose": False}
+    if learner == "Dagma":
+        del wanted["epochs"]
+    known = kind().get_params()
+    model = kind(**{name: value for name, value in wanted.items() if name in known})
+    cpu, wall = time.process_time(), time.perf_counter()
+    model.fit(X)
+    return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def main() -> None:
+    """Time one case after a fit that compiles."""
+    warnings.simplefilter("ignore")
+    learner, name, short, long = CASES[sys.argv[1]]
+    X = simulate.load(name, seed=0).X
+    if learner == "Dagma":
+        fit(learner, simulate.load("n100_d5_ER1_gauss", seed=0).X, 0)
+        print(json.dumps(fit(learner, X, 0)))
+        return
+    fit(learner, X, short)
+    few, many = fit(learner, X, short), fit(learner, X, long)
+    steps = (long - short) * STEPS_PER_EPOCH
+    print(json.dumps([(b - a) / steps for a, b in zip(few, many, strict=True)]))
+
+
+if __name__ == "__main__":
+    main()
