@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 
-# Variables up to which `fit` searches for a better order: benchmarks/answer.md has the seconds.
-_SEARCHED = 5_000
-
-
 class Missing(StrEnum):
     """What to do about missing values."""
 
@@ -87,7 +83,7 @@ def fit(
         Refine,
         typer.Option(
             help="Keep the optimised weights, prune the learnt order by evidence, or also search "
-            "for a better order; by default what suits the learner and the size of the table."
+            "for a better order; by default what the learner does by itself."
         ),
     ] = Refine.AUTO,
     noise: Annotated[
@@ -129,7 +125,7 @@ def fit(
 
     data = read_table(table, header=header, missing=missing.value)
     options = {
-        "refine": ("--refine", _refinement(method, refine, len(data.names))),
+        "refine": ("--refine", _refinement(refine)),
         "noise": ("--noise", noise and noise.value),
         "threshold": ("--threshold", threshold),
         "scale": ("--scale", scale and scale.value),
@@ -184,14 +180,9 @@ def fit(
         raise typer.Exit(EXIT_INTERRUPTED)
 
 
-def _refinement(method: Method, asked: Refine, variables: int) -> str | None:
-    """Turn ``--refine`` into the learner's parameter; None leaves the learner's own default.
-
-    By default linear COSMO's order is searched as long as that takes seconds rather than minutes.
-    """
-    if asked is not Refine.AUTO:
-        return None if asked is Refine.NONE else asked.value
-    return "order" if method.value == "cosmo" and variables <= _SEARCHED else None
+def _refinement(asked: Refine) -> str | None:
+    """Turn ``--refine`` into the learner's parameter; None leaves the learner's own default."""
+    return None if asked in (Refine.AUTO, Refine.NONE) else asked.value
 
 
 def _print_cost(model: "StructureLearner", data: "Table", json: bool) -> None:

@@ -19,12 +19,16 @@ from cosmodag.learners.refined import Refined
 from cosmodag.learners.refining import refine_linear
 from cosmodag.solver.watch import Watch
 
-__all__ = ["METHODS", "NOISES", "Learnt", "Prepared", "Refined", "Setting", "StructureLearner"]
+__all__ = ["METHODS", "NOISES", "SEARCHED", "Learnt", "Prepared", "Refined", "Setting", "StructureLearner"]
 
 Setting = float | str
 """A number, or ``"auto"`` for the one that a rule gives."""
 
 METHODS = ("prune", "order")
+SEARCHED = 5_000
+"""Variables up to which ``refine="auto"`` searches for a better order: up to there it takes less time
+than training (``benchmarks/answer.md``)."""
+
 NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 
 _RAW_CUT = 0.3
@@ -97,14 +101,17 @@ class StructureLearner(FittedGraph):
         if self.threshold != "auto":
             check_number("threshold", self.threshold, low=0.0, low_allowed=True)
         check_choice("scale", self.scale, SCALES)
-        if self._refinement is not None:
-            check_choice("refine", self._refinement, METHODS)
+        if getattr(self, "refine", None) is not None:
+            check_choice("refine", self.refine, ("auto", *METHODS))
         if hasattr(self, "noise"):
             check_choice("noise", self.noise, NOISES)
 
     @property
     def _refinement(self) -> str | None:
+        """What is done with the order; ``"auto"`` searches as long as that costs little."""
         refine: str | None = getattr(self, "refine", None)
+        if refine == "auto":
+            return "order" if self.n_features_in_ <= SEARCHED else "prune"
         return refine
 
     @property

@@ -67,10 +67,11 @@ class Cosmo(AnnealedLearner):
         enough, whatever the number of rows (:func:`cosmodag.learners.settings.default_steps`).
     batch_size : int
         Rows per step; the last batch of a pass may be smaller.
-    refine : {None, "prune", "order"}
+    refine : {"auto", "prune", "order", None}
         What is done with the learnt order. ``"prune"`` regresses each variable on those before it
         and keeps what the evidence supports; ``"order"`` also searches for a better order, from
-        the learnt one and from others. ``None`` keeps the optimised weights.
+        the learnt one and from others; ``"auto"`` is ``"order"`` up to 5,000 variables, where it
+        costs less than training, and ``"prune"`` beyond. ``None`` keeps the optimised weights.
     noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
         What refinement assumes of the noise, and so what its score can tell: Gaussian with a
         variance of its own for each variable (nothing depends on units, and only the equivalence
@@ -145,7 +146,7 @@ class Cosmo(AnnealedLearner):
         loss: str = "squared-error",
         epochs: int | str = "auto",
         batch_size: int = 64,
-        refine: str | None = "prune",
+        refine: str | None = "auto",
         noise: str = "auto",
         threshold: Setting = "auto",
         restarts: int = 1,

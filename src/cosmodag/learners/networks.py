@@ -64,7 +64,7 @@ class NetworkLearner(TrainedLearner):
             check_count("hidden", size)
         check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("arc_strength", self.arc_strength, ARC_STRENGTHS)
-        if self._refinement == "order":
+        if getattr(self, "refine", None) == "order":
             raise DataError(
                 "refine is 'order', but a search over orders is for linear relations: use 'prune', "
                 "which also mends the order of networks, or None."
