@@ -23,7 +23,7 @@ from cosmodag.compiled import borrowing
 __all__ = ["NEGLIGIBLE", "Scratch", "extend", "intrudes", "listen", "new_scratch", "start"]
 
 # Shares of a variance below this are rounding: nothing is left to explain, or to explain with.
-NEGLIGIBLE = 1e-10
+NEGLIGIBLE = 1e-13
 BLOCK = 64
 
 
