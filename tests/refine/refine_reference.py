@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from cosmodag.refine.scores import growing_penalty
+
 
 def residual_share(correlations, v, parents):
     parents = list(parents)
@@ -16,14 +18,16 @@ def grow_shrink(moments, v, candidates, penalty, required=()):
     g = moments.group[v]
     correlations, half = moments.correlations[g], 0.5 * moments.rows[g]
 
-    def score(parents):
+    def score(parents, per_arc=penalty):
         share = residual_share(correlations, v, parents)
-        return -half * np.log(share) - penalty * len(parents)
+        return -half * np.log(share) - per_arc * len(parents)
+
+    growing = growing_penalty(penalty, moments.variables)
 
     path = list(required)
     while True:
-        options = [(score([*path, x]), x) for x in candidates if x not in path]
-        if not options or max(options)[0] <= score(path):
+        options = [(score([*path, x], growing), x) for x in candidates if x not in path]
+        if not options or max(options)[0] <= score(path, growing):
             break
         path.append(max(options)[1])
     parents = list(path)

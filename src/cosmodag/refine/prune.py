@@ -39,8 +39,9 @@ def prune(
     .. math:: -\tfrac{n}{2} \log \mathrm{var}(v \mid P) - c\,|P|,
 
     with the variance relative to that of v, so that units do not matter. *Grow* adds the
-    predecessor that raises it most until none does, *shrink* takes away the parent whose loss
-    lowers it least while that raises it. All of it is computed from correlations, in O(d k²) per
+    predecessor that raises it most until none does, with a smaller penalty (`growing_penalty`), so
+    that parents which only matter together get in; *shrink* takes away the parent whose loss lowers
+    it least while that raises it. All of it is computed from correlations, in O(d k²) per
     variable with k parents; memory is O(d k) per thread.
 
     Parameters

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from cosmodag.compiled import borrowing
 from cosmodag.refine.grow import extend, start
 from cosmodag.refine.moments import Moments
+from cosmodag.refine.scores import growing_penalty
 from cosmodag.refine.shrink import shrink
 
 __all__ = ["Rules", "grow_among", "local_score", "may_be_parent", "rules_of", "worth"]
@@ -21,7 +22,7 @@ class Rules(NamedTuple):
     half_rows: NDArray[np.float64]  # per group
     limit: NDArray[np.int64]  # of parents, per group
     penalty: float
-    gain_share: NDArray[np.float64]  # 1 − exp(−penalty / half_rows): least gain worth an arc
+    gain_share: NDArray[np.float64]  # 1 − exp(−growing penalty / half_rows): least gain of a step
     rise_share: NDArray[np.float64]  # exp(penalty / half_rows) − 1: least rise worth keeping one
     support: NDArray[np.bool_]  # (d, d), or empty where every arc may exist
     before: NDArray[np.bool_]  # (d, d), or empty where every order may
@@ -52,7 +53,7 @@ def rules_of(
         0.5 * moments.rows,
         np.maximum(np.floor(moments.rows) - 2, 0).astype(np.int64),
         float(penalty),
-        -np.expm1(-penalty / (0.5 * moments.rows)),
+        -np.expm1(-growing_penalty(penalty, d) / (0.5 * moments.rows)),
         np.expm1(penalty / (0.5 * moments.rows)),
         none if support is None else np.ascontiguousarray(support, np.bool_),
         none if before is None else np.ascontiguousarray(before, np.bool_),

@@ -14,6 +14,7 @@ __all__ = [
     "default_penalty",
     "equal_variance_total",
     "gaussian_total",
+    "growing_penalty",
     "noise_variances",
     "total_of",
 ]
@@ -40,6 +41,22 @@ def default_penalty(n: float, d: int) -> float:
     (6.91, 10.88)
     """
     return max(math.log(max(n, 2)), 0.5 * math.log(max(n, 2)) + 0.75 * math.log(max(d, 1)))
+
+
+def growing_penalty(penalty: float, d: int) -> float:
+    """Penalty while growing: half of that per arc, or more where chance would take steps.
+
+    Parents whose effects cancel are each worth little before the others are in; shrinking, at the
+    full penalty, drops what was not worth it. Growing at the full penalty lost them: ER6 d = 30
+    .19 wrong arcs per variable instead of .003, ER4 with 200 rows .31 instead of .15. Above
+    log d − 1.6 about one of d candidates without an effect is taken.
+
+    Examples
+    --------
+    >>> growing_penalty(7.0, 30), round(growing_penalty(10.0, 5000), 2)
+    (3.5, 6.92)
+    """
+    return min(penalty, max(0.5 * penalty, math.log(max(d, 1)) - 1.6))
 
 
 def noise_variances(moments: Moments, graph: Graph) -> NDArray[np.float64]:

@@ -81,7 +81,7 @@ def equal_variance_order(
     ----------
     moments : Moments
     exact : bool, optional
-        Which way; by default exact where there are no fewer rows than variables, and one set of rows.
+        Which way; by default exact where rows are no fewer than variables, and one set for all.
     penalty : float, optional
         Of the sparse way; by default `default_penalty`.
     before : (d, d) array of bool, optional
