@@ -17,7 +17,16 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "cosmodag"
 
 # A module may import its own layer and the ones before it; a new module is placed here.
 LAYERS = [
-    ["_version", "compiled", "errors", "orientation", "acyclicity", "closed_forms", "dags", "matrix_series"],
+    [
+        "_version",
+        "compiled",
+        "errors",
+        "orientation",
+        "acyclicity",
+        "closed_forms",
+        "dags",
+        "matrix_series",
+    ],
     ["io", "simulate", "metrics", "ranking", "equivalence"],
     ["structure", "mechanism", "objective", "knowledge"],
     ["solver"],
