@@ -57,9 +57,10 @@ def test_random_states_of_all_kinds(small):
 
 
 def test_restarts_keep_the_best_objective(small):
+    from cosmodag.solver.methods.anneal import Anneal
+
     from cosmodag.learners.checks import seeds_from
     from cosmodag.mechanism import Linear
-    from cosmodag.solver.methods.anneal import Anneal
 
     settings = {"epochs": 60, "batch_size": 64}
     chosen = Cosmo(random_state=0, restarts=6, **settings).fit(small.X)

@@ -5,6 +5,7 @@ import itertools
 import jax
 import numpy as np
 import pytest
+from cosmodag.solver.methods.anneal import Anneal
 from hypothesis import given
 from hypothesis import strategies as st
 from jax.test_util import check_grads
@@ -13,7 +14,6 @@ from scipy.special import expit
 from cosmodag.mechanism import MLP, Linear, MaskedMLP
 from cosmodag.mechanism.masked import first_layer
 from cosmodag.mechanism.mlp import ACTIVATIONS, forward
-from cosmodag.solver.methods.anneal import Anneal
 
 SETTINGS = {
     "lambda1": 1e-2,

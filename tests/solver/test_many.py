@@ -3,15 +3,15 @@
 import jax
 import numpy as np
 import pytest
+from cosmodag.solver.estimate import estimate
+from cosmodag.solver.kernels.backends import BACKENDS, _run_many
+from cosmodag.solver.methods.anneal import Anneal
 from scipy import sparse
 from solver_problems import SETTINGS, make_batch, make_table
 
 from cosmodag.errors import ResourceError
 from cosmodag.mechanism import Linear
 from cosmodag.solver import many, memory, readout
-from cosmodag.solver.estimate import estimate
-from cosmodag.solver.kernels.backends import BACKENDS, _run_many
-from cosmodag.solver.methods.anneal import Anneal
 from cosmodag.solver.problems import Problem
 from cosmodag.solver.readout import strong_arcs
 from cosmodag.solver.watch import Watch

@@ -16,8 +16,8 @@ from cosmodag.diagnose import variance_inflation
 from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
 from cosmodag.learners.checks import check_choice, seeds_from
 from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
-from cosmodag.refine.moments import Moments
-from cosmodag.refine.starts import equal_variance_order
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.starts import equal_variance_order
 from cosmodag.solver.watch import Watch
 
 __all__ = ["EmptyGraph", "EqualVariance", "R2Sort", "RandomSort", "SortLearner", "VarianceSort"]
@@ -196,7 +196,7 @@ class EqualVariance(SortLearner):
     its assumption holds, as it does in the simulations of most papers; it depends on units.
 
     How variances are conditioned, and what happens where rows are few:
-    :func:`cosmodag.refine.starts.equal_variance_order`.
+    :func:`cosmodag.refinement.starts.equal_variance_order`.
 
     Parameters and attributes are those of :class:`VarianceSort`; the order is pruned by default,
     which at 1,000 variables takes a hundredth of the time of the adaptive lasso.

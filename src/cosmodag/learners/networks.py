@@ -15,7 +15,7 @@ from cosmodag.learners.network_refit import Networks, refit
 from cosmodag.learners.trained import TrainedLearner
 from cosmodag.mechanism import MLP
 from cosmodag.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward
-from cosmodag.refine.networks import prune_networks
+from cosmodag.refinement.networks.pruning import prune_networks
 from cosmodag.solver.problems import Solution
 from cosmodag.solver.readout import ReadOut
 from cosmodag.solver.watch import Watch

@@ -30,7 +30,7 @@ class OrderSearch(StructureLearner):
     where :math:`\mathrm{RSS}_v(P_v)` is what the parents :math:`P_v` leave of the variance of v
     and c is the price of an arc; or the same with one variance for all, or with the entropy of the
     residuals. Moves are made along arcs, over any distance, from several starts
-    (:func:`cosmodag.refine.search_order`). Nothing is trained. With the Gaussian score units do
+    (:func:`cosmodag.refinement.search_order`). Nothing is trained. With the Gaussian score units do
     not matter: multiplying columns by numbers changes no arrow.
 
     The honest rival of the learners that train, and often what to take for linear relations.

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from cosmodag.learners.checks import seeds_from
 from cosmodag.learners.refined import Refined
-from cosmodag.refine.entropy import non_gaussianity
-from cosmodag.refine.non_gaussian import search_non_gaussian
-from cosmodag.refine.refine import refine_linear as refine_orders
+from cosmodag.refinement.entropy.measure import non_gaussianity
+from cosmodag.refinement.entropy.search import search_non_gaussian
+from cosmodag.refinement.refine import refine_linear as refine_orders
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import Prepared, StructureLearner

@@ -8,7 +8,7 @@ from dataclasses import replace
 import jax
 import numpy as np
 import pytest
-from solver_problems import RECIPE, SETTINGS, reference_batch, make_table
+from solver_problems import RECIPE, SETTINGS, make_table, reference_batch
 
 from cosmodag.solver.kernels.gpu import small
 from cosmodag.solver.problems import Problem

@@ -1,1 +1,0 @@
-"""Finishing an order: prune it, search near it, choose the score."""

@@ -1,0 +1,257 @@
+"""Prune graphs too large for a matrix of all correlations, a block of children at a time."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.compiled import borrowing
+from cosmodag.refinement.block_lanes import Queue, advance, begin
+from cosmodag.refinement.columns import Columns
+from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.scores import default_penalty
+from cosmodag.refinement.search.grow import Scratch, extend, new_scratch, shrink, start
+from cosmodag.refinement.threads import available_threads, mapper
+from cosmodag.solver.cost import available_bytes
+
+__all__ = ["prune_blocks"]
+
+# Steps that there is room for at first; children that need more are done again with twice as many.
+FIRST_CAPACITY = 32
+# Children at a time and candidates per product: what keeps a GPU busy, and what fits a cache.
+BLOCK = {"gpu": 1024, "cpu": 128}
+TILE = {"gpu": 8192, "cpu": 512}
+# Steps between two looks at the clock, and the share of free memory that may be taken.
+STEPS = 32
+USABLE = 0.6
+# Children that one thread finishes at a time.
+TOGETHER = 512
+
+
+def prune_blocks(
+    X: ArrayLike | Columns,
+    order: ArrayLike,
+    *,
+    penalty: float | None = None,
+    device: jax.Device | None = None,
+    block: int | None = None,
+    double: bool = False,
+    should_stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[int], None] | None = None,
+    threads: int | None = None,
+) -> Graph:
+    """Choose the parents of each variable among its predecessors, with memory O(n d + arcs).
+
+    The graph is that of `prune`, where the matrix of all correlations need not be kept and a GPU can
+    do the work. Children grow their parents together, as many as ``block`` at a time (`lanes`); the
+    matrix products are of single precision, not of the lower one that GPUs like to use. What is on
+    a child's path is then decided, in double precision, from the columns themselves: the same
+    grow–shrink among the few candidates chosen, and the weights.
+
+    Parameters
+    ----------
+    X : (n, d) array or Columns
+    order : (d,) array of int
+        The variables, causes first.
+    penalty : float, optional
+        Per arc; by default `default_penalty`.
+    device : jax.Device, optional
+        By default JAX's first.
+    block : int, optional
+        Children at a time; fewer where memory asks for it.
+    double : bool
+        Whether the products, too, are of double precision.
+    should_stop : function, optional
+        Asked every few steps; variables not reached by then have no parents.
+    on_progress : function, optional
+        Called with the number of variables that are done.
+    threads : int, optional
+        For what is done in double precision; by default all cores.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> x = random.normal(size=500)
+    >>> y = 2 * x + random.normal(size=500)
+    >>> z = random.normal(size=500) - y
+    >>> prune_blocks(np.column_stack([z, y, x]), [2, 1, 0]).matrix().toarray().round(1)
+    array([[ 0. ,  0. ,  0. ],
+           [-1. ,  0. ,  0. ],
+           [ 0. ,  2. ,  0. ]])
+    """
+    from cosmodag.refinement.prune import check_order
+
+    columns = X if isinstance(X, Columns) else Columns.of(X)
+    d, n = columns.standard.shape
+    checked = check_order(order, d)
+    if penalty is None:
+        penalty = default_penalty(n, d)
+    device = jax.devices()[0] if device is None else device
+    with jax.enable_x64(double), jax.default_device(device):
+        starts, steps = _Growth(
+            columns, checked, penalty, device, block, should_stop, on_progress
+        ).paths(np.float64 if double else np.float32)
+    return _finished(columns, checked, penalty, starts, steps, available_threads(threads))
+
+
+class _Growth:
+    """The grow phase of one call."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        order: NDArray[np.int64],
+        penalty: float,
+        device: jax.Device,
+        block: int | None,
+        should_stop: Callable[[], bool] | None,
+        on_progress: Callable[[int], None] | None,
+    ) -> None:
+        self.columns, self.order, self.penalty = columns, order, penalty
+        self.device, self.block = device, block
+        self.should_stop = should_stop or (lambda: False)
+        self.on_progress = on_progress or (lambda done: None)
+        platform = "cpu" if device.platform == "cpu" else "gpu"
+        self.default_block = BLOCK[platform]
+        self.tile = min(TILE[platform], -(-len(order) // 8) * 8)
+
+    def paths(self, kind: type) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Grow paths by place in the order: where each begins, and places of the candidates."""
+        d, n = self.columns.standard.shape
+        padded = np.zeros((-(-d // self.tile) * self.tile, n), kind)
+        np.take(self.columns.standard, self.order, axis=0, out=padded[:d], mode="clip")
+        share = -np.expm1(-2 * self.penalty / n)
+        fixed = (
+            jax.device_put(padded, self.device),
+            jnp.asarray(share, kind),
+            jnp.asarray(max(n - 2, 0), jnp.int32),
+        )
+        found: list[NDArray[np.int64]] = [np.zeros(0, np.int64)] * d
+        # Late children have the most candidates: lanes that wait for the last child then wait less.
+        children, capacity, done = np.arange(d - 1, -1, -1), min(FIRST_CAPACITY, d), 0
+        while len(children):
+            # Place 0 has no candidates: it pads the queue to a length there is a program for.
+            room = d if len(children) == d else 1 << (len(children) - 1).bit_length()
+            padded_children = np.zeros(room, np.int32)
+            padded_children[: len(children)] = children
+            queue = Queue(fixed[0], jnp.asarray(padded_children), fixed[1], fixed[2])
+            lengths, steps = self._run(queue, capacity, done)
+            lengths = lengths[: len(children)]
+            complete = (lengths >= 0) & (lengths <= capacity)
+            for row in np.flatnonzero(complete):
+                found[children[row]] = np.sort(steps[row, : lengths[row]])
+            done += int(np.count_nonzero(complete))
+            children, capacity = children[lengths > capacity], min(2 * capacity, d)
+            if self.should_stop():
+                break
+        starts = np.concatenate([[0], np.cumsum([len(path) for path in found])])
+        return starts.astype(np.int64), np.concatenate(found).astype(np.int64)
+
+    def _run(self, queue: Queue, capacity: int, done: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Lengths and steps of the paths of a queue's children."""
+        lanes = begin(queue, self._lanes(queue, capacity), capacity)
+        count = len(queue.children)
+        while True:
+            lanes = advance(queue, lanes, STEPS, tile=self.tile)
+            working = int(jnp.sum(lanes.row < count))
+            self.on_progress(done + int(lanes.next_row) - working)
+            if not working or self.should_stop():
+                return np.asarray(lanes.lengths), np.asarray(lanes.paths)
+
+    def _lanes(self, queue: Queue, capacity: int) -> int:
+        """How many children at a time: what is asked for, or fits, but no more than there are."""
+        candidates, n = queue.columns.shape
+        size = queue.columns.dtype.itemsize
+        per_lane = size * (2 * candidates + 4 * self.tile + (capacity + 8) * n)
+        available = available_bytes(self.device)
+        wanted = self.default_block if self.block is None else self.block
+        if available is not None:
+            wanted = min(wanted, int(USABLE * available // per_lane))
+        return max(1, min(wanted, len(queue.children)))
+
+
+def _finished(
+    columns: Columns,
+    order: NDArray[np.int64],
+    penalty: float,
+    starts: NDArray[np.int64],
+    steps: NDArray[np.int64],
+    threads: int,
+) -> Graph:
+    """Choose among the steps of each path in double precision, and fit the weights."""
+    d = len(order)
+    counts, residuals, scores = np.zeros(d, np.int64), np.ones(d), np.zeros(d)
+    candidates = order[steps]
+    kept, values = np.zeros(len(steps), np.bool_), np.zeros(len(steps))
+
+    def finish(first: int) -> None:
+        last = min(first + TOGETHER, d)
+        longest = max(1, int(np.diff(starts[first : last + 1]).max()))
+        work = np.empty((longest + 1, longest + 1)), new_scratch(longest, longest)
+        _finish_some(
+            columns.standard, order, first, last, starts, candidates, penalty,
+            counts, residuals, scores, kept, values, *work,
+        )  # fmt: skip
+
+    with mapper(threads if d > TOGETHER else 1) as run:
+        run(finish, range(0, d, TOGETHER))
+    heads = np.repeat(order, np.diff(starts))[kept]
+    tails, weights = candidates[kept], values[kept]
+    arranged = np.lexsort((tails, heads))
+    heads, tails, weights = heads[arranged], tails[arranged], weights[arranged]
+    weights = weights * columns.scales[0, heads] / columns.scales[0, tails]
+    return Graph(np.concatenate([[0], np.cumsum(counts)]), tails, weights, residuals, scores)
+
+
+@borrowing
+def _finish_some(
+    standard: Any,
+    order: Any,
+    first: int,
+    last: int,
+    starts: Any,
+    candidates: Any,
+    penalty: float,
+    counts: Any,
+    residuals: Any,
+    scores: Any,
+    kept: Any,
+    values: Any,
+    small: Any,
+    s: Any,
+) -> None:
+    """Grow–shrink of order[first:last], each among its own candidates."""
+    half_rows = 0.5 * standard.shape[1]
+    share, rise_share = -np.expm1(-penalty / half_rows), np.expm1(penalty / half_rows)
+    for at in range(first, last):
+        v, begin, m = order[at], starts[at], starts[at + 1] - starts[at]
+        for i in range(m + 1):
+            own = standard[candidates[begin + i] if i < m else v]
+            for j in range(i):
+                small[i, j] = small[j, i] = _product(own, standard[candidates[begin + j]])
+            small[i, i] = 1.0
+        for i in range(m):
+            s.candidates[i] = i
+        k, variance = start(small, m, m, candidates[:0], s)
+        k, variance = extend(small, m, k, variance, share, m, s)
+        count, variance = shrink(k, 0, variance, rise_share, s)
+        for i in range(k):
+            if s.keep[i]:
+                kept[begin + s.path[i]] = True
+                values[begin + s.path[i]] = s.weights[i]
+        counts[v], residuals[v] = count, variance
+        scores[v] = -half_rows * np.log(variance) - penalty * count
+
+
+@borrowing
+def _product(a: Any, b: Any) -> float:
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+__all__ += ["FIRST_CAPACITY", "Scratch"]

@@ -1,0 +1,1 @@
+"""Orders and graphs of linear relations with noise that is not Gaussian."""

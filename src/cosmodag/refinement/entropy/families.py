@@ -1,0 +1,278 @@
+"""Families scored by entropy: a variable, its parents and the residuals they leave.
+
+Parents are chosen among the predecessors by Gaussian evidence on the covariance (grow, then
+shrink); the score is the entropy of the residuals. Loops are written out, because many a NumPy
+function used here would add a second to compiling.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.compiled import compiled, inlined
+from cosmodag.refinement.entropy.measure import GAUSSIAN_ENTROPY, SMALLEST_DEVIATION, entropy_parts
+
+__all__ = ["Families", "Problem", "fit_order", "grow", "refit", "total_score"]
+
+_DEPENDENT = 1e-9  # share of a candidate's variance that the chosen ones leave over
+
+
+class Problem(NamedTuple):
+    """Standardised data and what is known of the graph.
+
+    ``columns`` (d, n); ``rows_of`` (d,) says which of the ``counted`` (m, n) row weights, their
+    ``totals`` (m,) and ``covariances`` (m, d, d) belong to a variable's equation. An arc enters a
+    family for a gain of ``entry`` and stays for one of ``penalty``.
+    """
+
+    columns: NDArray[np.float64]
+    rows_of: NDArray[np.int64]
+    counted: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    covariances: NDArray[np.float64]
+    support: NDArray[np.bool_]
+    required: NDArray[np.bool_]
+    before: NDArray[np.bool_]
+    penalty: float
+    entry: float
+    most_parents: int
+
+
+class Families(NamedTuple):
+    """An order with its families.
+
+    Row v of ``parents`` and ``weights`` holds the ``parent_counts[v]`` parents of v and their
+    coefficients. Row v of ``paths`` holds those that entered while the family grew: a predecessor
+    outside the path can leave without changing the family. Two more rows are for trials.
+    """
+
+    order: NDArray[np.int64]
+    parents: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    parent_counts: NDArray[np.int64]
+    paths: NDArray[np.int64]
+    path_counts: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+@inlined
+def _forced(problem: Problem, child: int, candidates: NDArray[np.int64], count: int) -> int:
+    """How many of the first candidates are required."""
+    forced = 0
+    while forced < count and problem.required[candidates[forced], child]:
+        forced += 1
+    return forced
+
+
+@compiled
+def grow(
+    problem: Problem,
+    child: int,
+    candidates: NDArray[np.int64],
+    count: int,
+    path: NDArray[np.int64],
+) -> int:
+    """Let candidates enter: the required ones, which come first, then the best while it pays."""
+    forced = _forced(problem, child, candidates, count)
+    covariance = problem.covariances[problem.rows_of[child]]
+    rows = problem.totals[problem.rows_of[child]]
+    most = min(count, max(forced, problem.most_parents))
+    with_child, variance, open_to = np.empty(count), np.empty(count), np.empty(count)
+    factor = np.empty((most, count))
+    for i in range(count):
+        with_child[i] = covariance[candidates[i], child]
+        variance[i] = covariance[candidates[i], candidates[i]]
+        open_to[i] = _DEPENDENT * variance[i]
+    left = covariance[child, child]
+    smallest = left * SMALLEST_DEVIATION**2
+    for step in range(most):
+        best, best_gain = step, -1.0
+        if step >= forced:
+            for i in range(count):
+                if variance[i] > open_to[i]:
+                    gain = with_child[i] ** 2 / variance[i]
+                    if gain > best_gain or (gain == best_gain and candidates[i] < candidates[best]):
+                        best, best_gain = i, gain
+            remains = max(left - best_gain, smallest)
+            if best_gain < 0.0 or not 0.5 * rows * np.log(left / remains) > problem.entry:
+                return step
+        path[step] = candidates[best]
+        row = factor[step]
+        enters = variance[best] > open_to[best]
+        scale = 1.0 / np.sqrt(variance[best]) if enters else 0.0
+        share = with_child[best] * scale
+        for i in range(count):
+            row[i] = covariance[candidates[best], candidates[i]]
+        for earlier in range(step):
+            weight = factor[earlier, best]
+            for i in range(count):
+                row[i] -= weight * factor[earlier, i]
+        for i in range(count):
+            row[i] *= scale
+            with_child[i] -= row[i] * share
+            variance[i] -= row[i] * row[i]
+        open_to[best] = np.inf
+        left = max(left - share * share, smallest)
+    return most
+
+
+@compiled
+def _sweep(matrix: NDArray[np.float64], pivot: int) -> None:
+    """Bring one regressor into a regression, or out of it again (Goodnight 1979)."""
+    size = matrix.shape[0]
+    scale = 1.0 / matrix[pivot, pivot]
+    for j in range(size):
+        matrix[pivot, j] *= scale
+    for i in range(size):
+        if i != pivot:
+            factor = matrix[i, pivot]
+            for j in range(size):
+                matrix[i, j] -= factor * matrix[pivot, j]
+            matrix[i, pivot] = -factor * scale
+    matrix[pivot, pivot] = scale
+
+
+@compiled
+def _shrink(
+    problem: Problem,
+    child: int,
+    path: NDArray[np.int64],
+    count: int,
+    parents: NDArray[np.int64],
+    weights: NDArray[np.float64],
+) -> int:
+    """Keep of a path what pays beside the rest of it, with least-squares coefficients."""
+    forced = _forced(problem, child, path, count)
+    covariance = problem.covariances[problem.rows_of[child]]
+    rows = problem.totals[problem.rows_of[child]]
+    smallest = covariance[child, child] * SMALLEST_DEVIATION**2
+    matrix = np.empty((count + 1, count + 1))
+    entered = np.zeros(count, np.bool_)
+    for i in range(count + 1):
+        one = path[i] if i < count else child
+        for j in range(count + 1):
+            matrix[i, j] = covariance[one, path[j] if j < count else child]
+    for i in range(count):
+        if matrix[i, i] > _DEPENDENT * covariance[path[i], path[i]]:
+            _sweep(matrix, i)
+            entered[i] = True
+    while True:
+        worst, least_loss = count, np.inf
+        for i in range(forced, count):
+            if entered[i] and matrix[i, count] ** 2 / matrix[i, i] < least_loss:
+                worst, least_loss = i, matrix[i, count] ** 2 / matrix[i, i]
+        left = max(matrix[count, count], smallest)
+        if worst == count or 0.5 * rows * np.log((left + least_loss) / left) > problem.penalty:
+            break
+        _sweep(matrix, worst)
+        entered[worst] = False
+    kept = 0
+    for i in range(count):
+        if i < forced or entered[i]:
+            parents[kept] = path[i]
+            weights[kept] = matrix[i, count] if entered[i] else 0.0
+            kept += 1
+    return kept
+
+
+@compiled
+def _score(
+    problem: Problem,
+    child: int,
+    parents: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    count: int,
+) -> float:
+    """−n H(residual of the child given its parents) − c |parents|; a constant has no entropy."""
+    group = problem.rows_of[child]
+    if not problem.covariances[group, child, child] > 0.0:
+        return -problem.penalty * count
+    residuals = np.empty(problem.columns.shape[1])
+    for row in range(residuals.size):
+        residuals[row] = problem.columns[child, row]
+    for i in range(count):
+        for row in range(residuals.size):
+            residuals[row] -= weights[i] * problem.columns[parents[i], row]
+    deviation, negentropy = entropy_parts(residuals, problem.counted[group])
+    if deviation < SMALLEST_DEVIATION:
+        deviation, negentropy = SMALLEST_DEVIATION, 0.0
+    entropy = np.log(deviation) + GAUSSIAN_ENTROPY - negentropy
+    return float(-problem.totals[group] * entropy - problem.penalty * count)
+
+
+@compiled
+def _candidates(
+    problem: Problem,
+    order: NDArray[np.int64],
+    child: int,
+    stop: int,
+    without: int,
+    extra: int,
+    candidates: NDArray[np.int64],
+) -> int:
+    """List who may be a parent, required ones first; the child itself stands for nobody."""
+    count = 0
+    for wanted in (True, False):
+        for place in range(stop + 1):
+            other = order[place] if place < stop else extra
+            if other == child or (other == without and place < stop):
+                continue
+            if problem.required[other, child] == wanted and problem.support[other, child]:
+                candidates[count] = other
+                count += 1
+    return count
+
+
+@compiled
+def refit(
+    problem: Problem,
+    families: Families,
+    child: int,
+    stop: int,
+    without: int,
+    extra: int,
+    row: int,
+) -> float:
+    """Choose the family of a child anew, into one row of the families; return its score.
+
+    Candidates are the first ``stop`` variables of the order without one, and an extra one. A
+    trial that ends in the stored family has its score.
+    """
+    candidates = np.empty(stop + 1, np.int64)
+    count = _candidates(problem, families.order, child, stop, without, extra, candidates)
+    path, parents, weights = families.paths[row], families.parents[row], families.weights[row]
+    grown = grow(problem, child, candidates, count, path)
+    kept = _shrink(problem, child, path, grown, parents, weights)
+    families.path_counts[row] = grown
+    families.parent_counts[row] = kept
+    same = row != child and families.parent_counts[child] == kept
+    for i in range(kept):
+        same = same and families.parents[child, i] == parents[i]
+    score = families.scores[child]
+    if not same:
+        score = _score(problem, child, parents, weights, kept)
+    families.scores[row] = score
+    return float(score)
+
+
+def fit_order(problem: Problem, order: NDArray[np.int64]) -> Families:
+    """Choose all families of an order."""
+    d = order.size
+    families = Families(
+        order=order.copy(),
+        parents=np.zeros((d + 2, d), np.int64),
+        weights=np.zeros((d + 2, d)),
+        parent_counts=np.zeros(d + 2, np.int64),
+        paths=np.zeros((d + 2, d), np.int64),
+        path_counts=np.zeros(d + 2, np.int64),
+        scores=np.zeros(d + 2),
+    )
+    for place, child in enumerate(families.order):
+        refit(problem, families, child, place, child, child, child)
+    return families
+
+
+def total_score(families: Families) -> float:
+    """Add the scores of the variables."""
+    return float(families.scores[: families.order.size].sum())

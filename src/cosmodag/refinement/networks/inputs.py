@@ -1,0 +1,233 @@
+"""Which inputs a child needs, by the evidence of a Gaussian process on few rows, then on all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.refinement.networks.evidence import (
+    Floats,
+    Kernel,
+    Numbers,
+    cost,
+    cost_and_slopes,
+    fit_kernel,
+)
+
+__all__ = [
+    "ChildData",
+    "Effort",
+    "Needed",
+    "Offer",
+    "needed_inputs",
+    "useful_inputs",
+    "without_evidence",
+]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much evidence an arc needs, and how much work goes into finding out.
+
+    Parameters
+    ----------
+    candidate : float
+        Predecessors are looked at whose contribution exceeds this share of the child's strongest.
+    nats : float
+        An input stays if the evidence falls by more than this without it.
+    sure_nats : float
+        An input that does so on few rows stays without a further look.
+    new_nats : float
+        An input from outside the candidates is tried if the evidence rises by more than this.
+    weak_nats : float
+        An arc may be turned round if its child loses less than this by it.
+    steps : int
+        Steps of L-BFGS that fit a kernel.
+    rows, rows_per_input, most_rows : int
+        A kernel is fitted on `rows_per_input` rows for each candidate, within the other two.
+    screen_rows : int
+        Rows on which inputs are left out one by one, to see which are in doubt.
+    final_rows : int
+        Rows on which those in doubt are decided.
+    mend_rows, mend_tries : int
+        Rows on which inputs from outside are tried, and how many of them for each child.
+    """
+
+    candidate: float = 0.05
+    nats: float = 3.0
+    sure_nats: float = 8.0
+    new_nats: float = 6.0
+    weak_nats: float = 20.0
+    steps: int = 6
+    rows: int = 250
+    rows_per_input: int = 40
+    most_rows: int = 600
+    screen_rows: int = 400
+    final_rows: int = 1000
+    mend_rows: int = 500
+    mend_tries: int = 4
+
+
+class ChildData(NamedTuple):
+    """All columns, standardised, and one of them as the target, in the rows that count for it."""
+
+    columns: Floats
+    target: Floats
+
+    def first(self, rows: int) -> "ChildData":
+        """Return the first rows, the target centred on them."""
+        target = self.target[:rows]
+        return ChildData(self.columns[:rows], target - target.mean())
+
+
+class Needed(NamedTuple):
+    """The inputs a child needs, their kernel, and the nats that each of them is worth."""
+
+    inputs: NDArray[np.intp]
+    kernel: Kernel
+    gains: Numbers
+
+
+class Offer(NamedTuple):
+    """An input that would raise the evidence of a child by so many nats."""
+
+    gain: float
+    input: int
+    child: int
+
+
+# Inputs worth less than this on few rows are left out together, to save evaluations.
+_USELESS = 0.5
+
+# Variance of hidden weights at which an input is tried for a child that has no inputs yet, and the
+# amplitude that goes with it.
+_FIRST_RELEVANCE = 0.5
+_FIRST_AMPLITUDE = 3.0
+
+
+def without_evidence(inputs: NDArray[np.intp]) -> Needed:
+    """Return inputs for which no evidence was asked, none of them or only required ones."""
+    relevances = np.full(len(inputs), _FIRST_RELEVANCE)
+    return Needed(inputs, Kernel(relevances, _FIRST_AMPLITUDE, bias=1.0), np.zeros(len(inputs)))
+
+
+def needed_inputs(
+    data: ChildData, candidates: NDArray[np.intp], required: NDArray[np.bool_], effort: Effort
+) -> Needed:
+    """Choose the inputs of one child among its candidates, by backward elimination.
+
+    A kernel is fitted to all candidates on few rows. Leaving each out in turn on these rows gives
+    the order of elimination, and shows which inputs are beyond doubt; the others are left out one
+    after another on all rows, with the kernel as it is, wherever the evidence does not object.
+
+    Parameters
+    ----------
+    data : ChildData
+    candidates : (k,) integers
+        Columns to choose from.
+    required : (k,) booleans
+        Candidates that stay whatever the evidence says.
+    effort : Effort
+
+    Returns
+    -------
+    Needed
+        `gains` are nats lost without the input, on the rows on which it was decided.
+    """
+    if not len(candidates):
+        return without_evidence(candidates)
+    fitting = min(effort.most_rows, max(effort.rows, effort.rows_per_input * len(candidates)))
+    few = data.first(fitting)
+    kernel = fit_kernel(few.columns[:, candidates], few.target, steps=effort.steps)
+    screen = _Elimination(data.first(min(fitting, effort.screen_rows)), candidates, kernel)
+    gains = np.array([screen.loss_without([index]) for index in range(len(candidates))])
+    in_doubt = [
+        index
+        for index in np.argsort(gains, kind="stable").tolist()
+        if gains[index] <= effort.sure_nats and not required[index]
+    ]
+    kept = np.ones(len(candidates), dtype=bool)
+    if in_doubt:
+        final = _Elimination(data.first(effort.final_rows), candidates, kernel)
+        final.eliminate(in_doubt, gains, effort.nats)
+        kept = final.kept
+    return Needed(candidates[kept], kernel.only(kept), gains[kept])
+
+
+class _Elimination:
+    """The inputs still kept, and the cost with them, on some rows and with a given kernel."""
+
+    def __init__(self, data: ChildData, candidates: NDArray[np.intp], kernel: Kernel) -> None:
+        self.inputs = np.ascontiguousarray(data.columns[:, candidates])
+        self.target = data.target
+        self.kernel = kernel
+        self.kept = np.ones(len(candidates), dtype=bool)
+        self.cost = self._cost_with(self.kept)
+
+    def loss_without(self, indices: Sequence[int]) -> float:
+        """Nats lost when these inputs are left out as well."""
+        kept = self.kept.copy()
+        kept[list(indices)] = False
+        return self._cost_with(kept) - self.cost
+
+    def eliminate(self, indices: list[int], gains: Numbers, nats: float) -> None:
+        """Leave out, in this order, inputs worth little; note what the others are worth."""
+        useless = [index for index in indices if gains[index] < _USELESS]
+        if len(useless) > 1 and self._left_out(useless, nats) is None:
+            indices = indices[len(useless) :]
+        for index in indices:
+            loss = self._left_out([index], nats)
+            if loss is not None:
+                gains[index] = loss
+
+    def _left_out(self, indices: list[int], nats: float) -> float | None:
+        """Leave inputs out if that costs less than `nats`; else say what it would cost."""
+        loss = self.loss_without(indices)
+        if loss > nats:
+            return loss
+        self.kept[indices] = False
+        self.cost += loss
+        return None
+
+    def _cost_with(self, kept: NDArray[np.bool_]) -> float:
+        return cost(self.inputs[:, kept], self.target, self.kernel.only(kept))
+
+
+def useful_inputs(
+    data: ChildData, child: int, needed: Needed, allowed: NDArray[np.bool_], effort: Effort
+) -> list[Offer]:
+    """Find inputs from outside that a child would profit from.
+
+    The slopes of the evidence at relevance zero, of all columns from one inverse, name a few; these
+    are tried at the median relevance of the inputs that the child has.
+
+    Parameters
+    ----------
+    data : ChildData
+    child : int
+        Its own column.
+    needed : Needed
+        The inputs it has.
+    allowed : (d,) booleans
+        Columns that may become inputs.
+    effort : Effort
+    """
+    data = data.first(effort.mend_rows)
+    inputs, kernel, _ = needed
+    relevance = float(np.median(kernel.relevances)) if len(inputs) else _FIRST_RELEVANCE
+    # At relevance zero a column acts by a straight line only; its square speaks for its bends.
+    shapes = np.hstack([data.columns, np.square(data.columns) - 1])
+    now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, shapes)
+    slopes = now.relevances.reshape(2, -1).min(axis=0)
+    promised = np.where(allowed, -slopes * relevance, 0.0)
+    promised[inputs] = 0
+    offers = []
+    for tried in np.argsort(-promised, kind="stable")[: effort.mend_tries].tolist():
+        if promised[tried] > 1:
+            columns = data.columns[:, [*inputs, tried]]
+            gain = now.cost - cost(columns, data.target, kernel.joined_by(relevance))
+            if gain > effort.new_nats:
+                offers.append(Offer(gain, tried, child))
+    return offers

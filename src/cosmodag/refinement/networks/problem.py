@@ -1,0 +1,138 @@
+"""What the pruning of networks is given, checked, and freed of its units."""
+
+import heapq
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.dags import is_dag
+from cosmodag.errors import DataError
+from cosmodag.refinement.networks.inputs import ChildData, Effort
+
+__all__ = ["NetworkProblem", "closest_order"]
+
+Arcs: TypeAlias = NDArray[np.bool_]
+
+# Added to correlations, so that duplicated columns still have something of their own.
+_RIDGE = 0.01
+
+# Fewer rows than this cannot speak for any arc.
+_FEWEST_ROWS = 3
+
+
+class NetworkProblem:
+    """What was given, checked and standardised; rows are shuffled once."""
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        strengths: ArrayLike,
+        order: ArrayLike,
+        support: ArrayLike | None,
+        required: ArrayLike | None,
+        counted: ArrayLike | None,
+        random: Any,
+        effort: Effort,
+    ) -> None:
+        data = _checked_data(X)
+        n, self.d = data.shape
+        self.effort = effort
+        self.given = _checked_order(order, self.d)
+        self._take_arcs(support, required, np.ptp(data, axis=0) > 0)
+        self.order = closest_order(self.required, self.given)
+        shuffled = np.random.default_rng(0 if random is None else random).permutation(n)
+        deviations = data.std(axis=0)
+        deviations[deviations == 0] = 1
+        columns = (data - data.mean(axis=0)) / deviations
+        self.columns = np.ascontiguousarray(columns[shuffled], dtype=np.float32)
+        self.counted = None
+        if counted is not None:
+            self.counted = _entries("counted", counted, (n, self.d))[shuffled] != 0
+        own = deviations * _unexplained(columns, self.order)
+        sizes = np.abs(_entries("strengths", strengths, (self.d, self.d)).astype(np.float64))
+        places = np.argsort(self.order)
+        forward = (places[:, None] < places) & self.support
+        self.contributions = np.where(forward, sizes * own[:, None], 0.0)
+
+    def candidates(self, share: float) -> Arcs:
+        """Arcs whose contribution exceeds a share of the strongest into the same child."""
+        strong: Arcs = self.contributions > share * self.contributions.max(axis=0)
+        return strong | self.required
+
+    def child(self, v: int) -> ChildData | None:
+        """Return all columns in the rows that count for v, or None if they are too few."""
+        counted = slice(None) if self.counted is None else np.flatnonzero(self.counted[:, v])
+        columns = self.columns[counted][: self.effort.final_rows]
+        enough = len(columns) >= _FEWEST_ROWS and np.ptp(columns[:, v]) > 0
+        return ChildData(columns, columns[:, v]) if enough else None
+
+    def _take_arcs(
+        self, support: ArrayLike | None, required: ArrayLike | None, varying: Arcs
+    ) -> None:
+        """Note which arcs may and which must exist; constant columns have no others."""
+        none = np.zeros((self.d, self.d), dtype=bool)
+        may = ~none if support is None else _entries("support", support, none.shape) != 0
+        must = none if required is None else _entries("required", required, none.shape) != 0
+        if not is_dag(must):
+            raise DataError("The required arcs have a cycle; take out one arc of it.")
+        if np.any(must & ~may):
+            raise DataError("A required arc is not in the support; add it or do not require it.")
+        self.required = must
+        self.support = (may & np.outer(varying, varying) & ~np.eye(self.d, dtype=bool)) | must
+
+
+def closest_order(adjacency: Arcs, wanted: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Order a DAG causes first: of those free to come next, the earliest in the wanted order.
+
+    Examples
+    --------
+    >>> arcs = np.zeros((3, 3), dtype=bool)
+    >>> arcs[2, 0] = True
+    >>> closest_order(arcs, np.array([1, 0, 2])).tolist()
+    [1, 2, 0]
+    """
+    places = np.argsort(wanted)
+    missing = adjacency.sum(axis=0)
+    ready = [(int(places[v]), v) for v in np.flatnonzero(missing == 0).tolist()]
+    heapq.heapify(ready)
+    order = []
+    while ready:
+        _, v = heapq.heappop(ready)
+        order.append(v)
+        for child in np.flatnonzero(adjacency[v]).tolist():
+            missing[child] -= 1
+            if not missing[child]:
+                heapq.heappush(ready, (int(places[child]), child))
+    return np.array(order, dtype=np.intp)
+
+
+def _unexplained(columns: NDArray[np.float64], order: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Deviation of each standardised column that earlier ones do not explain by straight lines."""
+    ordered = columns[:, order]
+    correlations = ordered.T @ ordered / len(ordered)
+    correlations.flat[:: len(order) + 1] += _RIDGE
+    found = np.empty(len(order))
+    found[order] = np.linalg.cholesky(correlations).diagonal()
+    return found
+
+
+def _checked_data(X: ArrayLike) -> NDArray[np.float64]:
+    data = np.asarray(X, dtype=np.float64)
+    if data.ndim != 2 or not data.size or not np.isfinite(data).all():
+        raise DataError("X must be a table of finite numbers with at least one row and one column.")
+    return data
+
+
+def _checked_order(order: ArrayLike, d: int) -> NDArray[np.intp]:
+    found = np.asarray(order, dtype=np.intp)
+    if not np.array_equal(np.sort(found.ravel()), np.arange(d)) or found.ndim != 1:
+        raise DataError(f"order must hold each of the {d} variables once.")
+    return found
+
+
+def _entries(name: str, given: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
+    entries = np.asarray(given)
+    if entries.shape != shape:
+        raise DataError(f"{name} must have the shape {shape}, but it has {entries.shape}.")
+    return entries

@@ -1,0 +1,279 @@
+"""From a fitted non-linear learner to a graph: which inputs of each network are real.
+
+A learner of networks gives an order and the strength of every arc, but no threshold on strengths
+tells real arcs from others: networks of many inputs underfit and have weak strengths all over. Here
+each child is asked anew, by the evidence of a Gaussian process with one relevance per input, which
+of its candidates it needs. Then the order itself is mended: a pruned graph is a partial order, and
+an arc that the order forbade may be added wherever it closes no cycle.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.refinement.networks.inputs import (
+    Effort,
+    Needed,
+    Offer,
+    needed_inputs,
+    useful_inputs,
+    without_evidence,
+)
+from cosmodag.refinement.networks.problem import NetworkProblem, closest_order
+from cosmodag.refinement.networks.workers import Workers
+
+__all__ = ["Effort", "PrunedNetworks", "Survivors", "prune_networks", "surviving_inputs"]
+
+Arcs: TypeAlias = NDArray[np.bool_]
+
+# Children that nobody had the time to judge keep candidates above this share of their strongest.
+_UNJUDGED_SHARE = 0.3
+
+
+@dataclass(frozen=True)
+class PrunedNetworks:
+    """A graph chosen by evidence.
+
+    Attributes
+    ----------
+    adjacency : (d, d) booleans
+        The arcs, ``[u, v]`` for u → v; acyclic.
+    gains : (d, d) array
+        For each arc, by how many nats the log evidence of the child falls without it, on the rows
+        on which that was decided (few for arcs beyond doubt, so that theirs is understated); 0
+        elsewhere, ``nan`` for arcs that nobody had the time to judge.
+    order : (d,) integers
+        A causal order of the graph, close to the one that was given.
+    added : (d, d) booleans
+        Arcs that were no candidates: those against the given order, and those too weak in it.
+    changed : int
+        Number of arcs that contradict the given order.
+    finished : bool
+        False if `should_stop` ended the work early; the graph is valid all the same.
+    """
+
+    adjacency: Arcs
+    gains: NDArray[np.float64]
+    order: NDArray[np.intp]
+    added: Arcs
+    changed: int
+    finished: bool
+
+
+@dataclass(frozen=True)
+class Survivors:
+    """For each child, the inputs that its network keeps and those it has to learn.
+
+    Attributes
+    ----------
+    kept, new : tuple of integer arrays
+        One array per child, rising: inputs that its network had and keeps, and inputs that it has
+        but in name, since they were added against the order or from below the cut.
+    """
+
+    kept: tuple[NDArray[np.intp], ...]
+    new: tuple[NDArray[np.intp], ...]
+
+
+def surviving_inputs(pruned: PrunedNetworks) -> Survivors:
+    """Say for each child which inputs of its network survive; nothing is fitted.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(200, 2))
+    >>> x[:, 1] += np.tanh(2 * x[:, 0])
+    >>> pruned = prune_networks(x, [[0, 1], [0, 0]], order=[0, 1])
+    >>> [inputs.tolist() for inputs in surviving_inputs(pruned).kept]
+    [[], [0]]
+    """
+    had = pruned.adjacency & ~pruned.added
+    return Survivors(
+        tuple(np.flatnonzero(inputs) for inputs in had.T),
+        tuple(np.flatnonzero(inputs) for inputs in pruned.added.T),
+    )
+
+
+def prune_networks(
+    X: ArrayLike,
+    strengths: ArrayLike,
+    order: ArrayLike,
+    *,
+    support: ArrayLike | None = None,
+    required: ArrayLike | None = None,
+    counted: ArrayLike | None = None,
+    random: Any = None,
+    should_stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    effort: Effort | None = None,
+    workers: int | None = None,
+) -> PrunedNetworks:
+    """Choose the arcs of a causal order that the data support, whatever the shape of the relations.
+
+    Each child v is explained by its candidates: predecessors u whose contribution, strength times
+    the part of u's standard deviation that earlier variables do not explain, is not negligible
+    beside v's strongest. Those that the evidence does not need are left out. Then arcs from
+    non-descendants that raise the evidence clearly are added, and changed children judged again.
+
+    The result does not depend on the units of the columns, nor on the number of workers.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        The data, in any units, without missing values.
+    strengths : (d, d) array
+        Of each arc u → v, in the units of the data; signs do not matter.
+    order : (d,) integers
+        The variables, causes first.
+    support : (d, d) booleans, optional
+        Arcs that may exist; left out, all.
+    required : (d, d) booleans, optional
+        Arcs that exist whatever the evidence says, even against `order`.
+    counted : (n, d) array, optional
+        Zero where a row says nothing about a variable's own equation, as where it was set by hand.
+    random : int, Generator or None
+        Which rows are looked at first; None is the same as 0.
+    should_stop : callable, optional
+        Asked between children whether to stop with the result so far.
+    on_progress : callable, optional
+        Called with the number of children done and the number to do.
+    effort : Effort, optional
+        How much evidence an arc needs, and how much work goes into finding out.
+    workers : int, optional
+        Threads; left out, one for each processor.
+
+    Returns
+    -------
+    PrunedNetworks
+
+    Raises
+    ------
+    DataError
+        If shapes do not fit, `order` is no order, or `required` has a cycle or leaves `support`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(300, 3))
+    >>> x[:, 2] += 2 * np.tanh(x[:, 0] - x[:, 1])
+    >>> prune_networks(x, np.ones((3, 3)), order=[1, 0, 2]).adjacency.astype(int)
+    array([[0, 0, 1],
+           [0, 0, 1],
+           [0, 0, 0]])
+    """
+    problem = NetworkProblem(
+        X, strengths, order, support, required, counted, random, effort or Effort()
+    )
+    with Workers(workers, should_stop, on_progress, tasks=2 * problem.d) as pool:
+        graph = _Graph(problem, pool)
+        graph.judge(np.arange(problem.d))
+        graph.mend()
+        return graph.result(finished=not pool.stopped)
+
+
+class _Graph:
+    """The arcs so far, and what is known of each child."""
+
+    def __init__(self, problem: NetworkProblem, pool: Workers) -> None:
+        self.problem, self.pool = problem, pool
+        self.candidates = problem.candidates(problem.effort.candidate)
+        self.adjacency = self.candidates.copy()
+        self.needed: dict[int, Needed] = {}
+
+    def judge(self, children: NDArray[np.intp]) -> None:
+        """Choose the inputs of some children among the ones they have."""
+        # The longest first, so that no worker is left with them at the end.
+        longest_first = children[np.argsort(-self.adjacency[:, children].sum(0), kind="stable")]
+        found = self.pool.run([partial(self._judged, v) for v in longest_first.tolist()])
+        for v, needed in zip(longest_first.tolist(), found, strict=True):
+            self._set_inputs(v, needed)
+
+    def mend(self) -> None:
+        """Add or turn arcs that the order forbade, best first, and judge the children again."""
+        reach = _reachable(self.adjacency)
+        found = self.pool.run([partial(self._offers, v, reach) for v in range(self.problem.d)])
+        changed: set[int] = set()
+        for _, u, v in sorted((offer for offers in found for offer in offers or []), reverse=True):
+            turns = bool(self.adjacency[v, u])
+            self.adjacency[v, u] = False
+            if turns:
+                reach = _reachable(self.adjacency)
+            if reach[v, u] or (turns and u in changed):
+                self.adjacency[v, u] = turns
+                if turns:
+                    reach = _reachable(self.adjacency)
+                continue
+            self.adjacency[u, v] = True
+            changed |= {u, v} if turns else {v}
+            reach |= np.outer(reach[:, u], reach[v])
+        self.judge(np.array(sorted(changed), dtype=np.intp))
+
+    def result(self, *, finished: bool) -> PrunedNetworks:
+        """Put the graph together."""
+        gains = np.where(self.adjacency, np.nan, 0.0)
+        for v, needed in self.needed.items():
+            gains[needed.inputs, v] = needed.gains
+        gains[~self.adjacency] = 0.0
+        places = np.argsort(self.problem.given)
+        against = self.adjacency & (places[:, None] > places)
+        return PrunedNetworks(
+            adjacency=self.adjacency,
+            gains=gains,
+            order=closest_order(self.adjacency, self.problem.given),
+            added=self.adjacency & (~self.candidates | against),
+            changed=int(against.sum()),
+            finished=finished,
+        )
+
+    def _judged(self, v: int) -> Needed:
+        candidates = np.flatnonzero(self.adjacency[:, v])
+        required = self.problem.required[candidates, v]
+        data = self.problem.child(v)
+        if data is None:
+            return without_evidence(candidates[required])
+        return needed_inputs(data, candidates, required, self.problem.effort)
+
+    def _set_inputs(self, v: int, needed: Needed | None) -> None:
+        if needed is None and v in self.needed:
+            # Not judged again: it keeps what it had, but for arcs turned round in the meantime.
+            inputs = self.needed[v].inputs
+            self.adjacency[:, v] &= np.isin(np.arange(self.problem.d), inputs)
+        elif needed is None:
+            self.adjacency[:, v] = self.problem.candidates(_UNJUDGED_SHARE)[:, v]
+        else:
+            self.adjacency[:, v] = False
+            self.adjacency[needed.inputs, v] = True
+            self.needed[v] = needed
+
+    def _offers(self, v: int, reach: Arcs) -> list[Offer]:
+        """Find inputs for v: non-descendants, or children to which it is worth little."""
+        weak = self._weak_arcs_from(v)
+        allowed = self.problem.support[:, v] & (~reach[v] | (weak > 0))
+        data = self.problem.child(v)
+        if data is None or v not in self.needed or not allowed.any():
+            return []
+        offers = useful_inputs(data, v, self.needed[v], allowed, self.problem.effort)
+        net = [offer._replace(gain=offer.gain - weak[offer.input]) for offer in offers]
+        return [offer for offer in net if offer.gain > self.problem.effort.new_nats]
+
+    def _weak_arcs_from(self, v: int) -> NDArray[np.float64]:
+        """Return what v is worth to its children, where that is little and may be given up."""
+        weak = np.zeros(self.problem.d)
+        for child in np.flatnonzero(self.adjacency[v] & ~self.problem.required[v]).tolist():
+            if child in self.needed:
+                inputs, _, gains = self.needed[child]
+                gain = float(gains[inputs == v][0])
+                weak[child] = gain if gain < self.problem.effort.weak_nats else 0.0
+        return weak
+
+
+def _reachable(adjacency: Arcs) -> Arcs:
+    """Tell for each pair whether a path leads from the first to the second; each reaches itself."""
+    reach = adjacency | np.eye(len(adjacency), dtype=bool)
+    for via in range(len(adjacency)):
+        reach |= np.outer(reach[:, via], reach[via])
+    return reach

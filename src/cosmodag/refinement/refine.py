@@ -1,0 +1,307 @@
+"""Finish the orders a learner found: prune them, or search near them, and take the best."""
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.errors import DataError
+from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.order_search import search_order
+from cosmodag.refinement.prune import prune
+from cosmodag.refinement.scores import (
+    SCORES,
+    compare_variances,
+    default_penalty,
+    noise_variances,
+    total_of,
+)
+from cosmodag.refinement.starts import equal_variance_order, respecting, variance_order
+
+__all__ = ["Refined", "further_starts", "refine_linear"]
+
+# Up to these sizes a random start, and the equal-variance order, cost little.
+RANDOM_UP_TO = 40
+RANDOM = "random"
+EQUAL_VARIANCE_UP_TO = 2000
+# Spread of log noise variances, beyond sampling, with which one variance for all is worth a search.
+PLAUSIBLE_SPREAD = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """A finished order.
+
+    Attributes
+    ----------
+    order : (d,) array of int
+    graph : Graph
+        Arcs, weights in the data's own units, residual variances.
+    score : {"gaussian", "equal-variance"}
+        The score used.
+    why : str
+        One sentence that says what was picked, and why.
+    total : float
+        Score of the graph.
+    report : list of dict
+        Per start: name, score before and after, moves, seconds, whether chosen.
+    ended_early : bool
+        Whether a search was asked to stop.
+    """
+
+    order: NDArray[np.int64]
+    graph: Graph
+    score: str
+    why: str
+    total: float
+    report: list[dict[str, Any]]
+    ended_early: bool
+
+    @property
+    def weights(self) -> Any:
+        """(d, d) ``csr_array``: W[u, v] is the arc u → v."""
+        return self.graph.matrix()
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """What all searches of one call share."""
+
+    moments: Moments
+    penalty: float
+    support: NDArray[np.bool_] | None
+    required: NDArray[np.bool_] | None
+    before: NDArray[np.bool_] | None
+    random: np.random.Generator
+    should_stop: Callable[[], bool]
+    on_progress: Callable[[int, float], None] | None
+    threads: int | None
+
+    def finish(
+        self, method: str, score: str, name: str, order: NDArray[np.int64], pairs: bool = False
+    ) -> "_Result":
+        """Prune, or search from, one start."""
+        begin = time.perf_counter()
+        if method == "prune" or self.should_stop():
+            graph = prune(
+                self.moments,
+                order,
+                penalty=self.penalty,
+                support=self.support,
+                required=self.required,
+                threads=self.threads,
+            )
+            total = total_of(score, self.moments, graph, self.penalty)
+            before_it, moves, early = total, 0, method != "prune"
+        else:
+            found = search_order(
+                self.moments,
+                order,
+                score=score,
+                penalty=self.penalty,
+                support=self.support,
+                required=self.required,
+                before=self.before,
+                random=self.random,
+                should_stop=self.should_stop,
+                on_progress=self.on_progress,
+                threads=self.threads,
+                pairs=pairs,
+            )
+            order, graph, total, moves = found.order, found.graph, found.score, found.moves
+            before_it, early = found.start_score, found.ended_early
+        entry = {
+            "start": name,
+            "score": score,
+            "before": before_it,
+            "after": total,
+            "moves": moves,
+            "seconds": time.perf_counter() - begin,
+            "chosen": False,
+        }
+        return _Result(order, graph, total, entry, early)
+
+
+@dataclass(frozen=True, eq=False)
+class _Result:
+    order: NDArray[np.int64]
+    graph: Graph
+    total: float
+    entry: dict[str, Any]
+    ended_early: bool
+
+
+def refine_linear(
+    data: ArrayLike | Moments,
+    starts: Mapping[str, ArrayLike],
+    *,
+    method: str = "order",
+    score: str = "auto",
+    penalty: float | None = None,
+    support: NDArray[np.bool_] | None = None,
+    required: NDArray[np.bool_] | None = None,
+    before: NDArray[np.bool_] | None = None,
+    random: np.random.Generator | None = None,
+    further: bool = True,
+    should_stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[int, float], None] | None = None,
+    threads: int | None = None,
+) -> Refined:
+    """Find the DAG of best score that given orders, and what lies near them, have to offer.
+
+    Parameters
+    ----------
+    data : (n, d) array or Moments
+    starts : mapping of names to orders
+        A learner's orders; may be empty where ``further`` adds some.
+    method : {"prune", "order"}
+        Keep the orders and choose parents, or search better orders near them.
+    score : {"auto", "gaussian", "equal-variance"}
+        What is maximised: with a noise variance for each variable, which does not depend on units;
+        with one for all; or whichever BIC prefers for what was found.
+    penalty : float, optional
+        Per arc; by default `default_penalty`.
+    support, required, before : (d, d) arrays of bool, optional
+        Arcs that may exist, arcs that are always in, and what must come before what (transitively
+        closed). Starts that do not agree are brought into line.
+    random : Generator, optional
+        Draws random starts and the order of trials.
+    further : bool
+        Whether a search also starts from `further_starts`.
+    should_stop : function, optional
+        Asked about every second; the best so far is returned.
+    on_progress : function, optional
+        Called with the number of moves and the score after each round.
+    threads : int, optional
+
+    Examples
+    --------
+    >>> from cosmodag import simulate
+    >>> data = simulate.load("n1000_d10_ER2_gauss", seed=0)
+    >>> found = refine_linear(data.X, {}, random=np.random.default_rng(0))
+    >>> bool(np.all((found.weights.toarray() != 0) == data.graph)), found.score
+    (True, 'equal-variance')
+    """
+    if method not in ("prune", "order"):
+        raise DataError(f"method is {method!r}: it must be 'prune' or 'order'.")
+    if score not in ("auto", *SCORES):
+        raise DataError(f"score is {score!r}: it must be one of 'auto', {SCORES}.")
+    moments = data if isinstance(data, Moments) else Moments.of(data)
+    random = random or np.random.default_rng()
+    closed = _closed(before, required)
+    job = _Job(
+        moments,
+        default_penalty(float(moments.rows.max()), moments.variables)
+        if penalty is None
+        else float(penalty),
+        support,
+        required,
+        closed,
+        random,
+        should_stop or (lambda: False),
+        on_progress,
+        threads,
+    )
+    orders = {name: respecting(order, closed) for name, order in starts.items()}
+    if further and method == "order":
+        orders |= further_starts(moments, random, closed, job.penalty)
+    if not orders:
+        raise DataError("There is no order to start from.")
+    if score == "auto":
+        return _automatic(job, method, orders)
+    best, report = _best(job, method, score, orders)
+    return _refined(best, score, f"The score {score!r} was asked for.", report)
+
+
+def further_starts(
+    moments: Moments,
+    random: np.random.Generator,
+    before: NDArray[np.bool_] | None = None,
+    penalty: float | None = None,
+) -> dict[str, NDArray[np.int64]]:
+    """Orders that cost little beside a search: by variance, by equal variances, at random."""
+    d = moments.variables
+    starts = {"variance": respecting(variance_order(moments), before)}
+    if d <= EQUAL_VARIANCE_UP_TO:
+        starts["equal-variance"] = equal_variance_order(moments, before=before, penalty=penalty)
+    if d <= RANDOM_UP_TO:
+        starts[RANDOM] = respecting(random.permutation(d), before)
+    return starts
+
+
+def _closed(
+    before: NDArray[np.bool_] | None, required: NDArray[np.bool_] | None
+) -> NDArray[np.bool_] | None:
+    """Close what must come before what: with what follows from it."""
+    if before is None and required is None:
+        return None
+    parts = [np.asarray(part, np.bool_) for part in (before, required) if part is not None]
+    closed: NDArray[np.bool_] = np.logical_or.reduce(parts)
+    for v in np.flatnonzero(closed.any(axis=0) & closed.any(axis=1)):
+        closed |= np.outer(closed[:, v], closed[v])
+    if np.any(np.diag(closed)):
+        raise DataError("What is required to come before what has a cycle.")
+    return closed
+
+
+def _best(
+    job: _Job, method: str, score: str, orders: Mapping[str, NDArray[np.int64]]
+) -> tuple[_Result, list[dict[str, Any]]]:
+    results = [job.finish(method, score, name, order) for name, order in orders.items()]
+    best = max(results, key=lambda result: result.total)
+    if method == "order" and score == "gaussian":
+        name = f"{best.entry['start']}, searched"
+        best = job.finish(method, score, name, best.order, pairs=True)
+        results.append(best)
+    best.entry["chosen"] = True
+    early = any(result.ended_early for result in results)
+    report = [result.entry for result in results]
+    return _Result(best.order, best.graph, best.total, best.entry, early), report
+
+
+def _automatic(job: _Job, method: str, orders: Mapping[str, NDArray[np.int64]]) -> Refined:
+    """Search with one noise variance for all where that is plausible, and let BIC decide."""
+    trusted = {name: order for name, order in orders.items() if name != RANDOM}
+    pruned = (job.finish("prune", "gaussian", "", order).graph for order in trusted.values())
+    report: list[dict[str, Any]] = []
+    if any(_plausibly_equal(job.moments, graph) for graph in pruned):
+        best, report = _best(job, method, "equal-variance", trusted)
+        margin = compare_variances(job.moments, best.graph)
+        if margin > 0:
+            return _refined(best, "equal-variance", _why(margin), report)
+        best.entry["chosen"] = False
+        orders = {"equal-variance search": best.order, **orders}
+    best, entries = _best(job, method, "gaussian", orders)
+    report += entries
+    margin = compare_variances(job.moments, best.graph)
+    if margin <= 0:
+        return _refined(best, "gaussian", _why(margin), report)
+    best.entry["chosen"] = False
+    best, entries = _best(job, method, "equal-variance", {"gaussian search": best.order, **trusted})
+    return _refined(best, "equal-variance", _why(margin), report + entries)
+
+
+def _why(margin: float) -> str:
+    """One sentence on what BIC said."""
+    which = "one noise variance for all variables" if margin > 0 else "a noise variance for each"
+    return f"BIC prefers {which}, by {abs(margin):.0f} in units of log-likelihood."
+
+
+def _plausibly_equal(moments: Moments, graph: Graph) -> bool:
+    """Tell whether most noise variances are alike, even if some equations lack a parent."""
+    varies = moments.own_scales > 0
+    if np.count_nonzero(varies) < 2:
+        return False
+    logs = np.log(noise_variances(moments, graph)[varies])
+    spread = 1.4826 * float(np.median(np.abs(logs - np.median(logs))))
+    sampling = math.sqrt(2.0 / float(moments.rows.mean()))
+    return spread < PLAUSIBLE_SPREAD + 2 * sampling
+
+
+def _refined(best: _Result, score: str, why: str, report: list[dict[str, Any]]) -> Refined:
+    return Refined(best.order, best.graph, score, why, best.total, report, best.ended_early)

@@ -1,0 +1,1 @@
+"""The compiled search over orders: growing and shrinking parents, moves and trials."""

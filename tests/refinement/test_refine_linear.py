@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+from refine_reference import linear_table
+
+from cosmodag.dags import is_dag
+from cosmodag.errors import DataError
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.prune import prune
+from cosmodag.refinement.refine import refine_linear
+from cosmodag.refinement.scores import compare_variances, equal_variance_total, gaussian_total
+
+
+def generator():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def equal():
+    return linear_table(np.random.default_rng(1), 2000, 8)
+
+
+@pytest.fixture(scope="module")
+def unequal():
+    random = np.random.default_rng(1)
+    return linear_table(random, 2000, 8, noise=random.uniform(0.2, 3, 8))
+
+
+def test_equal_variances_are_noticed_and_give_the_true_arcs(equal):
+    found = refine_linear(equal[0], {}, random=generator())
+    assert found.score == "equal-variance"
+    assert "one noise variance" in found.why
+    np.testing.assert_array_equal(found.weights.toarray() != 0, equal[1] != 0)
+    np.testing.assert_allclose(found.weights.toarray(), equal[1], atol=0.15)
+
+
+def test_unequal_variances_are_noticed(unequal):
+    found = refine_linear(unequal[0], {}, random=generator())
+    assert found.score == "gaussian"
+    assert "for each" in found.why
+
+
+def test_best_start_wins_and_the_report_says_so(unequal):
+    starts = {"learnt": np.arange(8), "other": np.arange(8)[::-1]}
+    found = refine_linear(unequal[0], starts, score="gaussian", further=False, random=generator())
+    assert [entry["start"] for entry in found.report][:2] == ["learnt", "other"]
+    assert all(entry["after"] >= entry["before"] for entry in found.report)
+    (chosen,) = (entry for entry in found.report if entry["chosen"])
+    assert chosen["after"] == found.total == max(entry["after"] for entry in found.report)
+
+
+def test_prune_keeps_the_order(equal):
+    found = refine_linear(equal[0], {"learnt": np.arange(8)}, method="prune")
+    np.testing.assert_array_equal(found.order, np.arange(8))
+    expected = prune(Moments.of(equal[0]), np.arange(8))
+    np.testing.assert_array_equal(found.weights.toarray(), expected.matrix().toarray())
+
+
+@pytest.mark.parametrize("method", ["prune", "order"])
+def test_knowledge_is_obeyed_whatever_the_start(equal, method):
+    required, support = np.zeros((8, 8), bool), np.ones((8, 8), bool)
+    required[7, 3] = required[3, 0] = True
+    support[1] = False
+    found = refine_linear(
+        equal[0],
+        {"learnt": np.arange(8)},
+        method=method,
+        required=required,
+        support=support,
+        random=generator(),
+    )
+    arcs = found.graph.adjacency().toarray()
+    assert arcs[required].all()
+    assert not arcs[1].any()
+    assert is_dag(arcs)
+
+
+def test_a_cycle_of_requirements_is_refused(equal):
+    required = np.zeros((8, 8), bool)
+    required[0, 1] = required[1, 0] = True
+    with pytest.raises(DataError, match="cycle"):
+        refine_linear(equal[0], {}, required=required)
+
+
+@pytest.mark.parametrize("options", [{"method": "both"}, {"score": "best"}, {"further": False}])
+def test_options_are_checked(equal, options):
+    with pytest.raises(DataError):
+        refine_linear(equal[0], {}, **options)
+
+
+def test_stopped_at_once_it_still_gives_a_graph(equal):
+    found = refine_linear(equal[0], {}, should_stop=lambda: True, random=generator())
+    assert found.ended_early
+    assert is_dag(found.weights)
+
+
+def test_totals_are_log_likelihoods_with_a_penalty(unequal):
+    table, _ = unequal
+    moments = Moments.of(table)
+    graph = prune(moments, np.arange(8), penalty=4.0)
+    centred = table - table.mean(axis=0)
+    squares = np.sum((centred - centred @ graph.matrix().toarray()) ** 2, axis=0)
+    n, d = table.shape
+    own = -n / 2 * np.log(squares / n).sum()
+    shared = -n * d / 2 * np.log(squares.sum() / (n * d))
+    free = own + n / 2 * np.log(table.var(axis=0)).sum()
+    assert gaussian_total(moments, graph, 4.0) == pytest.approx(free - 4 * graph.arcs)
+    assert equal_variance_total(moments, graph, 4.0) == pytest.approx(shared - 4 * graph.arcs)
+    margin = shared - own + (d - 1) / 2 * np.log(n)
+    assert compare_variances(moments, graph) == pytest.approx(margin)
