@@ -198,4 +198,4 @@ class Cosmo(AnnealedLearner):
         return default_settings(d)
 
     def _steps(self) -> int:
-        return default_steps()
+        return default_steps(self._refinement)

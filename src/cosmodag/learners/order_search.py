@@ -40,8 +40,8 @@ class OrderSearch(StructureLearner):
     noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
         What is assumed of the noise, as in :class:`cosmodag.Cosmo`.
     restarts : int
-        Random orders to start from beside the orders of variances and of conditional variances;
-        none beyond 150 variables.
+        Random orders to start from beside the orders of variances and of conditional variances
+        (and one random order up to 40 variables); none beyond 150 variables.
     threshold : float or "auto"
         Arcs with \|W\| at or below it are left out of `adjacency_`; automatically 0.
     scale : {"center", "standardize", "none"}
@@ -77,7 +77,7 @@ class OrderSearch(StructureLearner):
         self,
         *,
         noise: str = "auto",
-        restarts: int = 3,
+        restarts: int = 0,
         threshold: Setting = "auto",
         scale: str = "center",
         max_time: float | None = None,
