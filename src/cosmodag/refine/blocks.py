@@ -24,8 +24,11 @@ __all__ = ["are_worth_it", "prune_blocks"]
 # on GPUs of time.
 LARGE = {"gpu": 2_000, "cpu": 12_000}
 
-# Steps that there is room for at first; children that need more are done again with twice as many.
+# Steps that there is room for at first. Children that need more are done again with more, in queues
+# of a few lengths: every other combination is another program to compile.
 FIRST_CAPACITY = 32
+MORE = 4
+LEAST_QUEUE = 64
 # Children at a time and candidates per product: what keeps a GPU busy, and what fits a cache.
 BLOCK = {"gpu": 1024, "cpu": 128}
 TILE = {"gpu": 8192, "cpu": 512}
@@ -150,7 +153,7 @@ class _Growth:
             heads.append(np.repeat(children[complete], lengths[complete]))
             tails.append(steps[complete][np.arange(capacity) < lengths[complete, None]])
             done += int(np.count_nonzero(complete))
-            children, capacity = children[lengths > capacity], min(2 * capacity, d)
+            children, capacity = children[lengths > capacity], min(MORE * capacity, d)
             if len(children) and self.should_stop():
                 break
         found = np.concatenate(heads), np.concatenate(tails)
@@ -168,8 +171,9 @@ class _Growth:
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Lengths and steps of the paths of some children."""
         count = len(children)
-        # Place 0 has no candidates: it pads the queue to a length there may be a program for.
-        room = count if count == len(self.order) else 1 << (count - 1).bit_length()
+        # Place 0 has no candidates: it pads the queue.
+        longer = max(LEAST_QUEUE, 1 << (count - 1).bit_length())
+        room = count if count == len(self.order) else longer
         queue = Queue(
             columns, jnp.asarray(np.pad(children, (0, room - count)), jnp.int32), share, limit
         )
