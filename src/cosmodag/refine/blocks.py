@@ -91,9 +91,9 @@ def prune_blocks(
     >>> y = 2 * x + random.normal(size=500)
     >>> z = random.normal(size=500) - y
     >>> prune_blocks(np.column_stack([z, y, x]), [2, 1, 0]).matrix().toarray().round(1)
-    array([[ 0. ,  0. ,  0. ],
-           [-1. ,  0. ,  0. ],
-           [ 0. ,  2. ,  0. ]])
+    array([[ 0.,  0.,  0.],
+           [-1.,  0.,  0.],
+           [ 0.,  2.,  0.]])
     """
     columns = X if isinstance(X, Columns) else Columns.of(X)
     d, n = columns.standard.shape
