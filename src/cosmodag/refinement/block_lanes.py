@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from cosmodag.refinement.search.grow import NEGLIGIBLE
+from cosmodag.refinement.grow import NEGLIGIBLE
 
 __all__ = ["Lanes", "Queue", "advance", "begin"]
 
@@ -126,23 +126,22 @@ def _choose(queue: Queue, lanes: Lanes, tile: int) -> tuple[Lanes, jax.Array, ja
 
 
 def _update(queue: Queue, lanes: Lanes, tile: int, tiles: jax.Array) -> Lanes:
-    """What each lane's column changes for the candidates in so many tiles."""
-    n = queue.columns.shape[1]
+    """Make of each lane's column what it changes for the candidates in so many tiles."""
 
     def visit(number: Any, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         along, left = carry
         first = number * tile
-        columns = lax.dynamic_slice(queue.columns, (first, 0), (tile, n))
+        columns = lax.dynamic_slice_in_dim(queue.columns, first, tile)
         shared = lax.dot_general(columns, lanes.column, (((1,), (1,)), ((), ())), precision=_EXACT)
-        here = lax.dynamic_slice(along, (first, 0), shared.shape)
+        here = lax.dynamic_slice_in_dim(along, first, tile)
         here = jnp.where(lanes.is_new, shared, here - lanes.loading * shared)
-        own = lax.dynamic_slice(left, (first, 0), shared.shape)
+        own = lax.dynamic_slice_in_dim(left, first, tile)
         own = jnp.where(own < 0, _TAKEN, jnp.maximum(own - shared * shared, 0))
         index = _indices(first, tile)
         own = jnp.where(lanes.is_new, 1, jnp.where(index == lanes.tried, _TAKEN, own))
         return (
-            lax.dynamic_update_slice(along, here, (first, 0)),
-            lax.dynamic_update_slice(left, own.astype(left.dtype), (first, 0)),
+            lax.dynamic_update_slice_in_dim(along, here, first, 0),
+            lax.dynamic_update_slice_in_dim(left, own.astype(left.dtype), first, 0),
         )
 
     along, left = lax.fori_loop(0, tiles, visit, (lanes.along, lanes.left))
@@ -153,13 +152,13 @@ def _best(
     lanes: Lanes, places: jax.Array, tile: int, tiles: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """Predecessor of the largest gain for each lane, the first of equals, and the gain."""
-    kind, shape = lanes.along.dtype, (tile, len(places))
+    kind = lanes.along.dtype
 
     def visit(number: Any, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         best, gain = carry
         first = number * tile
-        along = lax.dynamic_slice(lanes.along, (first, 0), shape)
-        left = lax.dynamic_slice(lanes.left, (first, 0), shape)
+        along = lax.dynamic_slice_in_dim(lanes.along, first, tile)
+        left = lax.dynamic_slice_in_dim(lanes.left, first, tile)
         index = _indices(first, tile)
         gains = along * along / jnp.maximum(left, _floor(kind))
         gains = jnp.where((index < places) & (left >= 0), gains, 0)
@@ -169,11 +168,12 @@ def _best(
         return jnp.where(most > gain, here, best), jnp.maximum(most, gain)
 
     none = jnp.zeros(places.shape, jnp.int32), jnp.zeros(places.shape, kind)
-    return lax.fori_loop(0, tiles, visit, none)
+    found: tuple[jax.Array, jax.Array] = lax.fori_loop(0, tiles, visit, none)
+    return found
 
 
-def _indices(first: Any, tile: int) -> jax.Array:
-    return first + jnp.arange(tile, dtype=jnp.int32)[:, None]
+def _indices(first: jax.Array, tile: int) -> jax.Array:
+    return jnp.arange(tile, dtype=jnp.int32)[:, None] + first
 
 
 def _floor(kind: Any) -> float:

@@ -9,18 +9,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.compiled import borrowing
-from cosmodag.refinement.block_lanes import Queue, advance, begin
 from cosmodag.refinement.columns import Columns
 from cosmodag.refinement.graph import Graph
-from cosmodag.refinement.scores import default_penalty
-from cosmodag.refinement.search.grow import Scratch, extend, new_scratch, shrink, start
+from cosmodag.refinement.search.grow import extend, new_scratch, start
+from cosmodag.refinement.search.shrink import shrink
+from cosmodag.refinement.block_lanes import Queue, advance, begin
+from cosmodag.refinement.prune import check_order
+from cosmodag.refinement.scores import default_penalty, growing_penalty
 from cosmodag.refinement.threads import available_threads, mapper
 from cosmodag.solver.cost import available_bytes
 
-__all__ = ["prune_blocks"]
+__all__ = ["are_worth_it", "prune_blocks"]
 
-# Steps that there is room for at first; children that need more are done again with twice as many.
+# Variables beyond which blocks are the way: on CPUs a matter of memory (1.2 GB of correlations),
+# on GPUs of time.
+LARGE = {"gpu": 2_000, "cpu": 12_000}
+
+# Steps that there is room for at first. Children that need more are done again with more, in queues
+# of a few lengths: every other combination is another program to compile.
 FIRST_CAPACITY = 32
+MORE = 4
+LEAST_QUEUE = 64
 # Children at a time and candidates per product: what keeps a GPU busy, and what fits a cache.
 BLOCK = {"gpu": 1024, "cpu": 128}
 TILE = {"gpu": 8192, "cpu": 512}
@@ -29,6 +38,11 @@ STEPS = 32
 USABLE = 0.6
 # Children that one thread finishes at a time.
 TOGETHER = 512
+
+
+def are_worth_it(d: int) -> bool:
+    """Tell whether d variables are better pruned from their columns than from correlations."""
+    return d > min(LARGE.values()) and d > LARGE[_platform(jax.devices()[0])]
 
 
 def prune_blocks(
@@ -45,10 +59,10 @@ def prune_blocks(
 ) -> Graph:
     """Choose the parents of each variable among its predecessors, with memory O(n d + arcs).
 
-    The graph is that of `prune`, where the matrix of all correlations need not be kept and a GPU can
-    do the work. Children grow their parents together, as many as ``block`` at a time (`lanes`); the
-    matrix products are of single precision, not of the lower one that GPUs like to use. What is on
-    a child's path is then decided, in double precision, from the columns themselves: the same
+    The graph is that of `prune`, but no matrix of all correlations is kept, and a GPU can do the
+    work. Children grow their parents together, as many as ``block`` at a time (`lanes`); the matrix
+    products are of single precision, not of the lower one that GPUs like to use. What stays of a
+    child's path is then decided in double precision, from the columns themselves: the same
     grow–shrink among the few candidates chosen, and the weights.
 
     Parameters
@@ -78,12 +92,10 @@ def prune_blocks(
     >>> y = 2 * x + random.normal(size=500)
     >>> z = random.normal(size=500) - y
     >>> prune_blocks(np.column_stack([z, y, x]), [2, 1, 0]).matrix().toarray().round(1)
-    array([[ 0. ,  0. ,  0. ],
-           [-1. ,  0. ,  0. ],
-           [ 0. ,  2. ,  0. ]])
+    array([[ 0.,  0.,  0.],
+           [-1.,  0.,  0.],
+           [ 0.,  2.,  0.]])
     """
-    from cosmodag.refinement.prune import check_order
-
     columns = X if isinstance(X, Columns) else Columns.of(X)
     d, n = columns.standard.shape
     checked = check_order(order, d)
@@ -95,6 +107,10 @@ def prune_blocks(
             columns, checked, penalty, device, block, should_stop, on_progress
         ).paths(np.float64 if double else np.float32)
     return _finished(columns, checked, penalty, starts, steps, available_threads(threads))
+
+
+def _platform(device: jax.Device) -> str:
+    return "cpu" if device.platform == "cpu" else "gpu"
 
 
 class _Growth:
@@ -114,7 +130,7 @@ class _Growth:
         self.device, self.block = device, block
         self.should_stop = should_stop or (lambda: False)
         self.on_progress = on_progress or (lambda done: None)
-        platform = "cpu" if device.platform == "cpu" else "gpu"
+        platform = _platform(device)
         self.default_block = BLOCK[platform]
         self.tile = min(TILE[platform], -(-len(order) // 8) * 8)
 
@@ -129,37 +145,46 @@ class _Growth:
             jnp.asarray(share, kind),
             jnp.asarray(max(n - 2, 0), jnp.int32),
         )
-        found: list[NDArray[np.int64]] = [np.zeros(0, np.int64)] * d
+        heads, tails = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         # Late children have the most candidates: lanes that wait for the last child then wait less.
         children, capacity, done = np.arange(d - 1, -1, -1), min(FIRST_CAPACITY, d), 0
         while len(children):
-            # Place 0 has no candidates: it pads the queue to a length there is a program for.
-            room = d if len(children) == d else 1 << (len(children) - 1).bit_length()
-            padded_children = np.zeros(room, np.int32)
-            padded_children[: len(children)] = children
-            queue = Queue(fixed[0], jnp.asarray(padded_children), fixed[1], fixed[2])
-            lengths, steps = self._run(queue, capacity, done)
-            lengths = lengths[: len(children)]
+            lengths, steps = self._run(*fixed, children, capacity, done)
             complete = (lengths >= 0) & (lengths <= capacity)
-            for row in np.flatnonzero(complete):
-                found[children[row]] = np.sort(steps[row, : lengths[row]])
+            heads.append(np.repeat(children[complete], lengths[complete]))
+            tails.append(steps[complete][np.arange(capacity) < lengths[complete, None]])
             done += int(np.count_nonzero(complete))
-            children, capacity = children[lengths > capacity], min(2 * capacity, d)
-            if self.should_stop():
+            children, capacity = children[lengths > capacity], min(MORE * capacity, d)
+            if len(children) and self.should_stop():
                 break
-        starts = np.concatenate([[0], np.cumsum([len(path) for path in found])])
-        return starts.astype(np.int64), np.concatenate(found).astype(np.int64)
+        found = np.concatenate(heads), np.concatenate(tails)
+        counts = np.bincount(found[0], minlength=d)
+        return np.concatenate([[0], np.cumsum(counts)]), found[1][np.lexsort(found[::-1])]
 
-    def _run(self, queue: Queue, capacity: int, done: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Lengths and steps of the paths of a queue's children."""
+    def _run(
+        self,
+        columns: jax.Array,
+        share: jax.Array,
+        limit: jax.Array,
+        children: NDArray[np.int64],
+        capacity: int,
+        done: int,
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Lengths and steps of the paths of some children."""
+        count = len(children)
+        # Place 0 has no candidates: it pads the queue.
+        longer = max(LEAST_QUEUE, 1 << (count - 1).bit_length())
+        room = count if count == len(self.order) else longer
+        queue = Queue(
+            columns, jnp.asarray(np.pad(children, (0, room - count)), jnp.int32), share, limit
+        )
         lanes = begin(queue, self._lanes(queue, capacity), capacity)
-        count = len(queue.children)
         while True:
             lanes = advance(queue, lanes, STEPS, tile=self.tile)
-            working = int(jnp.sum(lanes.row < count))
-            self.on_progress(done + int(lanes.next_row) - working)
-            if not working or self.should_stop():
-                return np.asarray(lanes.lengths), np.asarray(lanes.paths)
+            lengths = np.asarray(lanes.lengths)[:count]
+            self.on_progress(done + int(np.count_nonzero((lengths >= 0) & (lengths <= capacity))))
+            if not np.any(np.asarray(lanes.row) < room) or self.should_stop():
+                return lengths, np.asarray(lanes.paths)[:count]
 
     def _lanes(self, queue: Queue, capacity: int) -> int:
         """How many children at a time: what is asked for, or fits, but no more than there are."""
@@ -193,7 +218,7 @@ def _finished(
         work = np.empty((longest + 1, longest + 1)), new_scratch(longest, longest)
         _finish_some(
             columns.standard, order, first, last, starts, candidates, penalty,
-            counts, residuals, scores, kept, values, *work,
+            growing_penalty(penalty, d), counts, residuals, scores, kept, values, *work,
         )  # fmt: skip
 
     with mapper(threads if d > TOGETHER else 1) as run:
@@ -215,6 +240,7 @@ def _finish_some(
     starts: Any,
     candidates: Any,
     penalty: float,
+    growing: float,
     counts: Any,
     residuals: Any,
     scores: Any,
@@ -225,7 +251,7 @@ def _finish_some(
 ) -> None:
     """Grow–shrink of order[first:last], each among its own candidates."""
     half_rows = 0.5 * standard.shape[1]
-    share, rise_share = -np.expm1(-penalty / half_rows), np.expm1(penalty / half_rows)
+    share, rise_share = -np.expm1(-growing / half_rows), np.expm1(penalty / half_rows)
     for at in range(first, last):
         v, begin, m = order[at], starts[at], starts[at + 1] - starts[at]
         for i in range(m + 1):
@@ -252,6 +278,3 @@ def _product(a: Any, b: Any) -> float:
     for i in range(len(a)):
         total += a[i] * b[i]
     return total
-
-
-__all__ += ["FIRST_CAPACITY", "Scratch"]

@@ -3,13 +3,15 @@
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
+from cosmodag.refinement.blocks import are_worth_it, prune_blocks
+from cosmodag.refinement.columns import Columns
 from cosmodag.refinement.graph import Graph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.order_search import search_order
@@ -81,6 +83,26 @@ class _Job:
     should_stop: Callable[[], bool]
     on_progress: Callable[[int, float], None] | None
     threads: int | None
+    known: dict[bytes, Graph] = field(default_factory=dict)
+
+    def pruned(self, order: NDArray[np.int64]) -> Graph:
+        """Prune an order, once: no score changes what is pruned."""
+        key = order.tobytes()
+        if key not in self.known:
+            if isinstance(self.moments, Columns):
+                self.known[key] = prune_blocks(
+                    self.moments, order, penalty=self.penalty, threads=self.threads
+                )
+            else:
+                self.known[key] = prune(
+                    self.moments,
+                    order,
+                    penalty=self.penalty,
+                    support=self.support,
+                    required=self.required,
+                    threads=self.threads,
+                )
+        return self.known[key]
 
     def finish(
         self, method: str, score: str, name: str, order: NDArray[np.int64], pairs: bool = False
@@ -88,14 +110,7 @@ class _Job:
         """Prune, or search from, one start."""
         begin = time.perf_counter()
         if method == "prune" or self.should_stop():
-            graph = prune(
-                self.moments,
-                order,
-                penalty=self.penalty,
-                support=self.support,
-                required=self.required,
-                threads=self.threads,
-            )
+            graph = self.pruned(order)
             total = total_of(score, self.moments, graph, self.penalty)
             before_it, moves, early = total, 0, method != "prune"
         else:
@@ -191,7 +206,8 @@ def refine_linear(
         raise DataError(f"method is {method!r}: it must be 'prune' or 'order'.")
     if score not in ("auto", *SCORES):
         raise DataError(f"score is {score!r}: it must be one of 'auto', {SCORES}.")
-    moments = data if isinstance(data, Moments) else Moments.of(data)
+    is_ruled = support is not None or required is not None
+    moments = _moments(data, by_blocks=method == "prune" and not is_ruled)
     random = random or np.random.default_rng()
     closed = _closed(before, required)
     job = _Job(
@@ -216,6 +232,16 @@ def refine_linear(
         return _automatic(job, method, orders)
     best, report = _best(job, method, score, orders)
     return _refined(best, score, f"The score {score!r} was asked for.", report)
+
+
+def _moments(data: ArrayLike | Moments, by_blocks: bool) -> Moments:
+    """Moments of a table; without the correlations where it is large and they are not needed."""
+    if isinstance(data, Moments):
+        return data
+    table = np.asarray(data)
+    if by_blocks and table.ndim == 2 and are_worth_it(table.shape[1]):
+        return Columns.of(table)
+    return Moments.of(table)
 
 
 def further_starts(
