@@ -2,6 +2,7 @@
 
 import json
 
+import cosmodag
 from cosmodag.cli import main
 
 
@@ -20,4 +21,12 @@ def test_the_table_explains_the_scores(tmp_path, capsys):
     printed = capsys.readouterr()
     assert "AUC" in printed.out
     assert "0.5 is chance" in printed.out
-    assert "10" in printed.err or "200 rows" in printed.err
+    assert "simulated n200_d10_ER2_gauss: 200 rows, 20 arcs" in printed.err
+
+
+def test_relations_that_are_not_linear_are_learnt_by_networks(tmp_path, capsys):
+    arguments = ["demo", "-o", str(tmp_path / "demo"), "--name", "n60_d4_ER1_mlp", "--json"]
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out)["data"] == "n60_d4_ER1_mlp"
+    assert (tmp_path / "demo" / "demo.png").exists()
+    assert type(cosmodag.load(tmp_path / "demo" / "model.safetensors")) is cosmodag.CosmoMLP

@@ -1,7 +1,6 @@
 """``cosmodag doctor`` tells the truth about this environment."""
 
 import json
-import os
 import platform
 from importlib import metadata
 from pathlib import Path
@@ -11,6 +10,8 @@ import pytest
 from cosmodag import __version__
 from cosmodag.cli import doctor as doctor_module
 from cosmodag.cli import main
+from cosmodag.solver import machine
+from cosmodag.solver.kernels import BACKENDS
 
 
 def test_json_holds_what_is_installed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,13 +21,25 @@ def test_json_holds_what_is_installed(capsys: pytest.CaptureFixture[str]) -> Non
     assert found["python"] == platform.python_version()
     assert found["packages"]["jax"] == metadata.version("jax")
     assert found["packages"]["numpy"] == metadata.version("numpy")
-    assert "ray" in found["extras"]["ray"]
-    assert "torch" in found["extras"]["torch"]
-    assert "torch" not in found["packages"]
+    assert found["extras"]["test"]["pytest"] == metadata.version("pytest")
+    assert "pytest" not in found["packages"]
     assert "cosmodag" not in found["extras"]["dev"]
     assert found["devices"]
     assert found["device_problem"] is None
-    assert 1 <= found["cores"] <= (os.cpu_count() or 1)
+    assert found["backend"] in {backend.name for backend in BACKENDS} - {"reference"}
+
+
+def test_cores_and_memory_are_those_of_the_container(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "cores", lambda: 3)
+    monkeypatch.setattr(machine, "main_memory", lambda: 5 * 2**29)
+    assert main(["doctor", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["cores"], found["memory_gib"]) == (3, 2.5)
+    monkeypatch.setattr(machine, "main_memory", lambda: None)
+    assert main(["doctor"]) == 0
+    assert "unknown" in capsys.readouterr().out
 
 
 def test_text_names_what_is_missing(

@@ -56,8 +56,36 @@ def test_it_writes_everything_and_prints_the_arcs(table, tmp_path, capsys):
     adjacency = read_graph(tmp_path / "out" / "adjacency.csv", format="adjacency")
     np.testing.assert_allclose(adjacency.dense(), model.adjacency_)
     facts = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert facts["backend"] == model.backend_
+    assert facts["noise"] == model.noise_
+    assert [start["start"] for start in facts["starts"]] == [
+        start["start"] for start in model.refine_report_
+    ]
+    assert sum(facts["basis"].values()) == facts["arcs"] == model.edges_.nnz
     assert facts["rows"] == 200
     assert facts["parameters"]["epochs"] == 200
+
+
+def test_the_list_of_arcs_says_what_they_rest_on_and_can_be_evaluated(table, tmp_path, capsys):
+    odd = {"dose": ' a "dose", in mg', "blood level": "blood level "}
+    pd.read_csv(table).assign(alone=np.sin(np.arange(200.0))).rename(columns=odd).to_csv(
+        table, index=False
+    )
+    out = tmp_path / "out"
+    assert fit(table, "-o", out, "--epochs", 100) == 0
+    model = cosmodag.load(out / "model.safetensors")
+    written = pd.read_csv(out / "edges.csv")
+    assert list(written.columns) == ["cause", "effect", "weight", "basis"]
+    arcs = written.dropna()
+    assert len(arcs) == model.edges_.nnz > 0
+    assert arcs["basis"].tolist() == model.arrow_basis_
+    names = list(model.feature_names_in_)
+    assert arcs["cause"].tolist() == [names[u] for u in model.edges_.row]
+    capsys.readouterr()
+    assert main(["evaluate", str(out / "graph.graphml"), str(out / "edges.csv"), "--json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert json.loads(printed.out)["shd"] == 0
 
 
 def test_parquet_and_bare_csv_give_the_same_graph(table, tmp_path, capsys):
@@ -115,6 +143,11 @@ def test_bad_tables_end_with_2_and_write_nothing(tmp_path, capsys, content, word
         (["trial.csv", "--unknown"], "--unknown"),
         (["trial.csv", "--method", "oracle"], "--method"),
         (["trial.csv", "--method", "variance-sort", "--epochs", "5"], "--epochs"),
+        (["trial.csv", "--method", "notears-mlp", "--epochs", "5"], "--epochs"),
+        (["trial.csv", "--method", "equal-variance", "--seed", "5"], "--seed"),
+        (["trial.csv", "--method", "empty-graph", "--max-time", "5"], "--max-time"),
+        (["trial.csv", "--threshold", ".2", "--set", "threshold=.1"], "threshold is given twice"),
+        (["trial.csv", "--seed", "1", "--set", "random_state=3"], "random_state is given twice"),
         (["trial.csv", "-o", "trial.csv"], "trial.csv"),
     ],
 )
@@ -127,6 +160,16 @@ def test_bad_options_end_with_2(table, tmp_path, monkeypatch, capsys, arguments,
     monkeypatch.chdir(tmp_path)
     assert fit(*arguments) == 2
     assert words in capsys.readouterr().err
+
+
+def test_a_seed_may_be_set_by_its_own_name(table, tmp_path, capsys):
+    few = ["--epochs", 5, "--json", "--refine", "none"]
+    for out, option in (("by-set", ["--set", "random_state=3"]), ("by-seed", ["--seed", 3])):
+        assert fit(table, "-o", tmp_path / out, *few, *option) == 0
+    one, other = (
+        cosmodag.load(tmp_path / out / "model.safetensors") for out in ("by-set", "by-seed")
+    )
+    assert np.array_equal(one.raw_weights_, other.raw_weights_)
 
 
 def test_a_constant_column_is_one_line_of_warning(table, tmp_path, capsys):
@@ -149,7 +192,10 @@ def test_a_dry_run_says_the_cost_and_writes_nothing(table, tmp_path, capsys):
     assert fit(table, "-o", tmp_path / "out", "--dry-run") == 0
     assert "GiB" in capsys.readouterr().out
     assert fit(table, "-o", tmp_path / "out", "--dry-run", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["seconds"] > 0
+    cost = json.loads(capsys.readouterr().out)
+    assert {"device", "backend", "precision", "batches", "memory", "available"} <= set(cost)
+    assert cost["backend"] != "reference"
+    assert cost["seconds"] > 0
     assert not (tmp_path / "out").exists()
 
 

@@ -18,7 +18,13 @@ from typer.testing import CliRunner
 from cosmodag.cli import app, main
 from cosmodag.cli._output import print_json, print_table, say
 from cosmodag.cli._shell import register, run
-from cosmodag.errors import CosmodagError, DataError, DataWarning, DivergenceError
+from cosmodag.errors import (
+    CosmodagError,
+    DataError,
+    DataWarning,
+    DivergenceError,
+    ResourceError,
+)
 
 
 def app_raising(error: BaseException | None) -> typer.Typer:
@@ -53,6 +59,7 @@ def app_raising(error: BaseException | None) -> typer.Typer:
         (CosmodagError("failed."), 1, "error: failed."),
         (KeyboardInterrupt(), 130, "error: interrupted by Ctrl-C."),
         (MemoryError(), 1, "error: out of memory; try fewer columns, rows or restarts."),
+        (ResourceError("It needs 9 GiB."), 1, "error: It needs 9 GiB."),
         (
             OSError(errno.ENOSPC, "No space left on device", "out/graph.graphml"),
             1,

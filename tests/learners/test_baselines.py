@@ -289,7 +289,7 @@ def test_residuals_score_and_samples_of_the_right_graph(data):
     model = EqualVariance().fit(data.X)
     # The noise is N(0, 1): its entropy is −½ log 2πe = −1.419 a variable, known to 1/√(n·d).
     assert model.score(data.X) == pytest.approx(-1.419, abs=0.02)
-    np.testing.assert_allclose(model.residuals_.std(axis=0), 1, atol=0.12)
+    np.testing.assert_allclose(np.sqrt(model.noise_variances_), 1, atol=0.12)
     drawn = model.sample(20_000, random_state=0)
     # A variance is known to √(2/n) = 4.5 % from the table.
     np.testing.assert_allclose(drawn.var(axis=0) / data.X.var(axis=0), 1, atol=0.2)

@@ -12,7 +12,7 @@ from cosmodag import Dagma, NoCurl, Notears, metrics, simulate
 from cosmodag.dags import is_dag
 from cosmodag.errors import (
     AcyclicityWarning,
-    CosmodagWarning,
+    ConvergenceWarning,
     DataError,
     DivergenceError,
     InterruptedWarning,
@@ -163,16 +163,16 @@ def random_learner(random):
     return makers[random.integers(len(makers))]()
 
 
-def test_200_unfinished_fits_are_dags_and_every_repair_is_reported():
+def test_80_unfinished_fits_are_dags_and_every_repair_is_reported():
     random = np.random.default_rng(0)
     repaired = 0
-    for _ in range(200):
+    for _ in range(80):
         table = random.normal(size=(40, 6)) @ random.uniform(-1, 1, (6, 6))
         learner = random_learner(random)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = learner.fit(table)
-        strong = np.abs(model.raw_weights_) > model.threshold
+        strong = np.abs(model.raw_weights_) > learner.threshold
         graph = nx.from_numpy_array(strong, create_using=nx.DiGraph)
         needed_repair = not nx.is_directed_acyclic_graph(graph)
         assert nx.is_directed_acyclic_graph(model.graph_)
@@ -184,7 +184,7 @@ def test_200_unfinished_fits_are_dags_and_every_repair_is_reported():
         assert len(messages) == needed_repair
         assert all(f"{dropped} arc" in message for message in messages)
         repaired += needed_repair
-    assert repaired > 40
+    assert repaired > 16
 
 
 @pytest.mark.parametrize(
@@ -217,8 +217,16 @@ def test_a_converged_fit_does_not_warn(data):
     with warnings.catch_warnings():
         warnings.simplefilter("error", AcyclicityWarning)
         warnings.simplefilter("error", InterruptedWarning)
-        Dagma().fit(data.X)
-    assert issubclass(AcyclicityWarning, CosmodagWarning)
+        warnings.simplefilter("error", ConvergenceWarning)
+        assert Dagma().fit(data.X).converged_
+
+
+@pytest.mark.parametrize("learner", [Notears(max_iter=1), NoCurl(max_iter=3)], ids=repr)
+def test_a_limit_on_iterations_that_was_met_is_told(data, learner):
+    with pytest.warns(ConvergenceWarning, match="ended at a limit after"):
+        model = learner.fit(data.X)
+    assert not model.converged_
+    assert model.stopped_ is None
 
 
 @ignore_warnings

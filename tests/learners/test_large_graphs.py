@@ -5,23 +5,30 @@ import pytest
 from scipy import sparse
 
 import cosmodag
-from cosmodag import Cosmo, simulate
+from cosmodag import Cosmo, OrderSearch, VarianceSort, simulate
 from cosmodag.dags import is_dag
-from cosmodag.learners import annealed
+from cosmodag.learners import base, baselines, order_search
+from cosmodag.solver import readout
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
 
 
+def set_limit(monkeypatch, limit):
+    for module in (base, baselines, order_search, readout):
+        monkeypatch.setattr(module, "DENSE_LIMIT", limit)
+
+
 @pytest.fixture
 def data(monkeypatch) -> simulate.Dataset:
-    monkeypatch.setattr(annealed, "DENSE_LIMIT", 15)
+    set_limit(monkeypatch, 15)
     return simulate.load("n300_d20_ER2_gauss", seed=0)
 
 
-def test_the_sparse_graph_is_the_dense_one(data, monkeypatch, tmp_path):
-    large = Cosmo(random_state=0, epochs=100).fit(data.X)
-    monkeypatch.setattr(annealed, "DENSE_LIMIT", 100)
-    small = Cosmo(random_state=0, epochs=100).fit(data.X)
+@pytest.mark.parametrize("refine", [None, "prune"])
+def test_the_sparse_graph_is_the_dense_one(data, monkeypatch, tmp_path, refine):
+    large = Cosmo(random_state=0, epochs=100, refine=refine).fit(data.X)
+    set_limit(monkeypatch, 100)
+    small = Cosmo(random_state=0, epochs=100, refine=refine).fit(data.X)
     assert sparse.issparse(large.adjacency_)
     assert not hasattr(large, "raw_weights_")
     assert not hasattr(large, "weights_")
@@ -35,6 +42,8 @@ def test_the_sparse_graph_is_the_dense_one(data, monkeypatch, tmp_path):
     np.testing.assert_allclose(large.predict(data.X), small.predict(data.X), atol=1e-4)
     np.testing.assert_allclose(large.sample(5, 0), small.sample(5, 0), atol=1e-3)
     assert large.score(data.X) == pytest.approx(small.score(data.X), abs=1e-4)
+    assert (large.equivalence_class() != small.equivalence_class()).sum() == 0
+    assert large.arrow_basis_ == small.arrow_basis_
     large.save(tmp_path / "large.safetensors")
     again = cosmodag.load(tmp_path / "large.safetensors")
     np.testing.assert_array_equal(again.adjacency_.toarray(), large.adjacency_.toarray())
@@ -43,5 +52,25 @@ def test_the_sparse_graph_is_the_dense_one(data, monkeypatch, tmp_path):
 
 def test_estimate_says_the_cost(data):
     cost = Cosmo(epochs=50).estimate(data.X)
-    assert cost.problems == 1
-    assert cost.seconds > 0
+    assert cost.facts()["problems"] == 1
+    assert cost.seconds == pytest.approx(50 * cost.seconds_per_round)
+
+
+@pytest.mark.parametrize("learner", [OrderSearch(random_state=0), VarianceSort(refine="prune")])
+def test_learners_that_do_not_train_are_sparse_too(data, learner):
+    model = learner.fit(data.X)
+    assert sparse.issparse(model.adjacency_)
+    assert not hasattr(model, "raw_weights_")
+    assert model.edges_.nnz > 0
+
+
+def test_nothing_of_a_dense_fit_outlives_a_sparse_one(data, monkeypatch, tmp_path):
+    set_limit(monkeypatch, 100)
+    model = Cosmo(random_state=0, epochs=2).fit(data.X)
+    set_limit(monkeypatch, 15)
+    model.fit(data.X)
+    for name in ("raw_weights_", "weights_"):
+        assert not hasattr(model, name)
+    model.save(tmp_path / "model.safetensors")
+    again = cosmodag.load(tmp_path / "model.safetensors")
+    assert (again.adjacency_ != model.adjacency_).nnz == 0

@@ -8,7 +8,7 @@ from cosmodag import DagmaMLP, NotearsMLP, metrics, simulate
 from cosmodag.dags import is_dag
 from cosmodag.errors import DataError, InterruptedWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 both = pytest.mark.parametrize("learner", [NotearsMLP, DagmaMLP])
 
 
@@ -48,7 +48,7 @@ def test_the_optimised_weights_are_nearly_acyclic(models, learner):
 @both
 def test_two_read_outs_of_one_fit(models, data, learner, tmp_path):
     model = models[learner]
-    model.save(tmp_path / "model.safetensors")
+    model.save(tmp_path / "model.safetensors", residuals=True)
     again = cosmodag.load(tmp_path / "model.safetensors")
     assert np.array_equal(again.predict(data.X), model.predict(data.X))
     by_norm = model.raw_weights_
@@ -70,17 +70,18 @@ def test_predictions_beat_the_mean(models, data, learner):
 
 @both
 def test_the_same_seed_gives_the_same_bits(data, learner):
-    settings = {"max_iter": 2} if learner is NotearsMLP else {"max_iter": 100}
+    settings = {"max_iter": 1} if learner is NotearsMLP else {"max_iter": 100}
     first, second = (learner(random_state=4, **settings).fit(data.X) for _ in range(2))
     assert np.array_equal(first.raw_weights_, second.raw_weights_)
 
 
 @pytest.mark.parametrize("settings", [{"hidden": (5, 4)}, {"activation": "tanh"}])
 def test_other_networks_than_the_compiled_ones(data, settings):
-    model = DagmaMLP(max_iter=300, random_state=0, **settings).fit(data.X)
+    model = DagmaMLP(max_iter=100, random_state=0, **settings).fit(data.X)
     assert is_dag(model.adjacency_)
     assert np.isfinite(model.predict(data.X)).all()
-    assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] > 0.6
+    # A thousandth of the iterations; a random answer has 0.5.
+    assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] > 0.55
 
 
 @both
@@ -109,3 +110,10 @@ def test_bad_parameters_are_refused_by_name(data, learner, bad):
     (name,) = bad
     with pytest.raises(DataError, match=name):
         learner(**bad).fit(data.X)
+
+
+def test_a_model_without_its_residuals_cannot_be_read_out_again(models, tmp_path):
+    models[DagmaMLP].save(tmp_path / "model.safetensors")
+    again = cosmodag.load(tmp_path / "model.safetensors")
+    with pytest.raises(DataError, match="residuals=True"):
+        again.read_out("sum")

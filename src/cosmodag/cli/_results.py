@@ -1,5 +1,7 @@
 """What ``fit`` writes into its folder."""
 
+import csv
+import io
 import json
 import platform
 from collections.abc import Iterator
@@ -55,7 +57,7 @@ def write_results(
         "run": folder / "run.json",
     }
     write_graph(graph, files["graph"])
-    write_graph(graph, files["edges"], format="edges")
+    write_text(files["edges"], _edge_list(model, names))
     if hasattr(model, "weights_"):
         write_graph(graph, files["adjacency"], format="adjacency")
         write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")
@@ -64,6 +66,20 @@ def write_results(
     model.save(files["model"])
     write_text(files["run"], json.dumps({**facts, **_origin()}, indent=2) + "\n")
     return files
+
+
+def _edge_list(model: "StructureLearner", names: list[str]) -> str:
+    """List the arcs and what their directions rest on; an isolated node has a line to itself."""
+    edges = model.edges_
+    lines = io.StringIO()
+    # Quoted names keep their blanks, and may hold anything.
+    writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerow(["cause", "effect", "weight", "basis"])
+    arcs = zip(edges.row, edges.col, edges.data.tolist(), model.arrow_basis_, strict=True)
+    writer.writerows((names[u], names[v], weight, basis) for u, v, weight, basis in arcs)
+    ends = {*edges.row.tolist(), *edges.col.tolist()}
+    writer.writerows((name, "", "", "") for node, name in enumerate(names) if node not in ends)
+    return lines.getvalue()
 
 
 def strongest_arcs(model: "StructureLearner", names: list[str], most: int) -> list[tuple[Any, ...]]:

@@ -29,6 +29,7 @@ class Examination:
     device_problem: str | None
     cores: int
     memory_gib: float | None
+    backend: str | None
     cache: str
     cache_writable: bool
 
@@ -36,8 +37,9 @@ class Examination:
 def doctor(json: JsonOption = False) -> None:
     """Show what is installed, and on what machine.
 
-    Versions of cosmodag, Python and every dependency, the devices JAX computes on, cores, memory,
-    and whether the folder that keeps compiled code can be written.
+    Versions of cosmodag, Python and every dependency, the devices JAX computes on, the cores and
+    the memory that this process may still use, what would train a graph of 30 variables, and
+    whether the folder that keeps compiled code can be written.
     """
     found = _examine()
     if json:
@@ -47,9 +49,11 @@ def doctor(json: JsonOption = False) -> None:
 
 
 def _examine() -> Examination:
+    from cosmodag.solver.machine import cores, main_memory
+
     packages, extras = _installed_packages()
     devices, device_problem = _devices()
-    cache = cache_folder()
+    cache, memory = cache_folder(), main_memory()
     return Examination(
         cosmodag=__version__,
         python=platform.python_version(),
@@ -58,8 +62,9 @@ def _examine() -> Examination:
         extras=extras,
         devices=devices,
         device_problem=device_problem,
-        cores=_cores(),
-        memory_gib=_memory_gibibytes(),
+        cores=cores(),
+        memory_gib=None if memory is None else round(memory / _BYTES_PER_GIBIBYTE, 1),
+        backend=None if device_problem else _usual_backend(),
         cache=str(cache),
         cache_writable=_is_writable(cache),
     )
@@ -73,7 +78,8 @@ def _show(found: Examination) -> None:
         ("platform", found.platform),
         ("devices", ", ".join(found.devices) or f"none ({found.device_problem})"),
         ("cores", found.cores),
-        ("memory", memory),
+        ("memory available", memory),
+        ("backend at 30 variables", found.backend or "none"),
         ("cache", f"{found.cache} ({'writable' if found.cache_writable else 'NOT writable'})"),
     ]
     print_table(["", "machine"], machine)
@@ -131,20 +137,16 @@ def _devices() -> tuple[list[str], str | None]:
         return [], f"{type(error).__name__}: {error}".splitlines()[0]
 
 
-def _cores() -> int:
-    """Cores this process may use, which in a container may be fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _usual_backend() -> str:
+    """Name of what would train linear COSMO on a thousand rows of 30 variables."""
+    import numpy as np
 
+    from cosmodag.learners.cosmo import Cosmo
+    from cosmodag.solver.plan import plan_many
 
-def _memory_gibibytes() -> float | None:
-    """Memory of the machine, where the system says it."""
-    try:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return None
-    return round(total / _BYTES_PER_GIBIBYTE, 1)
+    model, data = Cosmo(random_state=0), np.zeros((1000, 30), np.float32)
+    (plan,) = plan_many(model.solver_for(*data.shape), model.problems_for(data))
+    return plan.backend
 
 
 def _is_writable(folder: Path) -> bool:

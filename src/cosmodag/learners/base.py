@@ -157,6 +157,8 @@ class StructureLearner(FittedGraph):
         return self
 
     def _prepare(self, X: NDArray[Any]) -> Prepared:
+        # However the caller's table lies in memory, sums over it are the same to the last bit.
+        X = np.ascontiguousarray(X)
         self._preparation = Preparation.of(X, self.scale)
         return Prepared(self._preparation.centre(X), self._preparation.apply(X), self._preparation)
 

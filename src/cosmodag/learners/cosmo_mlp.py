@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cosmodag.learners.annealed import AnnealedLearner
 from cosmodag.learners.checks import check_choice
 from cosmodag.learners.networks import NetworkLearner
@@ -208,3 +211,6 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
 
     def _steps(self) -> int:
         return default_mlp_steps()
+
+    def _learnt_order(self) -> NDArray[np.intp]:
+        return self._order

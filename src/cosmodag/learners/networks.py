@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from cosmodag.dags import above
 from cosmodag.errors import DataError
 from cosmodag.learners.base import Learnt, Prepared, Refined
 from cosmodag.learners.checks import check_choice, check_count, seeds_from
@@ -157,7 +158,7 @@ class NetworkLearner(TrainedLearner):
 
         Everything that follows from the strengths is set anew: `raw_weights_`, `weights_`,
         `adjacency_`, the residuals, and the parameter `arc_strength` itself. The arcs that
-        refinement chose stay chosen.
+        refinement chose stay chosen, and strengths are those of the networks fitted anew on them.
 
         Parameters
         ----------
@@ -171,8 +172,13 @@ class NetworkLearner(TrainedLearner):
         check_choice("arc_strength", arc_strength, ARC_STRENGTHS)
         data = self._training_data()
         self.arc_strength = arc_strength
-        raw = self._arc_strengths(arc_strength)
-        self._read_out(Learnt(raw, self._learnt_order(), self.stopped_))
+        strengths = self._arc_strengths(arc_strength)
+        if self._refinement is None:
+            self._read_out(Learnt(strengths, self._learnt_order(), self.stopped_))
+        else:
+            self.raw_weights_ = strengths
+            self.weights_ = np.where(self.weights_ != 0, strengths, 0.0)
+            self.adjacency_ = above(self.weights_, self._refined_cut)
         self._settle(np.asarray(data, np.float32))
         return self
 

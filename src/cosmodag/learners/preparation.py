@@ -77,11 +77,8 @@ class Preparation:
         return cls(means, deviations, 1.0, constant)
 
     def centre(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Map a table but for the common unit, giving C-contiguous float64.
-
-        However the caller's table lies in memory, sums over it are then the same to the last bit.
-        """
-        return np.ascontiguousarray((X - self.means) / self.factors, np.float64)
+        """Map a table but for the common unit, in float64."""
+        return np.asarray((X - self.means) / self.factors, np.float64)
 
     def apply(self, X: NDArray[Any]) -> NDArray[np.float32]:
         """Map a table, giving C-contiguous float32."""
