@@ -2,7 +2,7 @@
 
     pip install --no-deps -r benchmarks/requirements-peers.txt
     python benchmarks/peers.py --output benchmarks/peers.md
-    python benchmarks/peers.py units non-gaussian --graphs 3
+    python benchmarks/peers.py --sections units non-gaussian --graphs 3
 
 Sections: `dagma` is linear DAGMA here and in its authors' package; `units`, tables in arbitrary
 units, order search here and causal-learn's BOSS; `non-gaussian`, standardised tables, order search
@@ -218,7 +218,7 @@ SECTIONS: dict[str, Callable[[int], str]] = {
 def main() -> None:
     """Measure and write all tables asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], default=[*SECTIONS])
+    parser.add_argument("--sections", nargs="+", choices=[*SECTIONS], default=[*SECTIONS])
     parser.add_argument("--graphs", type=int, default=5)
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
