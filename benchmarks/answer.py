@@ -14,6 +14,7 @@ import argparse
 import time
 import warnings
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -128,16 +129,19 @@ def fit(name: str, X: np.ndarray, graph: np.ndarray, seed: int) -> dict[str, obj
     }
 
 
-def warm_up(shape: tuple[int, int]) -> None:
-    """Compile what fits of this size need: a few rounds of training, and all of refinement."""
-    n, d = shape
-    if d <= 1000:
-        X, _ = draw(f"n{n}_d{d}_ER4_gauss", FIRST_SEED - 1)
-        Cosmo(epochs=1, refine=None).fit(X)
-    for kind in ("ER1_gauss", "ER1_exp"):
-        X, graph = draw(f"n500_d10_{kind}", FIRST_SEED - 1)
+@cache
+def warm_up() -> None:
+    """Compile what all learners need, on tables that are not measured."""
+    for kind in ("gauss", "exp"):
+        X, graph = draw(f"n500_d10_ER1_{kind}", FIRST_SEED - 1)
         for name in LEARNERS:
             fit(name, X, graph, 0)
+
+
+@cache
+def warm_up_training(n: int, d: int) -> None:
+    """Compile what depends on the size of a table."""
+    Cosmo(epochs=1, refine=None).fit(draw(f"n{n}_d{d}_ER4_gauss", FIRST_SEED - 1)[0])
 
 
 def measure(kept: Kept, families: list[str], learners: list[str], graphs: int | None) -> None:
@@ -147,7 +151,9 @@ def measure(kept: Kept, families: list[str], learners: list[str], graphs: int | 
         seeds = seeds_of(family, graphs)
         if all(kept.is_done(family, seed, name) for seed in seeds for name in wanted):
             continue
-        warm_up(draw(family, seeds[0])[0].shape)
+        warm_up()
+        if family != LARGE:
+            warm_up_training(*draw(family, seeds[0])[0].shape)
         for place, seed in enumerate(seeds):
             X, graph = draw(family, seed)
             turn = place % len(wanted)
