@@ -5,7 +5,7 @@ from refine_reference import linear_table
 from cosmodag import simulate
 from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
-from cosmodag.refine import blocks
+from cosmodag.refinement import blocks
 from cosmodag.refinement.blocks import prune_blocks
 from cosmodag.refinement.columns import Columns
 from cosmodag.refinement.moments import Moments
