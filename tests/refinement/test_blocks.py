@@ -34,9 +34,10 @@ def test_the_graph_is_that_of_prune(kind, seed):
 
 
 def test_more_variables_than_rows():
+    # In double precision: with hardly any variance left, the next step is a matter of rounding.
     table = simulate.load("n40_d60_ER4_gauss", seed=1).X
     order = np.argsort(table.var(axis=0))
-    assert_same(prune_blocks(table, order), prune(Moments.of(table), order))
+    assert_same(prune_blocks(table, order, double=True), prune(Moments.of(table), order))
 
 
 def test_units_do_not_matter():

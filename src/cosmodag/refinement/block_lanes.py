@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from cosmodag.refinement.grow import NEGLIGIBLE
+from cosmodag.refinement.search.grow import NEGLIGIBLE
 
 __all__ = ["Lanes", "Queue", "advance", "begin"]
 

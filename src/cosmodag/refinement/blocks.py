@@ -139,7 +139,7 @@ class _Growth:
         d, n = self.columns.standard.shape
         padded = np.zeros((-(-d // self.tile) * self.tile, n), kind)
         np.take(self.columns.standard, self.order, axis=0, out=padded[:d], mode="clip")
-        share = -np.expm1(-2 * self.penalty / n)
+        share = -np.expm1(-2 * growing_penalty(self.penalty, d) / n)
         fixed = (
             jax.device_put(padded, self.device),
             jnp.asarray(share, kind),
