@@ -135,7 +135,8 @@ def units_section(graphs: int) -> str:
         columns += ["SHD ≤ best BOSS", "target for time"]
         text += (
             f"\n### d = {d}\n\n{table(columns, rows)}\nBest of BOSS: {best}. Columns times powers "
-            f"of two: `OrderSearch` gave the same graph on {same} of {len(measured)} tables.\n"
+            f"of two: `OrderSearch` gave the same graph on {same} of {len(measured)} tables "
+            f"(target: all; {verdict(same == len(measured))}).\n"
         )
     return text
 
