@@ -17,7 +17,9 @@ BLOCK = re.compile(r"(<!-- not run -->\n+)?^```python\n(.*?)^```", re.MULTILINE 
 
 
 def blocks_of(page: Path) -> list[str]:
-    return [text for skipped, text in BLOCK.findall(page.read_text(encoding="utf-8")) if not skipped]
+    return [
+        text for skipped, text in BLOCK.findall(page.read_text(encoding="utf-8")) if not skipped
+    ]
 
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from cosmodag.cli import main
-from cosmodag.io import read_table
-from cosmodag.io import read_dataset
+from cosmodag.io import read_dataset, read_table
 from cosmodag.simulate import load
 
 

@@ -25,6 +25,8 @@ __all__ = ["fit"]
 # Variables up to which `fit` searches for a better order: benchmarks/answer.md has the seconds.
 _SEARCHED = 5_000
 
+_COSMO = Method("cosmo")
+
 
 class Missing(StrEnum):
     """What to do about missing values."""
@@ -72,7 +74,7 @@ def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
         "cosmodag-out"
     ),
-    method: Annotated[Method, typer.Option(help="The learner.")] = Method.COSMO,
+    method: Annotated[Method, typer.Option(help="The learner.")] = _COSMO,
     header: Annotated[
         bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
     ] = True,

@@ -81,8 +81,8 @@ class VarianceSort(SortLearner):
     refine, noise
         As for :class:`cosmodag.Cosmo`: what is done with the order in place of the regression.
     threshold : float or "auto"
-        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where refinement
-        decides by evidence, 0.3 without.
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
+        refinement decides by evidence, 0.3 without.
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations; or leave the data alone, and
         regress without an intercept.

@@ -66,5 +66,5 @@ class VariantLearner(ConstrainedLearner):
             check_count(name, getattr(self, name))
 
     def _rounds(self, n: int) -> int:
-        """Rounds of one problem of the paper's variant."""
+        """Count the rounds of one problem of the paper's variant."""
         return self.epochs * Passes.over(n, self.batch_size).rounds

@@ -66,8 +66,8 @@ class Cosmo(AnnealedLearner):
         class is decided), Gaussian with one variance, or not Gaussian. ``"auto"`` lets the data
         choose; ``noise_`` and ``noise_reason_`` say what it chose and why.
     threshold : float or "auto"
-        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where refinement
-        decides by evidence, 0.3 without.
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
+        refinement decides by evidence, 0.3 without.
     restarts : int
         Solve so many problems at once from different starts, and keep the one with the best
         penalised objective on all data.

@@ -79,8 +79,8 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         supports, and adds those that the learnt order had forbidden
         (:func:`cosmodag.refinement.prune_networks`); ``None`` keeps all above the threshold.
     threshold : float or "auto"
-        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where refinement
-        decides by evidence, 0.3 without.
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
+        refinement decides by evidence, 0.3 without.
     restarts : int
         Solve so many problems at once from different starts, and keep the one with the best
         penalised objective on all data.

@@ -58,7 +58,7 @@ class Preparation:
             return cls(np.zeros(d), np.ones(d), 1.0, constant)
         # Divided on the way, since a sum of huge numbers may overflow where their mean does not.
         largest = float(np.max(np.abs(X), initial=0.0)) or 1.0
-        means = np.mean(X / largest, axis=0, dtype=np.float64) * largest
+        means = np.asarray(np.mean(X / largest, axis=0, dtype=np.float64) * largest)
         deviations = np.std(X / largest, axis=0, dtype=np.float64) * largest
         deviations = np.where(constant | (deviations == 0), 1.0, deviations)
         if scale == "center":

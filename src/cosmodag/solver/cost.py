@@ -98,7 +98,7 @@ class Cost:
         )
 
     def facts(self) -> dict[str, object]:
-        """The cost as plain values."""
+        """Give the cost as plain values."""
         return {
             **self.plan.facts(),
             "seconds_per_round": self.seconds_per_round,

@@ -23,7 +23,7 @@ class Solved(NamedTuple):
         How it was solved.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # in the place of tuple.index
     solution: Solution
     plan: Plan
 

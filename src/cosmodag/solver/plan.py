@@ -83,7 +83,7 @@ class Plan:
         return " + ".join(names) or "scipy"
 
     def facts(self) -> dict[str, object]:
-        """The plan as plain values."""
+        """Give the plan as plain values."""
         return {
             "device": self.device.device_kind,
             "backend": self.backend,

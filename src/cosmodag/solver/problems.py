@@ -74,7 +74,8 @@ class Problem:
         features = frozenset(self.given) - {"data"}
         if self.start is not None:
             features |= {"start"}
-        return Task(recipe, features, lanes, *self.data.shape, self.data.dtype, platform)
+        n, d = self.data.shape
+        return Task(recipe, features, lanes, n, d, self.data.dtype, platform)
 
 
 def check_settings(settings: Mapping[str, float], needs: frozenset[str]) -> None:
@@ -215,7 +216,8 @@ class Batch:
     @property
     def dtype(self) -> np.dtype[Any]:
         """Precision of the tables."""
-        return np.dtype(self.given["data"].dtype)
+        dtype: np.dtype[Any] = np.dtype(self.given["data"].dtype)
+        return dtype
 
     @property
     def features(self) -> frozenset[str]:
@@ -228,11 +230,11 @@ class Batch:
         return self.backends[self.recipe]
 
     def of_lane(self, name: str, lane: int) -> Any:
-        """What one problem gives by that name, or None."""
+        """Take what one problem gives by that name, or None."""
         return self.given[name][self.which[name][lane]] if name in self.given else None
 
     def settings_of(self, lane: int) -> dict[str, float]:
-        """Settings of one problem, as numbers."""
+        """Give the settings of one problem, as numbers."""
         return {name: float(values[lane]) for name, values in self.settings.items()}
 
     def with_settings(self, **values: Any) -> "Batch":

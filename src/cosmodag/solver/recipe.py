@@ -73,7 +73,7 @@ class Recipe:
         support: Any = 1.0,
         prices: Any = 1.0,
     ) -> jax.Array:
-        """Objective on one batch; `counted`, `support` and `prices` as in `Predicted` and `orient`."""
+        """Objective on one batch; the last arguments as in `Predicted` and `orient`."""
         weights = self.structure.orient(parameters, settings, support)
         predicted = self.mechanism.predict(x, weights, parameters["functions"])
         rows = Predicted(x, predicted, counted, prices)

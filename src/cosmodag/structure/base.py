@@ -37,7 +37,7 @@ class Structure(Protocol):
         ...
 
     def orient(self, parameters: Parameters, settings: Settings, support: Any) -> jax.Array:
-        """W from the parameters; `support` is 0 at arcs that may not exist, and may be the number 1.
+        """W from the parameters; `support` is 0 at arcs that may not exist, or the number 1.
 
         Axes of W beyond the first two are hidden units.
         """

@@ -48,7 +48,7 @@ class Free:
         return arcs * spread(mask, arcs)
 
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
-        """Leave the weights alone: there is no order, and arcs against it are not in the support."""
+        """Leave the weights alone: there is no order, and arcs against one are not supported."""
         return parameters
 
     def order_of(self, parameters: Parameters) -> None:

@@ -131,7 +131,9 @@ def _take_step(
 
 
 @compiled
-def run(given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings) -> tuple[int, float, int]:
+def run(
+    given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings
+) -> tuple[int, float, int]:
     """Train one problem over a stretch of rounds, in place."""
     d = given.data.shape[1]
     work = _Workspace(

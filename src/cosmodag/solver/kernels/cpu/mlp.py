@@ -259,7 +259,9 @@ def _take_step(
 
 
 @compiled
-def run(given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings) -> tuple[int, float, int]:
+def run(
+    given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings
+) -> tuple[int, float, int]:
     """Train one problem over a stretch of rounds, in place."""
     work = workspace(given.data.shape[1], state.arcs.shape[1])
     reached: tuple[int, float, int] = run_rounds(_take_step, given, state, work, stretch, settings)
