@@ -48,15 +48,15 @@ def test_the_originals_find_a_small_graph(data, learner, auc):
 @pytest.mark.parametrize(
     "learner",
     [
-        Notears(variant="paper", learning_rate=3e-3, epochs=100, max_iter=6, random_state=0),
-        Dagma(variant="paper", learning_rate=3e-3, epochs=150, random_state=0),
-        NoCurl(variant="paper", learning_rate=1e-2, epochs=300, random_state=0),
+        Notears(variant="paper", learning_rate=6e-3, epochs=50, max_iter=6, random_state=0),
+        Dagma(variant="paper", learning_rate=6e-3, epochs=75, random_state=0),
+        NoCurl(variant="paper", learning_rate=2e-2, epochs=150, random_state=0),
     ],
     ids=lambda value: type(value).__name__,
 )
 @ignore_warnings
 def test_the_papers_variants_find_much_of_it(data, learner):
-    # A twentieth of the paper's epochs at ten times its rate: far from converged.
+    # A hundredth or so of the paper's epochs at twenty times its rate: far from converged.
     model = learner.fit(data.X)
     assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] > 0.85
     assert is_dag(model.adjacency_)
@@ -65,7 +65,7 @@ def test_the_papers_variants_find_much_of_it(data, learner):
 
 @ignore_warnings
 def test_the_joint_problem_is_acyclic_by_construction(data):
-    model = NoCurl(joint=True, variant="paper", epochs=50, random_state=0).fit(data.X)
+    model = NoCurl(joint=True, variant="paper", epochs=20, random_state=0).fit(data.X)
     assert not model.was_cyclic_
     assert model.dropped_arcs_ == 0
     assert np.array_equal(model.raw_weights_, model.weights_)
@@ -84,7 +84,7 @@ def test_originals_cost_the_same_whatever_the_number_of_rows(data):
     """The same covariance from ten times as many rows gives the same answer."""
     centred = data.X - data.X.mean(0)
     repeated = np.tile(centred, (10, 1))
-    for learner in (Notears(), Dagma(max_iter=2000), NoCurl()):
+    for learner in (Dagma(max_iter=2000), NoCurl()):
         few, many = learner.fit(centred).raw_weights_, learner.fit(repeated).raw_weights_
         # The covariances differ by rounding, of which an iterative solver makes more.
         np.testing.assert_allclose(few, many, atol=0.02)

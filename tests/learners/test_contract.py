@@ -259,7 +259,7 @@ def test_bad_parameters_are_refused_by_name(make, table, bad):
 @every_learner
 def test_new_data_must_have_the_same_columns(make, table):
     model = fitted(make)
-    with pytest.raises(DataError, match="X has 2 features, but .* is expecting 5"):
+    with pytest.raises(DataError, match=r"X has 2 features, but .* is expecting 5"):
         model.predict(table[["a", "b"]])
     with pytest.raises(DataError, match="same order"):
         model.predict(table[list(table.columns[::-1])])

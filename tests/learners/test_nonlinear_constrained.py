@@ -75,13 +75,13 @@ def test_the_same_seed_gives_the_same_bits(data, learner):
     assert np.array_equal(first.raw_weights_, second.raw_weights_)
 
 
-@pytest.mark.parametrize("settings", [{"hidden": (5, 4)}, {"activation": "tanh"}])
-def test_other_networks_than_the_compiled_ones(data, settings):
-    model = DagmaMLP(max_iter=100, random_state=0, **settings).fit(data.X)
+def test_other_networks_than_the_compiled_ones(data):
+    settings = {"hidden": (5, 4), "activation": "tanh"}
+    model = DagmaMLP(max_iter=300, random_state=0, **settings).fit(data.X)
     assert is_dag(model.adjacency_)
     assert np.isfinite(model.predict(data.X)).all()
-    # A thousandth of the iterations; a random answer has 0.5.
-    assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] > 0.55
+    # A hundredth of the iterations; a random answer has 0.5.
+    assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] > 0.6
 
 
 @both

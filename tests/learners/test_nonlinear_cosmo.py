@@ -116,9 +116,9 @@ def test_the_effect_is_the_response_to_one_parent(model, table):
 
 
 def test_other_parents_stand_at_their_means_without_centring_too(table):
-    model = CosmoMLP(
-        scale="none", epochs=3, threshold=0.0, refine=None, random_state=0
-    ).fit(table - 1)
+    model = CosmoMLP(scale="none", epochs=3, threshold=0.0, refine=None, random_state=0).fit(
+        table - 1
+    )
     rows = np.tile((table - 1).mean().to_numpy(), (2, 1))
     cause, effect = model.causal_order_[0], model.causal_order_[-1]
     place, end = (list(table.columns).index(name) for name in (cause, effect))

@@ -50,7 +50,6 @@ def test_free_weights_have_no_order_and_start_where_they_are_told():
 def test_what_may_not_exist_is_zero_and_has_no_gradient():
     support = np.array([[0, 1, 0], [1, 0, 1], [1, 0, 0]], np.float32)
     for structure, order in ((Free(), jnp.zeros(0)), (Potential(), jnp.array([1.0, 3.0, 2.0]))):
-
         arcs = jnp.arange(1.0, 10.0).reshape(3, 3)
         weights = np.asarray(oriented(structure, arcs, order, support))
         assert not weights[support == 0].any()
@@ -112,12 +111,8 @@ def test_the_gain_in_numpy_is_the_one_in_jax(parameters):
     gain = potential.gain(d, order)
     skew = potential.from_gained(np.where(gain > 0, arcs, 0.0))
     # Single precision against double.
-    np.testing.assert_allclose(
-        oriented(potential, skew, order), skew * gain, rtol=1e-5, atol=1e-6
-    )
+    np.testing.assert_allclose(oriented(potential, skew, order), skew * gain, rtol=1e-5, atol=1e-6)
     free = Free()
     # XLA takes numbers below the smallest normal one for zero.
     tiny = np.finfo(np.float32).tiny
-    np.testing.assert_allclose(
-        oriented(free, arcs), arcs * free.gain(d, order), rtol=0, atol=tiny
-    )
+    np.testing.assert_allclose(oriented(free, arcs), arcs * free.gain(d, order), rtol=0, atol=tiny)

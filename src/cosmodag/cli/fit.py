@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["fit"]
 
+_COSMO = Method("cosmo")
+
 
 class Missing(StrEnum):
     """What to do about missing values."""
@@ -68,7 +70,7 @@ def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
         "cosmodag-out"
     ),
-    method: Annotated[Method, typer.Option(help="The learner.")] = Method("cosmo"),
+    method: Annotated[Method, typer.Option(help="The learner.")] = _COSMO,
     header: Annotated[
         bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
     ] = True,

@@ -187,7 +187,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     def _prepared(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training data's columns and prepare it alike."""
         check_is_fitted(self, "adjacency_")
-        shape = getattr(X, "shape", ())
+        shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2:  # before a table of one column is refused as such
             self._check_columns(shape[1])
         table = as_table(X, fewest_rows=1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypedDict
 
 import jax.numpy as jnp
+import numpy as np
 
 from cosmodag.structure import Settings, names_of
 
@@ -84,6 +85,11 @@ class CosineAnnealing:
     def __call__(self, round: Any, settings: Settings) -> Settings:
         """Give the settings in force during a round."""
         start, end = settings["temperature_start"], settings["temperature_end"]
-        progress = jnp.asarray(round, jnp.result_type(float)) / settings["rounds"]
-        temperature = end + 0.5 * (start - end) * (1 + jnp.cos(math.pi * progress))
+        if isinstance(round, np.ndarray):  # a history, not worth compiling for
+            progress: Any = round / settings["rounds"]
+            wave: Any = 1 + np.cos(math.pi * progress)
+        else:
+            progress = jnp.asarray(round, jnp.result_type(float)) / settings["rounds"]
+            wave = 1 + jnp.cos(math.pi * progress)
+        temperature = end + 0.5 * (start - end) * wave
         return {**settings, "temperature": temperature}

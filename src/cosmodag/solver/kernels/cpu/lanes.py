@@ -35,12 +35,12 @@ class Kernel:
     scatter
         (arrays, state, lane): write them back, where they are not views already.
     run
-        The loop; it changes the arrays in place.
+        The loop; it changes the arrays in place, and gives the fields of `Reached`.
     """
 
     gather: Callable[[State, int], Any]
     scatter: Callable[[Any, State, int], None]
-    run: Callable[[Given, Any, Stretch, KernelSettings], Reached]
+    run: Callable[[Given, Any, Stretch, KernelSettings], tuple[int, float, int]]
 
     def advance(self, batch: Batch, state: State, first: int, last: int) -> State:
         """Run rounds first … last − 1 of every problem of a batch."""
@@ -61,20 +61,12 @@ class Kernel:
         passes = Passes.over(batch.rows, batch.recipe.batch_size)
         settings = batch.settings_of(lane)
         arrays = self.gather(state, lane)
-        reached = self.run(
-            Given(*(_given(batch, name, lane) for name in Given._fields)),
-            arrays,
-            Stretch(
-                batch.seeds[lane],
-                passes.size,
-                passes.steps,
-                passes.rounds,
-                int(state.step[lane]),
-                first,
-                last,
-            ),
-            KernelSettings(*(settings[name] for name in KernelSettings._fields)),
-        )
+        given = Given(*(_given(batch, name, lane) for name in Given._fields))
+        taken = int(state.step[lane])
+        seed, size, steps, rounds = batch.seeds[lane], passes.size, passes.steps, passes.rounds
+        stretch = Stretch(seed, size, steps, rounds, taken, first, last)
+        numbers = KernelSettings(*(settings[name] for name in KernelSettings._fields))
+        reached = Reached(*self.run(given, arrays, stretch, numbers))
         self.scatter(arrays, state, lane)
         state.step[lane], state.loss[lane] = reached.steps, reached.loss
         if state.diverged_at[lane] < 0:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import compiled, inlined
-from cosmodag.solver.kernels.cpu.rounds import Given, Reached, Stretch, run_rounds
+from cosmodag.solver.kernels.cpu.rounds import Given, Stretch, run_rounds
 from cosmodag.solver.kernels.cpu.steps import (
     ONE,
     ZERO,
@@ -259,8 +259,10 @@ def _take_step(
 
 
 @compiled
-def run(given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings) -> Reached:
+def run(
+    given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings
+) -> tuple[int, float, int]:
     """Train one problem over a stretch of rounds, in place."""
     work = workspace(given.data.shape[1], state.arcs.shape[1])
-    reached: Reached = run_rounds(_take_step, given, state, work, stretch, settings)
+    reached: tuple[int, float, int] = run_rounds(_take_step, given, state, work, stretch, settings)
     return reached

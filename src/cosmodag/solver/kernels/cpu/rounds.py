@@ -109,7 +109,7 @@ def run_rounds(
 
     Returns
     -------
-    Reached
+    the fields of Reached, as a plain tuple
     """
     n, d = given.data.shape
     weighted = given.counted.shape[0] > 0
@@ -158,4 +158,5 @@ def run_rounds(
         # Not np.isfinite: it subtracts, which reordered sums may simplify away.
         if diverged_at < 0 and not abs(loss) < np.inf:
             diverged_at = round
-    return Reached(step, loss, diverged_at)
+    # Not a Reached: making one would run Python code, where a signal may raise and Numba crash.
+    return step, loss, diverged_at

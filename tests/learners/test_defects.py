@@ -1,0 +1,134 @@
+"""Defects found by review, each with what made it show."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import cosmodag
+from cosmodag import Cosmo, CosmoMLP, Dagma, NoCurl, Notears, OrderSearch, VarianceSort, simulate
+from cosmodag.errors import DataWarning, DivergenceError, InterruptedWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+
+
+@pytest.fixture(scope="module")
+def data() -> simulate.Dataset:
+    return simulate.load("n200_d10_ER2_gauss", seed=1)
+
+
+def test_huge_numbers_end_dagmas_path_and_do_not_loop(data):
+    settings = {"variant": "paper", "epochs": 3, "random_state": 0}
+    assert np.isfinite(Dagma(**settings).fit(data.X * 1e22).raw_weights_).all()
+    with pytest.raises(DivergenceError):
+        Dagma(scale="none", **settings).fit(data.X * 1e22)
+
+
+def test_nocurl_stopped_in_its_first_stage_returns_that_stages_weights(data):
+    with pytest.warns(InterruptedWarning):
+        model = NoCurl(variant="paper", epochs=10**6, max_time=0.3, random_state=0).fit(data.X)
+    # Started at zero and hardly moved; the second stage would start from N(0, 1).
+    assert not hasattr(model, "potentials_")
+    assert np.abs(model.raw_weights_).max() < 1
+
+
+@pytest.mark.parametrize("learner", [Dagma(max_iter=50), Notears(), NoCurl(), VarianceSort()])
+def test_constant_data_have_no_arcs_and_no_score(learner):
+    X = np.tile([1.0, 2.0, 3.0], (20, 1))
+    model = learner.fit(X)
+    assert model.edges_.nnz == 0
+    assert model.score(X) == 0.0
+    np.testing.assert_allclose(model.predict(X), X)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [np.random.default_rng(0), np.random.RandomState(0), np.int64(3)],
+    ids=["generator", "random-state", "integer"],
+)
+def test_what_validation_accepts_can_be_saved(data, tmp_path, state):
+    settings = {"epochs": np.int32(2), "lambda1": np.float32(1e-3), "random_state": state}
+    model = Cosmo(threshold=np.float64(0.2), **settings).fit(data.X)
+    model.save(tmp_path / "model.safetensors")
+    again = cosmodag.load(tmp_path / "model.safetensors")
+    assert again.epochs == 2
+    assert again.threshold == 0.2
+    assert again.random_state == (3 if isinstance(state, np.integer) else None)
+    assert again.n_iter_ == model.n_iter_
+    again.fit(data.X)
+
+
+def test_one_row_can_be_predicted_and_scored(data):
+    model = VarianceSort().fit(data.X)
+    np.testing.assert_allclose(model.predict(data.X[:1]), model.predict(data.X)[:1])
+    rows = [model.score(data.X[k : k + 1]) for k in range(len(data.X))]
+    assert np.mean(rows) == pytest.approx(model.score(data.X))
+
+
+def test_a_saved_model_does_not_hold_the_training_data(data, tmp_path):
+    model = VarianceSort().fit(data.X)
+    model.save(tmp_path / "without.safetensors")
+    model.save(tmp_path / "with.safetensors", residuals=True)
+    without, with_them = (
+        cosmodag.load(tmp_path / f"{name}.safetensors") for name in ("without", "with")
+    )
+    assert not hasattr(without, "residuals_")
+    assert np.array_equal(with_them.residuals_, model.residuals_)
+    # Then samples come from normals of the same variances.
+    drawn = without.sample(20_000, random_state=0)
+    np.testing.assert_allclose(drawn.std(0), model.sample(20_000, 1).std(0), rtol=0.1)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Cosmo(epochs=50, random_state=0),
+        lambda: CosmoMLP(epochs=5, hidden=(3,), refine=None, threshold=0.01, random_state=0),
+        lambda: Notears(),
+        lambda: OrderSearch(random_state=0),
+    ],
+    ids=["Cosmo", "CosmoMLP", "Notears", "OrderSearch"],
+)
+def test_one_common_factor_changes_no_arc(data, make):
+    plain = make().fit(data.X).adjacency_
+    for factor in (2.0**10, 2.0**-10):
+        assert np.array_equal(make().fit(data.X * factor).adjacency_ != 0, plain != 0)
+    for factor in (1e3, 1e-3, 1e30):
+        assert np.array_equal(make().fit(data.X * factor).adjacency_ != 0, plain != 0)
+
+
+def test_a_power_of_two_changes_no_bit(data):
+    plain, scaled = (
+        Cosmo(epochs=50, refine=None, random_state=0).fit(data.X * factor) for factor in (1.0, 64.0)
+    )
+    assert np.array_equal(plain.raw_weights_, scaled.raw_weights_)
+
+
+def test_a_column_that_others_add_up_to_is_told(data):
+    X = np.column_stack([data.X, data.X[:, 0] + data.X[:, 1]])
+    with pytest.warns(DataWarning, match="'x10' is an exact linear combination"):
+        VarianceSort().fit(X)
+
+
+def test_another_likelihood_runs_on_the_reference_loop(data):
+    model = Cosmo(loss="likelihood", epochs=100, refine=None, random_state=0).fit(data.X)
+    assert model.backend_ == "reference"
+    units = np.random.default_rng(0).uniform(0.5, 2.0, 10)
+    assert np.isfinite(model.fit(data.X * units).raw_weights_).all()
+    assert Cosmo(epochs=2, random_state=0).fit(data.X).backend_ != "reference"
+
+
+def test_fits_in_two_threads_give_what_each_gives_alone(data):
+    found = {}
+
+    def fit(seed):
+        found[seed] = Cosmo(epochs=20, random_state=seed).fit(data.X).raw_weights_
+
+    threads = [threading.Thread(target=fit, args=(seed,)) for seed in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for seed in (0, 1):
+        alone = Cosmo(epochs=20, random_state=seed).fit(data.X).raw_weights_
+        assert np.array_equal(found[seed], alone)
