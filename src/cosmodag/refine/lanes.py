@@ -12,7 +12,8 @@ The gain of a candidate is along² / left, as in `grow`. A lane whose best gain 
 penalty ends its child and begins the next one in the queue, so that no column of a product is
 wasted on children that are done. In single precision ``left`` and ``along`` are estimates, good for
 choosing: z, b and what is left of the child are computed anew from the columns before a candidate
-is taken, and it is refused where they do not agree.
+is taken, and it is refused where they do not agree. Where the best candidate has next to nothing
+new, the estimates are too coarse, and the child is cut off, to be done in double precision.
 """
 
 from functools import partial
@@ -181,6 +182,11 @@ def _floor(kind: Any) -> float:
     return NEGLIGIBLE if kind == jnp.float64 else 1e-6
 
 
+def _delicate(kind: Any) -> float:
+    """Least variance new in a candidate with which ``left`` and ``along`` stay good estimates."""
+    return 0.0 if kind == jnp.float64 else 1e-5
+
+
 def _take(
     queue: Queue, lanes: Lanes, best: jax.Array, gain: jax.Array
 ) -> tuple[Lanes, jax.Array, jax.Array]:
@@ -190,7 +196,6 @@ def _take(
     worth = (variance > NEGLIGIBLE) & (gain > variance * queue.share)
     worth &= (lanes.length < queue.limit) & (lanes.refusals < _REFUSALS)
     is_cut = worth & (lanes.length >= capacity)
-    worth &= ~is_cut
 
     on_path = jnp.arange(capacity) < lanes.length[:, None]
     new = queue.columns[best]
@@ -201,6 +206,8 @@ def _take(
     own = jnp.sum(new**2, axis=1)
     new = new * jnp.where(own > 0, lax.rsqrt(jnp.maximum(own, 1e-30)), 0)[:, None]
     loading = jnp.sum(new * lanes.residual, axis=1)
+    is_cut |= worth & (own < _delicate(own.dtype))
+    worth &= ~is_cut
     taken = worth & (own > NEGLIGIBLE) & (loading**2 > variance * queue.share)
 
     column = jnp.where(taken[:, None], new, 0)
