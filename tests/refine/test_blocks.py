@@ -42,7 +42,7 @@ def test_more_variables_than_rows():
 def test_near_copies_are_told_from_copies():
     random = np.random.default_rng(0)
     base = simulate.load("n300_d15_ER4_gauss", seed=0).X
-    near = [base + 1e-3 * base.std(axis=0) * random.normal(size=base.shape) for _ in range(2)]
+    near = [base + 5e-4 * base.std(axis=0) * random.normal(size=base.shape) for _ in range(2)]
     table = np.column_stack([base, *near, 2 * base])
     found = prune_blocks(table, np.arange(60))
     assert_same(found, prune(Moments.of(table), np.arange(60)))
