@@ -40,6 +40,16 @@ def test_more_variables_than_rows():
     assert_same(prune_blocks(table, order, double=True), prune(Moments.of(table), order))
 
 
+def test_near_copies_are_told_from_copies():
+    random = np.random.default_rng(0)
+    base = simulate.load("n300_d15_ER4_gauss", seed=0).X
+    near = [base + 5e-4 * base.std(axis=0) * random.normal(size=base.shape) for _ in range(2)]
+    table = np.column_stack([base, *near, 2 * base])
+    found = prune_blocks(table, np.arange(60))
+    assert_same(found, prune(Moments.of(table), np.arange(60)))
+    assert np.all(found.residuals[45:] < 1e-9)
+
+
 def test_units_do_not_matter():
     table = simulate.load("n300_d60_ER4_gauss", seed=0).X
     units = 2.0 ** np.random.default_rng(0).integers(-30, 30, 60)

@@ -54,13 +54,13 @@ def test_batches_are_cut_to_fit_and_that_changes_nothing(monkeypatch, table):
     (whole,) = plan_many(SOLVER, problems, "cpu")
     per_lane = lane_bytes(RECIPE, problems[0], whole.backends[RECIPE].working_copies)
     room = int((4.5 * per_lane + table.nbytes) / 0.85)
-    together = {one.index: one.solution for one in solve(problems)}
+    together = {one.place: one.solution for one in solve(problems)}
     monkeypatch.setattr(plan, "available_bytes", lambda device: room)
     (cut,) = plan_many(SOLVER, problems, "cpu")
     assert [len(batch) for batch in cut.batches] == [4, 4, 2]
     for one in solve(problems):
         np.testing.assert_array_equal(
-            one.solution.parameters["arcs"], together[one.index].parameters["arcs"]
+            one.solution.parameters["arcs"], together[one.place].parameters["arcs"]
         )
 
 

@@ -12,7 +12,9 @@ The gain of a candidate is along² / left, as in `grow`. A lane whose best gain 
 penalty ends its child and begins the next one in the queue, so that no column of a product is
 wasted on children that are done. In single precision ``left`` and ``along`` are estimates, good for
 choosing: z, b and what is left of the child are computed anew from the columns before a candidate
-is taken, and it is refused where they do not agree.
+is taken, and it is refused where they do not agree. Where the best candidate has next to nothing
+new, or would leave next to nothing of the child, the estimates are too coarse: the child is cut
+off, to be done in double precision.
 """
 
 from functools import partial
@@ -31,6 +33,8 @@ _EXACT = lax.Precision.HIGHEST
 # So many candidates that turned out not worth it end a child: the rest are rounding.
 _REFUSALS = 16
 _TAKEN = -1.0
+# Single precision is too coarse where this little is new in a candidate, or left of a child.
+_LITTLE_NEW, _LITTLE_LEFT = 1e-5, 1e-6
 
 
 class Queue(NamedTuple):
@@ -190,7 +194,6 @@ def _take(
     worth = (variance > NEGLIGIBLE) & (gain > variance * queue.share)
     worth &= (lanes.length < queue.limit) & (lanes.refusals < _REFUSALS)
     is_cut = worth & (lanes.length >= capacity)
-    worth &= ~is_cut
 
     on_path = jnp.arange(capacity) < lanes.length[:, None]
     new = queue.columns[best]
@@ -201,6 +204,9 @@ def _take(
     own = jnp.sum(new**2, axis=1)
     new = new * jnp.where(own > 0, lax.rsqrt(jnp.maximum(own, 1e-30)), 0)[:, None]
     loading = jnp.sum(new * lanes.residual, axis=1)
+    if own.dtype != jnp.float64:
+        is_cut |= worth & ((own < _LITTLE_NEW) | (variance - loading**2 < _LITTLE_LEFT))
+    worth &= ~is_cut
     taken = worth & (own > NEGLIGIBLE) & (loading**2 > variance * queue.share)
 
     column = jnp.where(taken[:, None], new, 0)

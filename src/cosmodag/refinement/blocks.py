@@ -25,8 +25,8 @@ __all__ = ["are_worth_it", "prune_blocks"]
 # on GPUs of time.
 LARGE = {"gpu": 2_000, "cpu": 12_000}
 
-# Steps that there is room for at first. Children that need more are done again with more, in queues
-# of a few lengths: every other combination is another program to compile.
+# Steps that there is room for at first. Children that need more are done again with more, and in
+# double precision, in queues of a few lengths: every combination is another program to compile.
 FIRST_CAPACITY = 32
 MORE = 4
 LEAST_QUEUE = 64
@@ -61,7 +61,8 @@ def prune_blocks(
 
     The graph is that of `prune`, but no matrix of all correlations is kept, and a GPU can do the
     work. Children grow their parents together, as many as ``block`` at a time (`lanes`); the matrix
-    products are of single precision, not of the lower one that GPUs like to use. What stays of a
+    products are of single precision, not of the lower one that GPUs like to use, and of double
+    precision for the few children with long paths or nearly collinear ones. What stays of a
     child's path is then decided in double precision, from the columns themselves: the same
     grow–shrink among the few candidates chosen, and the weights.
 
@@ -77,7 +78,7 @@ def prune_blocks(
     block : int, optional
         Children at a time; fewer where memory asks for it.
     double : bool
-        Whether the products, too, are of double precision.
+        Whether all products are of double precision.
     should_stop : function, optional
         Asked every few steps; variables not reached by then have no parents.
     on_progress : function, optional
@@ -102,10 +103,8 @@ def prune_blocks(
     if penalty is None:
         penalty = default_penalty(n, d)
     device = jax.devices()[0] if device is None else device
-    with jax.enable_x64(double), jax.default_device(device):
-        starts, steps = _Growth(
-            columns, checked, penalty, device, block, should_stop, on_progress
-        ).paths(np.float64 if double else np.float32)
+    growth = _Growth(columns, checked, penalty, device, block, should_stop, on_progress)
+    starts, steps = growth.paths(double)
     return _finished(columns, checked, penalty, starts, steps, available_threads(threads))
 
 
@@ -134,27 +133,21 @@ class _Growth:
         self.default_block = BLOCK[platform]
         self.tile = min(TILE[platform], -(-len(order) // 8) * 8)
 
-    def paths(self, kind: type) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def paths(self, double: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Grow paths by place in the order: where each begins, and places of the candidates."""
-        d, n = self.columns.standard.shape
-        padded = np.zeros((-(-d // self.tile) * self.tile, n), kind)
-        np.take(self.columns.standard, self.order, axis=0, out=padded[:d], mode="clip")
-        share = -np.expm1(-2 * growing_penalty(self.penalty, d) / n)
-        fixed = (
-            jax.device_put(padded, self.device),
-            jnp.asarray(share, kind),
-            jnp.asarray(max(n - 2, 0), jnp.int32),
-        )
+        d = len(self.order)
         heads, tails = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         # Late children have the most candidates: lanes that wait for the last child then wait less.
         children, capacity, done = np.arange(d - 1, -1, -1), min(FIRST_CAPACITY, d), 0
         while len(children):
-            lengths, steps = self._run(*fixed, children, capacity, done)
+            with jax.enable_x64(double), jax.default_device(self.device):
+                lengths, steps = self._run(double, children, capacity, done)
             complete = (lengths >= 0) & (lengths <= capacity)
             heads.append(np.repeat(children[complete], lengths[complete]))
             tails.append(steps[complete][np.arange(capacity) < lengths[complete, None]])
             done += int(np.count_nonzero(complete))
             children, capacity = children[lengths > capacity], min(MORE * capacity, d)
+            double = True
             if len(children) and self.should_stop():
                 break
         found = np.concatenate(heads), np.concatenate(tails)
@@ -162,22 +155,14 @@ class _Growth:
         return np.concatenate([[0], np.cumsum(counts)]), found[1][np.lexsort(found[::-1])]
 
     def _run(
-        self,
-        columns: jax.Array,
-        share: jax.Array,
-        limit: jax.Array,
-        children: NDArray[np.int64],
-        capacity: int,
-        done: int,
+        self, double: bool, children: NDArray[np.int64], capacity: int, done: int
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Lengths and steps of the paths of some children."""
         count = len(children)
         # Place 0 has no candidates: it pads the queue.
         longer = max(LEAST_QUEUE, 1 << (count - 1).bit_length())
         room = count if count == len(self.order) else longer
-        queue = Queue(
-            columns, jnp.asarray(np.pad(children, (0, room - count)), jnp.int32), share, limit
-        )
+        queue = self._queue(double, np.pad(children, (0, room - count)))
         lanes = begin(queue, self._lanes(queue, capacity), capacity)
         while True:
             lanes = advance(queue, lanes, STEPS, tile=self.tile)
@@ -185,6 +170,19 @@ class _Growth:
             self.on_progress(done + int(np.count_nonzero((lengths >= 0) & (lengths <= capacity))))
             if not np.any(np.asarray(lanes.row) < room) or self.should_stop():
                 return lengths, np.asarray(lanes.paths)[:count]
+
+    def _queue(self, double: bool, children: NDArray[np.int64]) -> Queue:
+        """Put what is needed for some children on the device."""
+        d, n = self.columns.standard.shape
+        kind = np.float64 if double else np.float32
+        padded = np.zeros((-(-d // self.tile) * self.tile, n), kind)
+        np.take(self.columns.standard, self.order, axis=0, out=padded[:d], mode="clip")
+        return Queue(
+            jax.device_put(padded, self.device),
+            jnp.asarray(children, jnp.int32),
+            jnp.asarray(-np.expm1(-2 * growing_penalty(self.penalty, d) / n), kind),
+            jnp.asarray(max(n - 2, 0), jnp.int32),
+        )
 
     def _lanes(self, queue: Queue, capacity: int) -> int:
         """How many children at a time: what is asked for, or fits, but no more than there are."""
