@@ -23,7 +23,8 @@ class Refined:
     noise, reason
         What was assumed of the noise, and why, in a sentence.
     report
-        One record for each start: ``start``, ``before`` and ``after`` (scores), ``moves``, ``seconds``.
+        One record for each start: ``start``, ``before`` and ``after`` (scores), ``moves``,
+        ``seconds``.
     stopped
         Why it ended early, or None.
     """

@@ -51,6 +51,6 @@ class Passes(NamedTuple):
         return cls(rows, size, math.ceil(batches / rounds), rounds)
 
     def rounds_of(self, *, steps: int) -> int:
-        """Rounds that take at least so many steps."""
+        """Count the rounds that take at least so many steps."""
         per_pass = math.ceil(self.rows / self.size)
         return max(1, math.ceil(steps * self.rounds / per_pass))

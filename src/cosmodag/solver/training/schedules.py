@@ -25,7 +25,7 @@ class Schedule(Protocol):
         ...
 
     def __call__(self, round: Any, settings: Settings) -> Settings:
-        """Settings in force during a round, from its number (from 0) and the problem's settings."""
+        """Give the settings in force during a round, from its number (from 0) and the problem's settings."""
         ...
 
 
@@ -44,7 +44,7 @@ class Constant:
         return frozenset()
 
     def __call__(self, round: Any, settings: Settings) -> Settings:
-        """Settings in force during a round."""
+        """Give the settings in force during a round."""
         return settings
 
 
@@ -82,7 +82,7 @@ class CosineAnnealing:
         return frozenset({"temperature"})
 
     def __call__(self, round: Any, settings: Settings) -> Settings:
-        """Settings in force during a round."""
+        """Give the settings in force during a round."""
         start, end = settings["temperature_start"], settings["temperature_end"]
         progress = jnp.asarray(round, jnp.result_type(float)) / settings["rounds"]
         temperature = end + 0.5 * (start - end) * (1 + jnp.cos(math.pi * progress))
