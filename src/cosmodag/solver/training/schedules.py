@@ -25,7 +25,7 @@ class Schedule(Protocol):
         ...
 
     def __call__(self, round: Any, settings: Settings) -> Settings:
-        """Give the settings in force during a round, from its number (from 0) and the problem's settings."""
+        """Give the settings in force during a round, from its number and the problem's settings."""
         ...
 
 
