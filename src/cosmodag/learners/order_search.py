@@ -149,4 +149,4 @@ class OrderSearch(StructureLearner):
         if self._method == "order" and d <= _RANDOM_STARTS_UP_TO:
             random = np.random.default_rng(seeds_from(self.random_state, 1)[0])
             starts |= {f"random {k + 1}": random.permutation(d) for k in range(self.restarts)}
-        return refine_linear(self, given, starts, watch)
+        return refine_linear(self, given, starts, watch, scale_free=True)

@@ -29,6 +29,8 @@ def refine_linear(
     given: "Prepared",
     orders: Mapping[str, NDArray[np.intp]],
     watch: "Watch",
+    *,
+    scale_free: bool = False,
 ) -> Refined:
     """Prune the orders of a linear learner, or search near them and elsewhere."""
     method = model._refinement
@@ -46,6 +48,7 @@ def refine_linear(
         method=method,
         score="gaussian" if noise == "non-gaussian" else noise,
         random=random,
+        scale_free=scale_free,
         should_stop=lambda: watch.stop is not None,
     )
     result = Refined(

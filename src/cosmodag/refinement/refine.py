@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,13 +23,19 @@ from cosmodag.refinement.scores import (
     noise_variances,
     total_of,
 )
-from cosmodag.refinement.starts import equal_variance_order, respecting, variance_order
+from cosmodag.refinement.starts import (
+    equal_variance_order,
+    explained_order,
+    respecting,
+    variance_order,
+)
 
 __all__ = ["Refined", "further_starts", "refine_linear"]
 
 # Up to these sizes a random start, and the equal-variance order, cost little.
 RANDOM_UP_TO = 40
-RANDOM = "random"
+RANDOM, VARIANCE, EQUAL_VARIANCE = "random", "variance", "equal-variance"
+EXPLAINED = "explained"
 EQUAL_VARIANCE_UP_TO = 2000
 # Spread of log noise variances, beyond sampling, with which one variance for all is worth a search.
 PLAUSIBLE_SPREAD = 0.3
@@ -163,6 +169,7 @@ def refine_linear(
     before: NDArray[np.bool_] | None = None,
     random: np.random.Generator | None = None,
     further: bool = True,
+    scale_free: bool = False,
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
@@ -188,6 +195,9 @@ def refine_linear(
         Draws random starts and the order of trials.
     further : bool
         Whether a search also starts from `further_starts`.
+    scale_free : bool
+        Whether the score with a variance for each variable may start only from orders that do not
+        depend on units, so that its result does not either, even among graphs of one score.
     should_stop : function, optional
         Asked about every second; the best so far is returned.
     on_progress : function, optional
@@ -225,11 +235,16 @@ def refine_linear(
     )
     orders = {name: respecting(order, closed) for name, order in starts.items()}
     if further and method == "order":
-        orders |= further_starts(moments, random, closed, job.penalty)
+        orders |= further_starts(moments, random, closed, job.penalty, scale_free)
+    orders = _distinct(orders)
     if not orders:
         raise DataError("There is no order to start from.")
+    by_units = [name for name in orders if name in (VARIANCE, EQUAL_VARIANCE)]
+    barred = by_units if scale_free and len(orders) > len(by_units) else []
     if score == "auto":
-        return _automatic(job, method, orders)
+        return _automatic(job, method, orders, barred)
+    if score == "gaussian":
+        orders = {name: order for name, order in orders.items() if name not in barred}
     best, report = _best(job, method, score, orders)
     return _refined(best, score, f"The score {score!r} was asked for.", report)
 
@@ -249,12 +264,19 @@ def further_starts(
     random: np.random.Generator,
     before: NDArray[np.bool_] | None = None,
     penalty: float | None = None,
+    scale_free: bool = False,
 ) -> dict[str, NDArray[np.int64]]:
-    """Orders that cost little beside a search: by variance, by equal variances, at random."""
+    """Orders that cost little beside a search.
+
+    By variance, and by variance given those before; at random, where there are few variables; and
+    where asked for, by how much the others explain, which does not depend on units.
+    """
     d = moments.variables
-    starts = {"variance": respecting(variance_order(moments), before)}
+    starts = {VARIANCE: respecting(variance_order(moments), before)}
     if d <= EQUAL_VARIANCE_UP_TO:
-        starts["equal-variance"] = equal_variance_order(moments, before=before, penalty=penalty)
+        starts[EQUAL_VARIANCE] = equal_variance_order(moments, before=before, penalty=penalty)
+    if scale_free and d <= EQUAL_VARIANCE_UP_TO:
+        starts[EXPLAINED] = respecting(explained_order(moments), before)
     if d <= RANDOM_UP_TO:
         starts[RANDOM] = respecting(random.permutation(d), before)
     return starts
@@ -290,9 +312,27 @@ def _best(
     return _Result(best.order, best.graph, best.total, best.entry, early), report
 
 
-def _automatic(job: _Job, method: str, orders: Mapping[str, NDArray[np.int64]]) -> Refined:
-    """Search with one noise variance for all where that is plausible, and let BIC decide."""
-    trusted = {name: order for name, order in orders.items() if name != RANDOM}
+def _distinct(orders: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
+    """Drop orders that are there under another name already."""
+    seen: set[bytes] = set()
+    kept = {}
+    for name, order in orders.items():
+        key = np.asarray(order, np.int64).tobytes()
+        if key not in seen:
+            seen.add(key)
+            kept[name] = order
+    return kept
+
+
+def _automatic(
+    job: _Job, method: str, orders: Mapping[str, NDArray[np.int64]], barred: Sequence[str]
+) -> Refined:
+    """Search with one noise variance for all where that is plausible, and let BIC decide.
+
+    The score with a variance for each variable does not start from the barred orders.
+    """
+    trusted = {name: order for name, order in orders.items() if name not in (RANDOM, EXPLAINED)}
+    trusted = trusted or dict(orders)
     pruned = (job.finish("prune", "gaussian", "", order).graph for order in trusted.values())
     report: list[dict[str, Any]] = []
     if any(_plausibly_equal(job.moments, graph) for graph in pruned):
@@ -301,7 +341,9 @@ def _automatic(job: _Job, method: str, orders: Mapping[str, NDArray[np.int64]]) 
         if margin > 0:
             return _refined(best, "equal-variance", _why(margin), report)
         best.entry["chosen"] = False
-        orders = {"equal-variance search": best.order, **orders}
+        if not barred:
+            orders = {"equal-variance search": best.order, **orders}
+    orders = {name: order for name, order in orders.items() if name not in barred}
     best, entries = _best(job, method, "gaussian", orders)
     report += entries
     margin = compare_variances(job.moments, best.graph)

@@ -10,7 +10,7 @@ from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
 from cosmodag.refinement.search.grow import NEGLIGIBLE
 
-__all__ = ["equal_variance_order", "respecting", "variance_order"]
+__all__ = ["equal_variance_order", "explained_order", "respecting", "variance_order"]
 
 FIRST_ROOM = 48
 
@@ -24,6 +24,25 @@ def variance_order(moments: Moments) -> NDArray[np.int64]:
     [1, 2, 0]
     """
     return np.argsort(moments.own_scales, kind="stable").astype(np.int64)
+
+
+def explained_order(moments: Moments) -> NDArray[np.int64]:
+    """Variables by the share of their variance that all others explain, least first.
+
+    It does not depend on units: the order is that of the diagonal of the inverse of the
+    correlations, with a small ridge for what is collinear.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> x, y = random.normal(size=(2, 500))
+    >>> explained_order(Moments.of(np.column_stack([x + y, x]))).shape
+    (2,)
+    """
+    correlations = moments.correlations[0]
+    ridge = max(1e-6, moments.variables / float(moments.rows[0]) * 1e-2)
+    inverse = np.linalg.inv(correlations + ridge * np.eye(moments.variables))
+    return np.argsort(np.diag(inverse), kind="stable").astype(np.int64)
 
 
 def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np.int64]:
