@@ -16,6 +16,8 @@ __all__ = ["MOST_COLUMNS", "combinations"]
 MOST_COLUMNS = 1_000
 # More rows than columns by this many leave no chance of a combination that is not there.
 _SPARE_ROWS = 200
+# What a column has beside those before it, as a share of its length, that correlations can show.
+_CLEARLY = 1e-3
 
 
 def combinations(X: NDArray[Any], columns: list[int]) -> list[tuple[int, list[int]]]:
@@ -64,6 +66,8 @@ def _dependent(X: NDArray[Any]) -> list[tuple[int, list[int]]]:
     # Against a large mean, the last digits of what is left after centring are rounding too.
     rounding = float(np.finfo(X.dtype).eps) * np.sqrt(len(X)) * np.abs(X).max(axis=0) / lengths
     negligible = np.maximum(digits, rounding)
+    if _is_clearly_free(centred / lengths):
+        return []
     factor = linalg.qr(centred / lengths, mode="r", overwrite_a=True, check_finite=False)[0]
     is_free = np.abs(np.diagonal(factor)) > negligible
     found: list[tuple[int, list[int]]] = []
@@ -75,3 +79,15 @@ def _dependent(X: NDArray[Any]) -> list[tuple[int, list[int]]]:
         involved = np.abs(coefficients) > np.sqrt(digits)
         found.append((column, basis[involved].tolist()))
     return found
+
+
+def _is_clearly_free(standard: NDArray[np.float64]) -> bool:
+    """Whether correlations alone show that no column is near a combination of those before it.
+
+    Half the digits are lost in forming them, so that they can only acquit; they cost a fraction.
+    """
+    try:
+        factor = np.linalg.cholesky(standard.T @ standard)
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.diagonal(factor).min() > _CLEARLY)

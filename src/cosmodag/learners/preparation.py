@@ -56,8 +56,9 @@ class Preparation:
         d = X.shape[1]
         if scale == "none":
             return cls(np.zeros(d), np.ones(d), 1.0, constant)
-        # Divided on the way, since a sum of huge numbers may overflow where their mean does not.
-        largest = float(np.max(np.abs(X), initial=0.0)) or 1.0
+        # Divided on the way, since a sum of huge numbers may overflow where their mean does not; by
+        # a power of two, which changes no digit.
+        largest = float(2.0 ** np.frexp(np.max(np.abs(X), initial=0.0))[1])
         means = np.asarray(np.mean(X / largest, axis=0, dtype=np.float64) * largest)
         deviations = np.std(X / largest, axis=0, dtype=np.float64) * largest
         deviations = np.where(constant | (deviations == 0), 1.0, deviations)

@@ -6,7 +6,6 @@ from typing import Any, Protocol, TypedDict
 
 import jax.numpy as jnp
 import numpy as np
-import numpy as np
 
 from cosmodag.structure import Settings, names_of
 
