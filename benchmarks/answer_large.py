@@ -2,9 +2,9 @@
 
     python benchmarks/answer_large.py --sizes 5000 20000 --output benchmarks/answer_large.md
 
-`Cosmo(refine="order")` on simulated ER4 data with 1,000 rows: with fewer rows than variables it does
-not train, and the search starts from the order of variances. Beside it the same order, pruned. All is
-counted but compilation, for which a small table is fitted first.
+`Cosmo(refine="order")` on simulated ER4 data with 1,000 rows: with fewer rows than variables it
+does not train, and the search starts from the order of variances. Beside it the same order, pruned.
+All is counted but compilation, for which a small table is fitted first.
 """
 
 import argparse

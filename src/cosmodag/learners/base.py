@@ -19,15 +19,24 @@ from cosmodag.learners.refined import Refined
 from cosmodag.learners.refining import refine_linear
 from cosmodag.solver.watch import Watch
 
-__all__ = ["METHODS", "NOISES", "SEARCHED", "Learnt", "Prepared", "Refined", "Setting", "StructureLearner"]
+__all__ = [
+    "METHODS",
+    "NOISES",
+    "SEARCHED",
+    "Learnt",
+    "Prepared",
+    "Refined",
+    "Setting",
+    "StructureLearner",
+]
 
 Setting = float | str
 """A number, or ``"auto"`` for the one that a rule gives."""
 
 METHODS = ("prune", "order")
 SEARCHED = 5_000
-"""Variables up to which ``refine="auto"`` searches for a better order: up to there it takes less time
-than training (``benchmarks/answer.md``)."""
+"""Variables up to which ``refine="auto"`` searches for a better order: there that takes less time than
+training (``benchmarks/answer.md``)."""
 
 NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.compiled import borrowing
+from cosmodag.refinement.block_lanes import Queue, advance, begin
 from cosmodag.refinement.columns import Columns
 from cosmodag.refinement.graph import Graph
-from cosmodag.refinement.search.grow import extend, new_scratch, start
-from cosmodag.refinement.search.shrink import shrink
-from cosmodag.refinement.block_lanes import Queue, advance, begin
 from cosmodag.refinement.prune import check_order
 from cosmodag.refinement.scores import default_penalty, growing_penalty
+from cosmodag.refinement.search.grow import extend, new_scratch, start
+from cosmodag.refinement.search.shrink import shrink
 from cosmodag.refinement.threads import available_threads, mapper
 from cosmodag.solver.cost import available_bytes
 

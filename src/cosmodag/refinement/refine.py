@@ -1,27 +1,24 @@
 """Finish the orders a learner found: prune them, or search near them, and take the best."""
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.refinement.blocks import are_worth_it, prune_blocks
+from cosmodag.refinement.blocks import are_worth_it
 from cosmodag.refinement.columns import Columns
 from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.jobs import Job, Result
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.order_search import search_order
-from cosmodag.refinement.prune import prune
 from cosmodag.refinement.scores import (
     SCORES,
     compare_variances,
     default_penalty,
     noise_variances,
-    total_of,
 )
 from cosmodag.refinement.starts import (
     equal_variance_order,
@@ -74,87 +71,6 @@ class Refined:
     def weights(self) -> Any:
         """(d, d) ``csr_array``: W[u, v] is the arc u → v."""
         return self.graph.matrix()
-
-
-@dataclass(frozen=True, eq=False)
-class _Job:
-    """What all searches of one call share."""
-
-    moments: Moments
-    penalty: float
-    support: NDArray[np.bool_] | None
-    required: NDArray[np.bool_] | None
-    before: NDArray[np.bool_] | None
-    random: np.random.Generator
-    should_stop: Callable[[], bool]
-    on_progress: Callable[[int, float], None] | None
-    threads: int | None
-    known: dict[bytes, Graph] = field(default_factory=dict)
-
-    def pruned(self, order: NDArray[np.int64]) -> Graph:
-        """Prune an order, once: no score changes what is pruned."""
-        key = order.tobytes()
-        if key not in self.known:
-            if isinstance(self.moments, Columns):
-                self.known[key] = prune_blocks(
-                    self.moments, order, penalty=self.penalty, threads=self.threads
-                )
-            else:
-                self.known[key] = prune(
-                    self.moments,
-                    order,
-                    penalty=self.penalty,
-                    support=self.support,
-                    required=self.required,
-                    threads=self.threads,
-                )
-        return self.known[key]
-
-    def finish(
-        self, method: str, score: str, name: str, order: NDArray[np.int64], pairs: bool = False
-    ) -> "_Result":
-        """Prune, or search from, one start."""
-        begin = time.perf_counter()
-        if method == "prune" or self.should_stop():
-            graph = self.pruned(order)
-            total = total_of(score, self.moments, graph, self.penalty)
-            before_it, moves, early = total, 0, method != "prune"
-        else:
-            found = search_order(
-                self.moments,
-                order,
-                score=score,
-                penalty=self.penalty,
-                support=self.support,
-                required=self.required,
-                before=self.before,
-                random=self.random,
-                should_stop=self.should_stop,
-                on_progress=self.on_progress,
-                threads=self.threads,
-                pairs=pairs,
-            )
-            order, graph, total, moves = found.order, found.graph, found.score, found.moves
-            before_it, early = found.start_score, found.ended_early
-        entry = {
-            "start": name,
-            "score": score,
-            "before": before_it,
-            "after": total,
-            "moves": moves,
-            "seconds": time.perf_counter() - begin,
-            "chosen": False,
-        }
-        return _Result(order, graph, total, entry, early)
-
-
-@dataclass(frozen=True, eq=False)
-class _Result:
-    order: NDArray[np.int64]
-    graph: Graph
-    total: float
-    entry: dict[str, Any]
-    ended_early: bool
 
 
 def refine_linear(
@@ -220,7 +136,7 @@ def refine_linear(
     moments = _moments(data, by_blocks=method == "prune" and not is_ruled)
     random = random or np.random.default_rng()
     closed = _closed(before, required)
-    job = _Job(
+    job = Job(
         moments,
         default_penalty(float(moments.rows.max()), moments.variables)
         if penalty is None
@@ -298,8 +214,8 @@ def _closed(
 
 
 def _best(
-    job: _Job, method: str, score: str, orders: Mapping[str, NDArray[np.int64]]
-) -> tuple[_Result, list[dict[str, Any]]]:
+    job: Job, method: str, score: str, orders: Mapping[str, NDArray[np.int64]]
+) -> tuple[Result, list[dict[str, Any]]]:
     results = [job.finish(method, score, name, order) for name, order in orders.items()]
     best = max(results, key=lambda result: result.total)
     if method == "order" and score == "gaussian":
@@ -309,7 +225,7 @@ def _best(
     best.entry["chosen"] = True
     early = any(result.ended_early for result in results)
     report = [result.entry for result in results]
-    return _Result(best.order, best.graph, best.total, best.entry, early), report
+    return Result(best.order, best.graph, best.total, best.entry, early), report
 
 
 def _distinct(orders: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
@@ -325,7 +241,7 @@ def _distinct(orders: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.i
 
 
 def _automatic(
-    job: _Job, method: str, orders: Mapping[str, NDArray[np.int64]], barred: Sequence[str]
+    job: Job, method: str, orders: Mapping[str, NDArray[np.int64]], barred: Sequence[str]
 ) -> Refined:
     """Search with one noise variance for all where that is plausible, and let BIC decide.
 
@@ -371,5 +287,5 @@ def _plausibly_equal(moments: Moments, graph: Graph) -> bool:
     return spread < PLAUSIBLE_SPREAD + 2 * sampling
 
 
-def _refined(best: _Result, score: str, why: str, report: list[dict[str, Any]]) -> Refined:
+def _refined(best: Result, score: str, why: str, report: list[dict[str, Any]]) -> Refined:
     return Refined(best.order, best.graph, score, why, best.total, report, best.ended_early)

@@ -1,8 +1,8 @@
 """Search for the order and graph of a linear model with non-Gaussian noise.
 
 Maximises Σ_v −n H(residual of v given its parents) − c |arcs| over orders, H the entropy
-approximation of :mod:`cosmodag.refinement.entropy.measure`; the parents of a variable are chosen among its
-predecessors. The Gaussian score cannot tell graphs of one equivalence class apart; this one can.
+approximation of `cosmodag.refinement.entropy.measure`; the parents of a variable are chosen among
+its predecessors. The Gaussian score cannot tell graphs of one class apart; this one can.
 """
 
 import time

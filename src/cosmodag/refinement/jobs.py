@@ -1,0 +1,102 @@
+"""One start, pruned or searched: what every start of a refinement goes through."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.refinement.blocks import prune_blocks
+from cosmodag.refinement.columns import Columns
+from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.order_search import search_order
+from cosmodag.refinement.prune import prune
+from cosmodag.refinement.scores import total_of
+
+__all__ = ["Job", "Result"]
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What all searches of one call share."""
+
+    moments: Moments
+    penalty: float
+    support: NDArray[np.bool_] | None
+    required: NDArray[np.bool_] | None
+    before: NDArray[np.bool_] | None
+    random: np.random.Generator
+    should_stop: Callable[[], bool]
+    on_progress: Callable[[int, float], None] | None
+    threads: int | None
+    known: dict[bytes, Graph] = field(default_factory=dict)
+
+    def pruned(self, order: NDArray[np.int64]) -> Graph:
+        """Prune an order, once: no score changes what is pruned."""
+        key = order.tobytes()
+        if key not in self.known:
+            if isinstance(self.moments, Columns):
+                self.known[key] = prune_blocks(
+                    self.moments, order, penalty=self.penalty, threads=self.threads
+                )
+            else:
+                self.known[key] = prune(
+                    self.moments,
+                    order,
+                    penalty=self.penalty,
+                    support=self.support,
+                    required=self.required,
+                    threads=self.threads,
+                )
+        return self.known[key]
+
+    def finish(
+        self, method: str, score: str, name: str, order: NDArray[np.int64], pairs: bool = False
+    ) -> "Result":
+        """Prune, or search from, one start."""
+        begin = time.perf_counter()
+        if method == "prune" or self.should_stop():
+            graph = self.pruned(order)
+            total = total_of(score, self.moments, graph, self.penalty)
+            before_it, moves, early = total, 0, method != "prune"
+        else:
+            found = search_order(
+                self.moments,
+                order,
+                score=score,
+                penalty=self.penalty,
+                support=self.support,
+                required=self.required,
+                before=self.before,
+                random=self.random,
+                should_stop=self.should_stop,
+                on_progress=self.on_progress,
+                threads=self.threads,
+                pairs=pairs,
+            )
+            order, graph, total, moves = found.order, found.graph, found.score, found.moves
+            before_it, early = found.start_score, found.ended_early
+        entry = {
+            "start": name,
+            "score": score,
+            "before": before_it,
+            "after": total,
+            "moves": moves,
+            "seconds": time.perf_counter() - begin,
+            "chosen": False,
+        }
+        return Result(order, graph, total, entry, early)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Where one start ended."""
+
+    order: NDArray[np.int64]
+    graph: Graph
+    total: float
+    entry: dict[str, Any]
+    ended_early: bool
