@@ -55,7 +55,7 @@ def test_it_is_chosen_for_its_recipe_at_any_batch_size(name):
         {"objective": AnnealedObjective(log_squared_error)},
         {"schedule": Constant()},
     ],
-    ids=str,
+    ids=["structure subclassed", "structure", "objective", "schedule"],
 )
 def test_another_part_goes_to_the_reference_loop(name, part):
     assert chosen(replace(cosmo_recipe(MECHANISMS[name]), **part)) is REFERENCE

@@ -23,9 +23,6 @@ BUDGET = 200_000_000
 # From this size on one variable's trials are work enough to share among threads.
 THREADED_FROM = 2000
 SWEEPS = 30
-# Kinds of moves, all in one task or each in its own where threads would be idle.
-ALL_KINDS = ((0, 4),)
-EACH_KIND = ((0, 1), (1, 2), (2, 3), (3, 4))
 
 Mapper = Callable[[Callable[[Any], Any], Any], list[Any]]
 
@@ -190,13 +187,9 @@ class Searching:
                 worker.key[:] = self.state.key
                 n = collect_pairs(self.rules, self.state, worker, x, without_arcs)
                 tails, heads = worker.tails[:n].copy(), worker.heads[:n].copy()
-                tasks = [
-                    (tails[i : i + 1], heads[i : i + 1], kinds)
-                    for i in range(n)
-                    for kinds in (EACH_KIND if self.threads > n else ALL_KINDS)
-                ]
+                pairs = [(tails[i : i + 1], heads[i : i + 1]) for i in range(n)]
                 self.workers.put(worker)
-                found = self.run(self._evaluate, tasks)
+                found = self.run(self._evaluate, pairs)
                 if any(gain is None for gain, _ in found):
                     self._widen()
                     continue
@@ -207,11 +200,11 @@ class Searching:
                     self._make(move)
                 break
 
-    def _evaluate(self, task: tuple[Any, Any, Any]) -> tuple[float | None, Any]:
+    def _evaluate(self, pair: tuple[Any, Any]) -> tuple[float | None, Any]:
         """Worth and kind of the best move of one pair; None where scratch is too small."""
         worker = self.workers.get()
         worker.key[:] = self.state.key
-        gain: float | None = evaluate(self.rules, self.state, worker, *task)
+        gain: float | None = evaluate(self.rules, self.state, worker, *pair)
         if worker.scratch.overflow[0]:
             gain = None
         move = worker.best.copy()

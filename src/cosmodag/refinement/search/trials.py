@@ -116,16 +116,15 @@ def collect_pairs(rules: Any, state: Any, worker: Any, x: int, without_arcs: boo
 
 
 @borrowing
-def evaluate(rules: Any, state: Any, worker: Any, tails: Any, heads: Any, kinds: Any) -> float:
-    """Find the best move of some kinds for some pairs; give what it is worth, 0 for none.
+def evaluate(rules: Any, state: Any, worker: Any, tails: Any, heads: Any) -> float:
+    """Find the best move for some pairs; give what it is worth, 0 for none.
 
-    Kinds are those from the first up to, not including, the second number. The move is left in
-    ``worker.best``. The state is only read.
+    The move is left in ``worker.best``. The state is only read.
     """
     best, found = LEAST_IMPROVEMENT, False
     for i in range(len(tails)):
         v, u = tails[i], heads[i]
-        for kind in range(kinds[0], kinds[1]):
+        for kind in range(4):
             gain = _try(rules, state, worker, v, u, kind, best)
             if worker.scratch.overflow[0]:
                 return 0.0
@@ -163,7 +162,7 @@ def sweep(
         if worker.scratch.work[0] > budget:
             return at, PAUSED, 0, moves, tried
         n = collect_pairs(rules, state, worker, x, without_arcs)
-        gain = evaluate(rules, state, worker, worker.tails[:n], worker.heads[:n], (0, 4))
+        gain = evaluate(rules, state, worker, worker.tails[:n], worker.heads[:n])
         if worker.scratch.overflow[0]:
             return at, FULL, 0, moves, tried
         tried += 1
