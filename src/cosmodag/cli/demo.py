@@ -42,8 +42,7 @@ def demo(
         learner = Cosmo(refine="order") if is_linear else CosmoMLP()
         model = learner.set_params(random_state=seed).fit(data.X)
         seconds = time.monotonic() - begin
-    scores = metrics.evaluate(data.graph, model.raw_weights_)
-    scores |= _of_the_graph(metrics.evaluate(data.graph, model.adjacency_, threshold=0.0))
+    scores = metrics.evaluate(data.graph, model.weights_, threshold=0.0)
     shown = {key: scores[key] for key in ("auc", "nhd", "tpr", "fdr")}
     facts = {"data": name, "seed": seed, "seconds": round(seconds, 3), **shown}
     files = write_results(output, model, list(data.names), facts)
@@ -55,7 +54,7 @@ def demo(
         print_json({**facts, "files": files})
         return
     meaning = {
-        "auc": "ranking of arcs by optimised weight: 1 is perfect, 0.5 is chance",
+        "auc": "ranking of arcs by weight: 1 is perfect, 0.5 is chance",
         "nhd": "wrong arcs per variable (missing, extra; a reversed one counts twice)",
         "tpr": "share of true arcs found, in the right direction",
         "fdr": "share of found arcs that are wrong",
@@ -65,8 +64,3 @@ def demo(
         [(key.upper(), f"{value:.3f}", meaning[key]) for key, value in shown.items()],
     )
     print_result(f"learnt in {seconds:.1f} s; picture and graph written to {output}/")
-
-
-def _of_the_graph(scores: dict[str, float]) -> dict[str, float]:
-    """Scores of the chosen arcs, and not of a ranking."""
-    return {key: scores[key] for key in ("nhd", "tpr", "fdr")}

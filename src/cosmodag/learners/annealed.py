@@ -43,7 +43,7 @@ class AnnealedLearner(TrainedLearner):
         """How variables are predicted from their parents."""
 
     @abstractmethod
-    def _steps(self) -> int:
+    def _steps(self, d: int) -> int:
         """Give the number of steps where ``epochs`` is ``"auto"``."""
 
     def _check_settings(self) -> None:
@@ -83,14 +83,14 @@ class AnnealedLearner(TrainedLearner):
         highest = temperature_for(self.acyclicity_tolerance, settings["shift"], d)
         return min(highest, settings["temperature_start"])
 
-    def _length(self, n: int) -> int:
+    def _length(self, n: int, d: int) -> int:
         passes = Passes.over(n, self.batch_size)
         if isinstance(self.epochs, str):
-            return passes.rounds_of(steps=self._steps())
+            return passes.rounds_of(steps=self._steps(d))
         return self.epochs * passes.rounds
 
-    def _constants(self, n: int) -> dict[str, float]:
-        return {"rounds": float(self._length(n)), "beta1": 0.9, "beta2": 0.999}
+    def _constants(self, n: int, d: int) -> dict[str, float]:
+        return {"rounds": float(self._length(n, d)), "beta1": 0.9, "beta2": 0.999}
 
     def _extra(self, solution: Solution) -> dict[str, Any]:
         return {"priorities_": np.asarray(solution.parameters["order"], np.float64)}

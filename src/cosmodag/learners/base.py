@@ -115,13 +115,16 @@ class StructureLearner(FittedGraph):
         if hasattr(self, "noise"):
             check_choice("noise", self.noise, NOISES)
 
-    @property
-    def _refinement(self) -> str | None:
-        """What is done with the order; ``"auto"`` searches as long as that costs little."""
+    def _refinement_for(self, d: int) -> str | None:
+        """Say what is done with an order; ``"auto"`` searches as long as that costs little."""
         refine: str | None = getattr(self, "refine", None)
         if refine == "auto":
-            return "order" if self.n_features_in_ <= SEARCHED else "prune"
+            return "order" if d <= SEARCHED else "prune"
         return refine
+
+    @property
+    def _refinement(self) -> str | None:
+        return self._refinement_for(self.n_features_in_)
 
     @property
     def _raw_cut(self) -> float:

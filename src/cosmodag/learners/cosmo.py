@@ -197,5 +197,5 @@ class Cosmo(AnnealedLearner):
     def _rule(self, d: int) -> dict[str, float]:
         return default_settings(d)
 
-    def _steps(self) -> int:
-        return default_steps(self._refinement)
+    def _steps(self, d: int) -> int:
+        return default_steps(self._refinement_for(d))

@@ -209,7 +209,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     def _rule(self, d: int) -> dict[str, float]:
         return default_mlp_settings(d, self.mask)
 
-    def _steps(self) -> int:
+    def _steps(self, d: int) -> int:
         return default_mlp_steps()
 
     def _learnt_order(self) -> NDArray[np.intp]:

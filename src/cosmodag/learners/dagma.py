@@ -138,11 +138,11 @@ class Dagma(VariantLearner):
             return {"lambda1": 0.03, "learning_rate": 3e-4, "tolerance": 1e-6}
         return {"lambda1": 3.9e-4, "learning_rate": 5.4e-4, "tolerance": 1e-6}
 
-    def _constants(self, n: int) -> dict[str, float]:
+    def _constants(self, n: int, d: int) -> dict[str, float]:
         # Each stage says how many rounds it has.
         return {**ADAM, "beta1": 0.99} if self._is_original else dict(ADAM)
 
-    def _length(self, n: int) -> int:
+    def _length(self, n: int, d: int) -> int:
         return sum(stage.rounds for stage in self._stages(n))
 
     def _stages(self, n: int) -> tuple[Stage, ...]:

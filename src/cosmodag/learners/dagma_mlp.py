@@ -137,10 +137,10 @@ class DagmaMLP(NetworkLearner, ConstrainedLearner):
     def _rule(self, d: int) -> dict[str, float]:
         return {"lambda1": 0.02, "lambda2": 0.005, "learning_rate": 2e-3}
 
-    def _constants(self, n: int) -> dict[str, float]:
+    def _constants(self, n: int, d: int) -> dict[str, float]:
         return {**ADAM, "beta1": 0.99}
 
-    def _length(self, n: int) -> int:
+    def _length(self, n: int, d: int) -> int:
         return sum(stage.rounds for stage in self._stages())
 
     def _stages(self) -> tuple[Stage, ...]:

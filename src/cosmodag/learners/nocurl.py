@@ -162,11 +162,11 @@ class NoCurl(VariantLearner):
             return {"lambda1": 7.4e-4, "learning_rate": 4.9e-4, "tolerance": 1e-8}
         return {"lambda1": 1.4e-3, "learning_rate": 8.9e-4, "tolerance": 1e-8}
 
-    def _constants(self, n: int) -> dict[str, float]:
+    def _constants(self, n: int, d: int) -> dict[str, float]:
         rounds = self.max_iter if self._is_original else self._rounds(n)
         return {"rounds": float(rounds), **ADAM}
 
-    def _length(self, n: int) -> int:
+    def _length(self, n: int, d: int) -> int:
         return 500 if self._is_original else self._rounds(n) * (1 if self.joint else 3)
 
     def solver_for(self, n: int, d: int) -> TwoStage | OneProblem:

@@ -162,13 +162,13 @@ class Notears(VariantLearner):
         spacing = float(np.spacing(np.float32(d)))
         return {"lambda1": 4.4e-4, "tolerance": 0.5 * spacing, "learning_rate": 3.2e-4}
 
-    def _constants(self, n: int) -> dict[str, float]:
+    def _constants(self, n: int, d: int) -> dict[str, float]:
         if self._is_original:
             return {"multiplier": 0.0, "penalty": 1.0, "rounds": float(_INNER), **ADAM}
         # With a free diagonal, W = I has no loss: the constraint must count from the start.
         return {"multiplier": 1.0, "penalty": 1.0, "rounds": float(self._rounds(n)), **ADAM}
 
-    def _length(self, n: int) -> int:
+    def _length(self, n: int, d: int) -> int:
         return 1500 if self._is_original else _USUAL_ROUNDS * self._rounds(n)
 
     def solver_for(self, n: int, d: int) -> Lagrangian:

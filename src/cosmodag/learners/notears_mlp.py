@@ -137,10 +137,10 @@ class NotearsMLP(NetworkLearner, ConstrainedLearner):
     def _rule(self, d: int) -> dict[str, float]:
         return {"lambda1": 0.01, "lambda2": 0.01, "tolerance": 1e-8}
 
-    def _constants(self, n: int) -> dict[str, float]:
+    def _constants(self, n: int, d: int) -> dict[str, float]:
         return {"multiplier": 0.0, "penalty": 1.0, "rounds": float(_INNER)}
 
-    def _length(self, n: int) -> int:
+    def _length(self, n: int, d: int) -> int:
         return _USUAL_LENGTH
 
     def solver_for(self, n: int, d: int) -> Lagrangian:

@@ -46,12 +46,12 @@ class TrainedLearner(StructureLearner):
         """Give numbers for the parameters that may be ``"auto"``, by name."""
 
     @abstractmethod
-    def _constants(self, n: int) -> dict[str, float]:
-        """Give the settings of a problem with n rows that are no parameters, by name."""
+    def _constants(self, n: int, d: int) -> dict[str, float]:
+        """Give the settings of a problem that are no parameters, by name, for n rows and d variables."""
 
     @abstractmethod
-    def _length(self, n: int) -> int:
-        """Say how many rounds, or iterations, a fit on n rows takes if all goes well."""
+    def _length(self, n: int, d: int) -> int:
+        """Say how many rounds, or iterations, a fit takes if all goes well."""
 
     @property
     def _device(self) -> str:
@@ -89,7 +89,7 @@ class TrainedLearner(StructureLearner):
     def problems_for(self, data: NDArray[np.floating[Any]]) -> list[Problem]:
         """Say what is to be solved, from prepared data: one problem per start."""
         n, d = data.shape
-        numbers = self._completed({**self.settings_for(d), **self._constants(n)})
+        numbers = self._completed({**self.settings_for(d), **self._constants(n, d)})
         needs = self.solver_for(n, d).needs
         settings = {name: value for name, value in numbers.items() if name in needs}
         data = data.astype(self._precision, copy=False)
@@ -110,7 +110,7 @@ class TrainedLearner(StructureLearner):
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         n, d = given.data.shape
         problems = self.problems_for(given.data)
-        watch.begin(self._length(n) * len(problems))
+        watch.begin(self._length(n, d) * len(problems))
         solver = self.solver_for(n, d)
         solved = list(solve_many(solver, problems, device=self._device, watch=watch))
         best = self._best(solved, problems)
