@@ -46,7 +46,7 @@ class CubicCosmo(TrainedLearner):
         self.seed = seed
         self.random_state = seed
 
-    def solver_for(self, d):
+    def solver_for(self, n, d):
         return OneProblem(Recipe(Priority(), Cubic(), AnnealedObjective(), CosineAnnealing(), 64))
 
     def _rule(self, d):

@@ -7,14 +7,14 @@ from scipy import sparse
 import cosmodag
 from cosmodag import Cosmo, OrderSearch, VarianceSort, simulate
 from cosmodag.dags import is_dag
-from cosmodag.learners import base, baselines, order_search
+from cosmodag.learners import base
 from cosmodag.solver import readout
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
 
 
 def set_limit(monkeypatch, limit):
-    for module in (base, baselines, order_search, readout):
+    for module in (base, readout):
         monkeypatch.setattr(module, "DENSE_LIMIT", limit)
 
 
