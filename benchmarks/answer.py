@@ -218,7 +218,7 @@ def accuracy_table(found: Results, measure: str, digits: int, paper: int | None)
 
 
 def paired_table(found: Results, learner: str) -> str:
-    """A learner beside the previous release, table by table: wrong arcs, and time."""
+    """Compare a learner with the previous release, table by table: wrong arcs, and time."""
     rows: list[list[object]] = []
     for family in ACCURACY:
         plain, pruned = found.get((family, PLAIN)), found.get((family, learner))

@@ -54,8 +54,8 @@ class CubicCosmo(TrainedLearner):
 
     def _constants(self, n, d):
         rates = {"learning_rate": 1e-2, "priority_learning_rate": 3e-3, "beta1": 0.9, "beta2": 0.99}
-        path = {"temperature_start": 0.4, "temperature_end": 1e-3, "shift": 5e-3}
-        return {**rates, **path, "lambda2": 0.0, "lambda_p": 0.0, "rounds": float(self._length(n, d))}
+        path = {"temperature_start": 0.4, "temperature_end": 1e-3, "shift": 5e-3, "rounds": 120.0}
+        return {**rates, **path, "lambda2": 0.0, "lambda_p": 0.0}
 
     def _length(self, n, d):
         return 120

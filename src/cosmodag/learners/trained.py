@@ -47,7 +47,7 @@ class TrainedLearner(StructureLearner):
 
     @abstractmethod
     def _constants(self, n: int, d: int) -> dict[str, float]:
-        """Give the settings of a problem that are no parameters, by name, for n rows and d variables."""
+        """Give the settings of a problem that are no parameters of the learner, by name."""
 
     @abstractmethod
     def _length(self, n: int, d: int) -> int:
