@@ -85,7 +85,7 @@ def default_steps(refinement: str | None) -> int:
     weights that are the result themselves as many as 2,000 passes over 1,000 rows, the paper's
     schedule.
     """
-    return {"order": 4_800, "prune": 9_600}.get(refinement or "", 32_000)
+    return {"order": 3_200, "prune": 9_600}.get(refinement or "", 32_000)
 
 
 def default_mlp_steps() -> int:
