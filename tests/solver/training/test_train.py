@@ -117,11 +117,11 @@ def test_problems_of_different_shapes_are_solved_in_groups(table):
     solver = OneProblem(cosmo_recipe())
     with Watch(40, "test") as watch:
         solved = list(solve_many(solver, problems, device="cpu", watch=watch))
-    assert [one.index for one in solved] == [0, 2, 1, 3]
+    assert [one.place for one in solved] == [0, 2, 1, 3]
     assert {one.plan.backend for one in solved} == {"numba-linear"}
     with Watch(40, "test") as watch:
         (alone,) = solve_many(solver, [problems[1]], device="cpu", watch=watch)
-    arcs = {one.index: one.solution.parameters["arcs"] for one in solved}
+    arcs = {one.place: one.solution.parameters["arcs"] for one in solved}
     assert np.array_equal(arcs[1], alone.solution.parameters["arcs"])
     # Entries that all count are as good as none given, in another order of the same sums.
     np.testing.assert_allclose(arcs[3], arcs[2], atol=1e-4)
