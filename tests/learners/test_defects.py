@@ -132,3 +132,14 @@ def test_fits_in_two_threads_give_what_each_gives_alone(data):
     for seed in (0, 1):
         alone = Cosmo(epochs=20, random_state=seed).fit(data.X).raw_weights_
         assert np.array_equal(found[seed], alone)
+
+
+def test_a_variable_without_arcs_does_not_decide_what_the_noise_is():
+    random = np.random.default_rng(0)
+    a = random.normal(size=400)
+    b = 2 * a + random.normal(size=400)
+    c = 0.5 * a - b + random.normal(size=400)
+    code = random.integers(0, 4, size=400).astype(float)
+    model = OrderSearch(random_state=0).fit(np.column_stack([1000 * a, b, c / 7, code]))
+    assert model.noise_ == "gaussian"
+    assert set(model.arrow_basis_) <= {"compelled", "free choice"}

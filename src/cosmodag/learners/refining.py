@@ -62,7 +62,12 @@ def refine_linear(
     is_open = noise == "auto" and method == "order" and found.score == "gaussian"
     if not is_open or result.stopped or len(found.order) > _ENTROPY_LIMIT:
         return result
-    verdict = non_gaussianity(given.X - given.X @ found.weights)
+    # Variables without arcs have no direction to tell, whatever their distribution.
+    pattern = abs(found.weights)
+    joined = (pattern.sum(axis=0) + pattern.sum(axis=1)) > 0
+    if not joined.any():
+        return result
+    verdict = non_gaussianity((given.X - given.X @ found.weights)[:, joined])
     if not verdict.is_non_gaussian:
         return result
     starts = {**orders, "gaussian search": found.order}
