@@ -82,7 +82,8 @@ def test_the_list_of_arcs_says_what_they_rest_on_and_can_be_evaluated(table, tmp
     names = list(model.feature_names_in_)
     assert arcs["cause"].tolist() == [names[u] for u in model.edges_.row]
     capsys.readouterr()
-    assert main(["evaluate", str(out / "graph.graphml"), str(out / "edges.csv"), "--json"]) == 0
+    files = [str(out / "graph.graphml"), str(out / "edges.csv")]
+    assert main(["evaluate", *files, "--threshold", "0", "--json"]) == 0
     printed = capsys.readouterr()
     assert printed.err == ""
     assert json.loads(printed.out)["shd"] == 0
