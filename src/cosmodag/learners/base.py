@@ -35,8 +35,8 @@ Setting = float | str
 
 METHODS = ("prune", "order")
 SEARCHED = 5_000
-"""Variables up to which ``refine="auto"`` searches for a better order: there that takes less time
-than training (``benchmarks/answer.md``)."""
+"""Variables up to which ``refine="auto"`` searches for a better order: within a minute on simulated
+data (``benchmarks/answer_large.md``)."""
 
 NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 

@@ -17,7 +17,7 @@ from cosmodag.solver.watch import Watch
 __all__ = ["Cosmo"]
 
 # Variables from which, with fewer rows than variables, the order of variances is as good as the one
-# that training finds: 3.2 % of arcs violated by either at 5,000, 2.0 and 3.4 % at 2,000.
+# that training finds.
 _TOO_LARGE = 5_000
 
 
@@ -70,8 +70,8 @@ class Cosmo(AnnealedLearner):
     refine : {"auto", "prune", "order", None}
         What is done with the learnt order. ``"prune"`` regresses each variable on those before it
         and keeps what the evidence supports; ``"order"`` also searches for a better order, from
-        the learnt one and from others; ``"auto"`` is ``"order"`` up to 5,000 variables, where it
-        costs less than training, and ``"prune"`` beyond. ``None`` keeps the optimised weights.
+        the learnt one and from others; ``"auto"`` is ``"order"`` up to 5,000 variables and
+        ``"prune"`` beyond. ``None`` keeps the optimised weights.
     noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
         What refinement assumes of the noise, and so what its score can tell: Gaussian with a
         variance of its own for each variable (nothing depends on units, and only the equivalence

@@ -54,7 +54,7 @@ class Recipe:
         return (read - self.schedule.sets) | self.schedule.needs
 
     def is_like(self, other: "Recipe") -> bool:
-        """Whether two recipes have equal parts, however many rows a step takes."""
+        """Whether two recipes have equal parts, whatever the number of rows per step."""
         return replace(self, batch_size=None) == replace(other, batch_size=None)
 
     def start(self, seed: Any, d: int, settings: Settings) -> Parameters:
