@@ -33,7 +33,7 @@ from cosmodag import (
 )
 from cosmodag.dags import topological_order
 from cosmodag.errors import CosmodagWarning
-from cosmodag.learners.regression import regress_on_predecessors
+from cosmodag.learners.fitting.regression import regress_on_predecessors
 from environment import header, table
 
 FAMILIES = [f"{graph}_{noise}" for graph in ("ER4", "SF4") for noise in ("gauss", "exp", "gumbel")]

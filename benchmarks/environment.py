@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.learners.trained import TrainedLearner
+from cosmodag.learners.optimised.trained import TrainedLearner
 from cosmodag.solver.backend import Backend
 from cosmodag.solver.plan import plan_many
 from cosmodag.solver.problems import Batch

@@ -24,7 +24,7 @@ from scipy import sparse
 from cosmodag import simulate
 from cosmodag.dags import topological_order
 from cosmodag.metrics.counts import count, hamming_scores
-from cosmodag.refinement.blocks import prune_blocks
+from cosmodag.refinement.in_blocks.pruning import prune_blocks
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.prune import prune
 from environment import header, table

@@ -10,7 +10,7 @@ import pytest
 
 from cosmodag import simulate
 from cosmodag.dags import is_dag
-from cosmodag.learners.trained import TrainedLearner
+from cosmodag.learners.optimised.trained import TrainedLearner
 from cosmodag.objective import AnnealedObjective
 from cosmodag.solver.methods.one_problem import OneProblem
 from cosmodag.solver.recipe import Recipe

@@ -19,7 +19,7 @@ from cosmodag import (
 )
 from cosmodag.dags import is_dag
 from cosmodag.errors import CosmodagWarning, DataError
-from cosmodag.learners.regression import regress_on_predecessors
+from cosmodag.learners.fitting.regression import regress_on_predecessors
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 

@@ -5,9 +5,9 @@ from refine_reference import linear_table
 from cosmodag import simulate
 from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
-from cosmodag.refinement import blocks
-from cosmodag.refinement.blocks import prune_blocks
-from cosmodag.refinement.columns import Columns
+from cosmodag.refinement.in_blocks import pruning as blocks
+from cosmodag.refinement.in_blocks.columns import Columns
+from cosmodag.refinement.in_blocks.pruning import prune_blocks
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.prune import prune
 from cosmodag.refinement.refine import refine_linear

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from cosmodag.learners.cosmo_mlp import CosmoMLP
     from cosmodag.learners.dagma import Dagma
     from cosmodag.learners.dagma_mlp import DagmaMLP
+    from cosmodag.learners.fitting.refining import refine
+    from cosmodag.learners.fitting.saved import load
     from cosmodag.learners.nocurl import NoCurl
     from cosmodag.learners.notears import Notears
     from cosmodag.learners.notears_mlp import NotearsMLP
-    from cosmodag.learners.order_search import OrderSearch
-    from cosmodag.learners.refining import refine
-    from cosmodag.learners.saved import load
-    from cosmodag.learners.settings import (
+    from cosmodag.learners.optimised.settings import (
         default_mlp_settings,
         default_settings,
         paper_mlp_settings,
         paper_settings,
     )
+    from cosmodag.learners.order_search import OrderSearch
 
 __all__ = [
     "Cosmo",
@@ -56,11 +56,11 @@ __all__ = [
 
 _HOMES = {
     "StructureLearner": "base",
-    "load": "saved",
-    "refine": "refining",
+    "load": "fitting.saved",
+    "refine": "fitting.refining",
     **dict.fromkeys(
         ("default_mlp_settings", "default_settings", "paper_mlp_settings", "paper_settings"),
-        "settings",
+        "optimised.settings",
     ),
     **{name: entry.module for name, entry in LEARNERS.items()},
 }

@@ -11,12 +11,12 @@ from scipy import sparse
 from cosmodag.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
 from cosmodag.diagnose import quick, warn
 from cosmodag.io.frames import as_table
-from cosmodag.learners.checks import check_choice, check_number
-from cosmodag.learners.fitted import FittedGraph
-from cosmodag.learners.matrices import count_arcs, isolated
-from cosmodag.learners.preparation import SCALES, Preparation
-from cosmodag.learners.refined import Refined
-from cosmodag.learners.refining import refine_linear
+from cosmodag.learners.fitting.checks import check_choice, check_number
+from cosmodag.learners.fitting.fitted import FittedGraph
+from cosmodag.learners.fitting.matrices import count_arcs, isolated
+from cosmodag.learners.fitting.preparation import SCALES, Preparation
+from cosmodag.learners.fitting.refined import Refined
+from cosmodag.learners.fitting.refining import refine_linear
 from cosmodag.solver.watch import Watch
 
 __all__ = [

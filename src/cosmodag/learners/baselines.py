@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from cosmodag.dags import order_of
 from cosmodag.diagnose import variance_inflation
 from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
-from cosmodag.learners.checks import check_choice, seeds_from
-from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
+from cosmodag.learners.fitting.checks import check_choice, seeds_from
+from cosmodag.learners.fitting.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.starts import equal_variance_order
 from cosmodag.solver.watch import Watch
@@ -76,8 +76,8 @@ class VarianceSort(SortLearner):
     ----------
     criterion : {"bic", "aic", "none"}
         How the adaptive lasso chooses among the predecessors of a variable
-        (:func:`cosmodag.learners.regression.regress_on_predecessors`, which also says what happens
-        with fewer rows than columns); ``"none"`` is least squares on all of them.
+        (:func:`cosmodag.learners.fitting.regression.regress_on_predecessors`, which also says what
+        happens with fewer rows than columns); ``"none"`` is least squares on all of them.
     refine, noise
         As for :class:`cosmodag.Cosmo`: what is done with the order in place of the regression.
     threshold : float or "auto"

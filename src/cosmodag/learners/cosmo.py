@@ -7,10 +7,10 @@ import numpy as np
 
 from cosmodag.dags import order_of
 from cosmodag.errors import DataWarning
-from cosmodag.learners.annealed import AnnealedLearner
 from cosmodag.learners.base import Learnt, Prepared
-from cosmodag.learners.settings import default_settings, default_steps
-from cosmodag.learners.trained import Setting
+from cosmodag.learners.optimised.annealed import AnnealedLearner
+from cosmodag.learners.optimised.settings import default_settings, default_steps
+from cosmodag.learners.optimised.trained import Setting
 from cosmodag.mechanism import Linear, Mechanism
 from cosmodag.solver.watch import Watch
 
@@ -64,7 +64,8 @@ class Cosmo(AnnealedLearner):
         variable, (1/d) Σ_v log RSS_v, in which units cancel out.
     epochs : int or "auto"
         Passes over the data. Automatically as many as make a number of steps that was found to be
-        enough, whatever the number of rows (:func:`cosmodag.learners.settings.default_steps`).
+        enough, whatever the number of rows
+        (:func:`cosmodag.learners.optimised.settings.default_steps`).
     batch_size : int
         Rows per step; the last batch of a pass may be smaller.
     refine : {"auto", "prune", "order", None}

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.learners.annealed import AnnealedLearner
-from cosmodag.learners.checks import check_choice
-from cosmodag.learners.networks import NetworkLearner
-from cosmodag.learners.settings import default_mlp_settings, default_mlp_steps
-from cosmodag.learners.trained import Setting
+from cosmodag.learners.fitting.checks import check_choice
+from cosmodag.learners.optimised.annealed import AnnealedLearner
+from cosmodag.learners.optimised.networks import NetworkLearner
+from cosmodag.learners.optimised.settings import default_mlp_settings, default_mlp_steps
+from cosmodag.learners.optimised.trained import Setting
 from cosmodag.mechanism import MLP, MaskedMLP, Mechanism
 
 __all__ = ["CosmoMLP"]
@@ -71,7 +71,8 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         variable, (1/d) Σ_v log RSS_v, in which units cancel out.
     epochs : int or "auto"
         Passes over the data. Automatically as many as make a number of steps that was found to be
-        enough, whatever the number of rows (:func:`cosmodag.learners.settings.default_steps`).
+        enough, whatever the number of rows
+        (:func:`cosmodag.learners.optimised.settings.default_steps`).
     batch_size : int
         Rows per step; the last batch of a pass may be smaller.
     refine : {None, "prune"}

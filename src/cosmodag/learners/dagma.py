@@ -3,7 +3,7 @@
 from typing import Any
 
 from cosmodag.learners.base import Setting
-from cosmodag.learners.constrained import ADAM, VariantLearner
+from cosmodag.learners.optimised.constrained import ADAM, VariantLearner
 from cosmodag.mechanism import Linear
 from cosmodag.objective import Barrier, half_squared_error, mean_squared_error
 from cosmodag.solver.methods.central_path import CentralPath, Stage

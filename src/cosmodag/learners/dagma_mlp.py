@@ -3,8 +3,8 @@
 from typing import Any
 
 from cosmodag.learners.base import Setting
-from cosmodag.learners.constrained import ADAM, ConstrainedLearner
-from cosmodag.learners.networks import NetworkLearner
+from cosmodag.learners.optimised.constrained import ADAM, ConstrainedLearner
+from cosmodag.learners.optimised.networks import NetworkLearner
 from cosmodag.mechanism import MLP
 from cosmodag.objective import Barrier, Decayed, log_squared_error
 from cosmodag.solver.methods.central_path import CentralPath, Stage

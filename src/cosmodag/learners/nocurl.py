@@ -7,7 +7,7 @@ import numpy as np
 from cosmodag.constraint import EXPONENTIAL, POLYNOMIAL
 from cosmodag.errors import DataError
 from cosmodag.learners.base import Setting
-from cosmodag.learners.constrained import ADAM, VariantLearner
+from cosmodag.learners.optimised.constrained import ADAM, VariantLearner
 from cosmodag.mechanism import Linear
 from cosmodag.objective import Penalised, half_squared_error, mean_squared_error
 from cosmodag.solver.methods.one_problem import OneProblem

@@ -6,8 +6,8 @@ import numpy as np
 
 from cosmodag.constraint import CONSTRAINTS
 from cosmodag.learners.base import Setting
-from cosmodag.learners.checks import check_choice
-from cosmodag.learners.constrained import ADAM, VariantLearner
+from cosmodag.learners.fitting.checks import check_choice
+from cosmodag.learners.optimised.constrained import ADAM, VariantLearner
 from cosmodag.mechanism import Linear
 from cosmodag.objective import Penalised, half_squared_error, mean_squared_error
 from cosmodag.solver.methods.lagrangian import Lagrangian

@@ -6,8 +6,8 @@ import numpy as np
 
 from cosmodag.constraint import EXPONENTIAL
 from cosmodag.learners.base import Setting
-from cosmodag.learners.constrained import ConstrainedLearner
-from cosmodag.learners.networks import NetworkLearner
+from cosmodag.learners.optimised.constrained import ConstrainedLearner
+from cosmodag.learners.optimised.networks import NetworkLearner
 from cosmodag.mechanism import MLP
 from cosmodag.objective import Decayed, Penalised, half_squared_error
 from cosmodag.solver.methods.lagrangian import Lagrangian

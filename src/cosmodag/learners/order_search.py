@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.learners.base import Learnt, Prepared, Refined, Setting, StructureLearner
-from cosmodag.learners.checks import check_count, check_number, seeds_from
-from cosmodag.learners.refining import refine_linear
+from cosmodag.learners.fitting.checks import check_count, check_number, seeds_from
+from cosmodag.learners.fitting.refining import refine_linear
 from cosmodag.solver.watch import Watch
 
 __all__ = ["OrderSearch"]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.refinement.blocks import prune_blocks
-from cosmodag.refinement.columns import Columns
 from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.in_blocks.columns import Columns
+from cosmodag.refinement.in_blocks.pruning import prune_blocks
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.order_search import search_order
 from cosmodag.refinement.prune import prune

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.refinement.blocks import are_worth_it
-from cosmodag.refinement.columns import Columns
 from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.in_blocks.columns import Columns
+from cosmodag.refinement.in_blocks.pruning import are_worth_it
 from cosmodag.refinement.jobs import Job, Result
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import (

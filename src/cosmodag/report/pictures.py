@@ -11,7 +11,7 @@ from cosmodag.dags import topological_order
 from cosmodag.io.files import write_bytes
 
 if TYPE_CHECKING:
-    from cosmodag.learners.annealed import AnnealedLearner
+    from cosmodag.learners.optimised.annealed import AnnealedLearner
 
 __all__ = ["draw_comparison"]
 

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from cosmodag.dags import above
 from cosmodag.errors import DataError
 from cosmodag.learners.base import Learnt, Prepared, Refined
-from cosmodag.learners.checks import check_choice, check_count, seeds_from
-from cosmodag.learners.network_refit import Networks, refit
-from cosmodag.learners.trained import TrainedLearner
+from cosmodag.learners.fitting.checks import check_choice, check_count, seeds_from
+from cosmodag.learners.optimised.network_refit import Networks, refit
+from cosmodag.learners.optimised.trained import TrainedLearner
 from cosmodag.mechanism import MLP
 from cosmodag.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward
 from cosmodag.refinement.networks.pruning import prune_networks

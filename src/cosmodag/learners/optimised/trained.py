@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cosmodag.errors import ConvergenceWarning, DivergenceError, InterruptedWarning
 from cosmodag.io.frames import as_table
 from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
-from cosmodag.learners.checks import check_number, seeds_from
+from cosmodag.learners.fitting.checks import check_number, seeds_from
 from cosmodag.solver.cost import Cost, estimate
 from cosmodag.solver.many import Solved, solve_many
 from cosmodag.solver.plan import Solver

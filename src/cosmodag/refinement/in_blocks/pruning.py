@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.compiled import borrowing
-from cosmodag.refinement.block_lanes import Queue, advance, begin
-from cosmodag.refinement.columns import Columns
 from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.in_blocks.columns import Columns
+from cosmodag.refinement.in_blocks.lanes import Queue, advance, begin
 from cosmodag.refinement.prune import check_order
 from cosmodag.refinement.scores import default_penalty, growing_penalty
 from cosmodag.refinement.search.grow import extend, new_scratch, start

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from cosmodag.errors import AcyclicityWarning
-from cosmodag.learners.checks import check_choice, check_count
-from cosmodag.learners.trained import TrainedLearner
+from cosmodag.learners.fitting.checks import check_choice, check_count
+from cosmodag.learners.optimised.trained import TrainedLearner
 from cosmodag.solver.training.passes import Passes
 
 __all__ = ["ADAM", "VARIANTS", "ConstrainedLearner", "VariantLearner"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.learners.checks import seeds_from
-from cosmodag.learners.refined import Refined
+from cosmodag.learners.fitting.checks import seeds_from
+from cosmodag.learners.fitting.refined import Refined
 from cosmodag.refinement.entropy.measure import non_gaussianity
 from cosmodag.refinement.entropy.search import search_non_gaussian
 from cosmodag.refinement.refine import refine_linear as refine_orders

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from cosmodag.equivalence import compelled, essential_graph
 from cosmodag.errors import DataError
 from cosmodag.io.frames import as_table
-from cosmodag.learners.matrices import column
-from cosmodag.learners.preparation import Preparation
+from cosmodag.learners.fitting.matrices import column
+from cosmodag.learners.fitting.preparation import Preparation
 
 if TYPE_CHECKING:
     import os
@@ -179,7 +179,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
             Anyone who has the file can then rebuild the training table: leave it at False for data
             that must not leave with the model.
         """
-        from cosmodag.learners.saved import save
+        from cosmodag.learners.fitting.saved import save
 
         check_is_fitted(self, "adjacency_")
         save(self, path, residuals=residuals)

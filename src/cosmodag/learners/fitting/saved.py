@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from cosmodag.errors import DataError
 from cosmodag.io.models import read_model, write_model
 from cosmodag.learners.base import StructureLearner
-from cosmodag.learners.fitted import FittedGraph
-from cosmodag.learners.matrices import as_arrays, from_arrays
-from cosmodag.learners.preparation import Preparation
+from cosmodag.learners.fitting.fitted import FittedGraph
+from cosmodag.learners.fitting.matrices import as_arrays, from_arrays
+from cosmodag.learners.fitting.preparation import Preparation
 from cosmodag.learners.registry import LEARNERS
 
 __all__ = ["load", "save"]

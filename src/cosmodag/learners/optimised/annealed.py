@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.learners.checks import check_choice, check_count, check_number
-from cosmodag.learners.trained import Setting, TrainedLearner
+from cosmodag.learners.fitting.checks import check_choice, check_count, check_number
+from cosmodag.learners.optimised.trained import Setting, TrainedLearner
 from cosmodag.mechanism import Mechanism
 from cosmodag.objective import LOSSES, AnnealedObjective
 from cosmodag.orientation import log_acyclicity_bound, temperature_for

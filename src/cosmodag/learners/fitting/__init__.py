@@ -1,0 +1,1 @@
+"""What every learner does before and after learning: check, prepare, refine, keep, save."""

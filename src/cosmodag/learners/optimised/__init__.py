@@ -1,0 +1,1 @@
+"""Bases of the learners that minimise something: annealed, constrained, and those of networks."""
