@@ -15,6 +15,7 @@ from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.order_search import search_order
 from cosmodag.refinement.prune import prune
 from cosmodag.refinement.scores import total_of
+from cosmodag.refinement.search.tree import Tree, new_tree
 
 __all__ = ["Job", "Result"]
 
@@ -33,6 +34,7 @@ class Job:
     on_progress: Callable[[int, float], None] | None
     threads: int | None
     known: dict[bytes, Graph] = field(default_factory=dict)
+    trees: list[Tree] = field(default_factory=list)
 
     def pruned(self, order: NDArray[np.int64]) -> Graph:
         """Prune an order, once: no score changes what is pruned."""
@@ -53,8 +55,14 @@ class Job:
                 )
         return self.known[key]
 
+    def _tree(self) -> Tree:
+        """Paths that the searches of this job have met."""
+        if not self.trees:
+            self.trees.append(new_tree(self.moments.variables))
+        return self.trees[0]
+
     def finish(
-        self, method: str, score: str, name: str, order: NDArray[np.int64], pairs: bool = False
+        self, method: str, score: str, name: str, order: NDArray[np.int64], **search: bool
     ) -> "Result":
         """Prune, or search from, one start."""
         begin = time.perf_counter()
@@ -75,7 +83,8 @@ class Job:
                 should_stop=self.should_stop,
                 on_progress=self.on_progress,
                 threads=self.threads,
-                pairs=pairs,
+                tree=self._tree(),
+                **search,
             )
             order, graph, total, moves = found.order, found.graph, found.score, found.moves
             before_it, early = found.start_score, found.ended_early

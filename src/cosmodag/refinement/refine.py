@@ -216,11 +216,14 @@ def _closed(
 def _best(
     job: Job, method: str, score: str, orders: Mapping[str, NDArray[np.int64]]
 ) -> tuple[Result, list[dict[str, Any]]]:
-    results = [job.finish(method, score, name, order) for name, order in orders.items()]
+    alone = len(orders) == 1
+    results = [
+        job.finish(method, score, name, order, pairs=alone) for name, order in orders.items()
+    ]
     best = max(results, key=lambda result: result.total)
-    if method == "order" and score == "gaussian":
+    if method == "order" and score == "gaussian" and not alone:
         name = f"{best.entry['start']}, searched"
-        best = job.finish(method, score, name, best.order, pairs=True)
+        best = job.finish(method, score, name, best.order, pairs=True, searched=True)
         results.append(best)
     best.entry["chosen"] = True
     early = any(result.ended_early for result in results)
