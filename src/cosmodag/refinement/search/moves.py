@@ -14,7 +14,17 @@ from cosmodag.refinement.search.grow import Scratch, new_scratch
 from cosmodag.refinement.search.state import is_parent, on_path, would_enter
 from cosmodag.refinement.search.tree import Tree
 
-__all__ = ["Worker", "admissible", "find_changed", "find_touched", "gather", "losers_first", "new_worker", "place", "place_apart"]
+__all__ = [
+    "Worker",
+    "admissible",
+    "find_changed",
+    "find_touched",
+    "gather",
+    "losers_first",
+    "new_worker",
+    "place",
+    "place_apart",
+]
 
 # Most variables that move together.
 TOGETHER = 100

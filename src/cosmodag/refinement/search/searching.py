@@ -24,7 +24,7 @@ FIRST_CAPACITY = 64
 # Multiplications between two questions whether to stop: a fraction of a second.
 BUDGET = 200_000_000
 # From this size on a batch of variables is work enough to share among threads.
-THREADED_FROM = 1000
+THREADED_FROM = 2000
 SWEEPS = 30
 # Variables that are tried in one state: their pairs, some eight each, keep 16 threads busy. In
 # larger batches too many moves mend the same fault, and have to be taken back later.
@@ -125,11 +125,12 @@ class Searching:
         """Grow some variables on all their predecessors, on all threads."""
         if not len(variables):
             return
-        count = (
-            min(8 * self.threads, len(variables)) if is_threaded(len(self.state.order)) else 1
-        )
+        count = min(8 * self.threads, len(variables)) if is_threaded(len(self.state.order)) else 1
         blocks = np.array_split(variables, count)
+        before = self.capacity
         pools = self.run(self._regrow_block, blocks)
+        if self.capacity > before:  # the paths grown may not fit the scratch of other workers
+            self._hire()
         for block, pool in zip(blocks, pools, strict=True):
             self._absorb(block, pool)
 
@@ -143,9 +144,7 @@ class Searching:
             narrow = bool(worker.scratch.overflow[0])
             if narrow:
                 capacity = min(2 * len(worker.scratch.path), len(self.state.order))
-                worker = new_worker(
-                    self.state.key, capacity, self.state.hears.shape[1], self.tree
-                )
+                worker = new_worker(self.state.key, capacity, self.state.hears.shape[1], self.tree)
                 self.capacity = max(self.capacity, capacity)
             self.workers.put(worker)
             if done:
