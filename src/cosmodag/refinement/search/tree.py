@@ -1,10 +1,10 @@
 """Compiled memory of growing: every path met so far, as a tree for each variable.
 
-What a path grows to next depends only on which of the other variables come before. A node is a path;
-it keeps the variables that would be taken next, best first, so that growing among any predecessors
-is a walk down the tree: the next step is the first of them that comes before. Only paths that were
-never met are computed, once for all orders and all starts. This is the grow–shrink tree of the
-search known as BOSS (Andrews et al. 2023).
+What a path grows to next depends only on which of the other variables come before. A node is a
+path; it keeps the variables that would be taken next, best first, so that growing among any
+predecessors is a walk down the tree: the next step is the first of them that comes before. Only
+paths that were never met are computed, once for all orders and all starts. This is the grow–shrink
+tree of the search known as BOSS (Andrews et al. 2023).
 """
 
 from typing import Any, NamedTuple
