@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +34,7 @@ class Job:
     should_stop: Callable[[], bool]
     on_progress: Callable[[int, float], None] | None
     threads: int | None
+    device: jax.Device | None = None
     known: dict[bytes, Graph] = field(default_factory=dict)
     trees: list[Tree] = field(default_factory=list)
 
@@ -42,7 +44,12 @@ class Job:
         if key not in self.known:
             if isinstance(self.moments, Columns):
                 self.known[key] = prune_blocks(
-                    self.moments, order, penalty=self.penalty, threads=self.threads
+                    self.moments,
+                    order,
+                    penalty=self.penalty,
+                    device=self.device,
+                    should_stop=self.should_stop,
+                    threads=self.threads,
                 )
             else:
                 self.known[key] = prune(
@@ -69,7 +76,9 @@ class Job:
         if method == "prune" or self.should_stop():
             graph = self.pruned(order)
             total = total_of(score, self.moments, graph, self.penalty)
-            before_it, moves, early = total, 0, method != "prune"
+            by_blocks = isinstance(self.moments, Columns)
+            before_it, moves = total, 0
+            early = method != "prune" or (by_blocks and self.should_stop())
         else:
             found = search_order(
                 self.moments,

@@ -145,7 +145,7 @@ def _branch(rules: Any, tree: Any, entry: int, v: int, depth: int, s: Any) -> in
         return -1
     tree.child[entry] = node
     tree.used[0] = node + 1
-    return node
+    return int(node)
 
 
 @borrowing
