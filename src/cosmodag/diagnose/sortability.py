@@ -58,11 +58,8 @@ def r2_sortability(X: ArrayLike, graph: ArrayLike) -> float:
 
     Parameters
     ----------
-    X : array of shape (n, d)
-        Rows are samples.
-    graph : array of shape (d, d)
-        Non-zero at [u, v] for the arc u → v; meant for a DAG, and in a graph with cycles walks
-        of up to d − 1 arcs are counted.
+    X, graph
+        As in `varsortability`.
 
     Returns
     -------
