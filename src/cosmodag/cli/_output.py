@@ -5,15 +5,9 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-__all__ = ["JsonOption", "print_json", "print_result", "print_table", "say"]
-
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print the result as JSON, for another program to read.")
-]
+__all__ = ["print_json", "print_result", "print_table", "say"]
 
 
 def say(message: str) -> None:

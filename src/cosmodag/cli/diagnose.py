@@ -1,36 +1,31 @@
 """``cosmodag diagnose``: what a table can and cannot tell."""
 
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cosmodag.cli._output import JsonOption, print_json, print_result, print_table
+from cosmodag.cli._options import (
+    HeaderOption,
+    JsonOption,
+    Missing,
+    MissingOption,
+    TableArgument,
+)
+from cosmodag.cli._output import print_json, print_result, print_table
 
 __all__ = ["diagnose"]
 
 
-class Missing(StrEnum):
-    """What to do about missing values."""
-
-    ERROR = "error"
-    DROP = "drop"
-
-
 def diagnose(
-    table: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet or .npy file.")],
+    table: TableArgument,
     graph: Annotated[
         Path | None,
         typer.Option(help="A true or learnt graph, to see whether scale gives its order away."),
     ] = None,
-    header: Annotated[
-        bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
-    ] = True,
-    missing: Annotated[
-        Missing, typer.Option(help="Refuse missing values, or drop rows that have one.")
-    ] = Missing.ERROR,
+    header: HeaderOption = True,
+    missing: MissingOption = Missing.ERROR,
     json: JsonOption = False,
 ) -> None:
     """Say what in a table bears on a graph learnt from it.

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cosmodag.cli._output import JsonOption, print_json, print_table, say
+from cosmodag.cli._options import JsonOption
+from cosmodag.cli._output import print_json, print_table, say
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:

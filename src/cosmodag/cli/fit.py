@@ -2,15 +2,36 @@
 
 import time
 from collections import Counter
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from cosmodag.cli._cache import keep_compiled_programs
 from cosmodag.cli._learners import Method, make_learner, read_settings
-from cosmodag.cli._output import JsonOption, print_json, print_result, print_table
+from cosmodag.cli._options import (
+    DeviceOption,
+    DryRunOption,
+    EpochsOption,
+    HeaderOption,
+    JsonOption,
+    MaxTimeOption,
+    MethodOption,
+    Missing,
+    MissingOption,
+    NoiseOption,
+    OutputOption,
+    Refine,
+    RefineOption,
+    RestartsOption,
+    ScaleOption,
+    SeedOption,
+    SetOption,
+    TableArgument,
+    ThresholdOption,
+    TopOption,
+)
+from cosmodag.cli._output import print_json, print_result, print_table
 from cosmodag.cli._results import output_folder, strongest_arcs, write_results
 from cosmodag.cli._shell import EXIT_INTERRUPTED
 from cosmodag.errors import DataError
@@ -24,95 +45,24 @@ __all__ = ["fit"]
 _COSMO = Method("cosmo")
 
 
-class Missing(StrEnum):
-    """What to do about missing values."""
-
-    ERROR = "error"
-    DROP = "drop"
-
-
-class Scale(StrEnum):
-    """What to do to the columns first."""
-
-    CENTER = "center"
-    STANDARDIZE = "standardize"
-    NONE = "none"
-
-
-class Refine(StrEnum):
-    """What to do with the learnt order."""
-
-    AUTO = "auto"
-    NONE = "none"
-    PRUNE = "prune"
-    ORDER = "order"
-
-
-class Noise(StrEnum):
-    """What refinement assumes of the noise."""
-
-    AUTO = "auto"
-    GAUSSIAN = "gaussian"
-    EQUAL_VARIANCE = "equal-variance"
-    NON_GAUSSIAN = "non-gaussian"
-
-
-class Device(StrEnum):
-    """Where to compute."""
-
-    AUTO = "auto"
-    CPU = "cpu"
-    GPU = "gpu"
-
-
 def fit(
-    table: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet or .npy file.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
-        "cosmodag-out"
-    ),
-    method: Annotated[Method, typer.Option(help="The learner.")] = _COSMO,
-    header: Annotated[
-        bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
-    ] = True,
-    missing: Annotated[
-        Missing, typer.Option(help="Refuse missing values, or drop rows that have one.")
-    ] = Missing.ERROR,
-    scale: Annotated[
-        Scale | None,
-        typer.Option(help="Subtract column means (the default), standardise too, or do neither."),
-    ] = None,
-    refine: Annotated[
-        Refine,
-        typer.Option(
-            help="Keep the optimised weights, prune the learnt order by evidence, or also search "
-            "for a better order; by default what the learner does by itself."
-        ),
-    ] = Refine.AUTO,
-    noise: Annotated[
-        Noise | None, typer.Option(help="What refinement assumes of the noise.")
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(min=0.0, help="Weights up to this are not arcs.")
-    ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the data.")] = None,
-    restarts: Annotated[
-        int | None, typer.Option(min=1, help="Starts, of which the best is kept.")
-    ] = None,
-    device: Annotated[Device | None, typer.Option(help="Where to compute.")] = None,
-    max_time: Annotated[
-        float | None, typer.Option(help="Stop after so many seconds with what there is.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="The same seed gives the same graph; 0 by default.")
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the learner."),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it would cost, and stop.")
-    ] = False,
-    top: Annotated[int, typer.Option(min=0, help="How many arcs to print.")] = 15,
+    table: TableArgument,
+    output: OutputOption = Path("cosmodag-out"),
+    method: MethodOption = _COSMO,
+    header: HeaderOption = True,
+    missing: MissingOption = Missing.ERROR,
+    scale: ScaleOption = None,
+    refine: RefineOption = Refine.AUTO,
+    noise: NoiseOption = None,
+    threshold: ThresholdOption = None,
+    epochs: EpochsOption = None,
+    restarts: RestartsOption = None,
+    device: DeviceOption = None,
+    max_time: MaxTimeOption = None,
+    seed: SeedOption = None,
+    setting: SetOption = None,
+    dry_run: DryRunOption = False,
+    top: TopOption = 15,
     json: JsonOption = False,
 ) -> None:
     """Learn a graph from a table and write it to a folder.
