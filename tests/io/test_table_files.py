@@ -1,6 +1,11 @@
 """Tables from files: what is read, and what is refused in one sentence that names the culprit."""
 
 import csv
+import gzip
+import io
+import os
+import sys
+import threading
 import warnings
 
 import numpy as np
@@ -84,7 +89,7 @@ def test_tsv_parquet_and_npy(tmp_path):
 BAD = {
     "folder": (None, "folder", "is a folder"),
     "missing file": (None, "none.csv", "none.csv' does not exist"),
-    "suffix": ("a,b\n1,2\n", "data.xlsx", ".csv, .tsv, .parquet or .npy"),
+    "suffix": ("a,b\n1,2\n", "data.xlsx", ".csv, .tsv, .parquet or .npy, or save it as CSV"),
     "empty": ("", "data.csv", "data.csv' is empty"),
     "blank": ("\n \n", "data.csv", "data.csv' is empty"),
     "header only": ("a,b\n", "data.csv", "2 column.* and no rows"),
@@ -224,3 +229,53 @@ def test_any_file_is_read_or_refused_but_never_breaks(tmp_path_factory, suffix, 
         return
     assert np.isfinite(table.X).all()
     assert table.X.shape[1] == len(set(table.names)) >= 2
+
+
+def test_a_compressed_csv_is_read(written):
+    content = gzip.compress(b"\xef\xbb\xbfa;b\n1;2\n3;4\n")
+    for name in ("data.csv.gz", "DATA.CSV.GZ"):
+        table = read_table(written(content, name))
+        assert table.names == ["a", "b"]
+        np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
+    tabs = gzip.compress(b"a\tb\n1\t2\n3\t4\n")
+    assert read_table(written(tabs, "data.tsv.gz")).names == ["a", "b"]
+    for broken in (content[:-9], b"a,b\n1,2\n", content[:12] + b"\0\0\0\0" + content[16:]):
+        with pytest.raises(DataError, match="not a whole gzip file"):
+            read_table(written(broken, "data.csv.gz"))
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "npy"])
+def test_standard_input_is_told_by_its_first_bytes(written, monkeypatch, kind):
+    frame = pd.DataFrame({"x0": [1.0, 3.0], "x1": [2.0, 4.0]})
+    content = io.BytesIO()
+    if kind == "npy":
+        np.save(content, frame.to_numpy())
+    elif kind == "parquet":
+        frame.to_parquet(content)
+    else:
+        text = frame.to_csv(index=False).encode()
+        content.write(gzip.compress(text) if kind == "csv.gz" else text)
+    content.seek(0)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(content))
+    table = read_table("-")
+    assert table.names == ["x0", "x1"]
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
+
+
+def test_messages_call_standard_input_so(monkeypatch):
+    for content, words in ((b"", "is empty"), (b"a,b\n1,x\n2,3\n", "'b'"), (b"a\xff,b", "UTF-8")):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        with pytest.raises(DataError, match="standard input") as caught:
+            read_table("-")
+        assert words in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+def test_a_pipe_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(
+        target=(tmp_path / "pipe").write_text, args=("a,b\n1,2\n3,4\n",), daemon=True
+    )
+    writer.start()
+    assert read_table(tmp_path / "pipe").names == ["a", "b"]
+    writer.join(5)

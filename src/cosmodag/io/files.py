@@ -7,11 +7,13 @@ either the old file or the new one.
 
 import contextlib
 import csv
+import gzip
 import os
 import secrets
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, cast
 
 from cosmodag.errors import DataError
 
@@ -30,38 +32,48 @@ __all__ = [
 _SEPARATORS = (";", "\t", ",", "|")
 
 
-def check_file(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that is not a file with something in it."""
+def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
+    """Refuse a path that is not a file with something in it; messages call it ``source``."""
     path = Path(path)
+    source = source or f"'{path}'"
     try:
         if path.is_dir():
-            raise DataError(f"'{path}' is a folder: give the name of a file.")
+            raise DataError(f"{source} is a folder: give the name of a file.")
         if not path.exists():
-            raise DataError(f"'{path}' does not exist: check the path.")
+            raise DataError(f"{source} does not exist: check the path.")
         if path.is_file() and path.stat().st_size == 0:
-            raise DataError(f"'{path}' is empty: it has no columns and no rows.")
+            raise DataError(f"{source} is empty: it has no columns and no rows.")
         if not os.access(path, os.R_OK):
-            raise DataError(f"'{path}' cannot be read: permission denied.")
+            raise DataError(f"{source} cannot be read: permission denied.")
     except OSError as error:
-        raise DataError(f"'{path}' cannot be read: {error.strerror}.") from error
+        raise DataError(f"{source} cannot be read: {error.strerror}.") from error
 
 
 @contextlib.contextmanager
-def opened_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """Open a UTF-8 file for reading, a byte order mark skipped and line ends untouched."""
+def opened_text(path: str | os.PathLike[str], source: str | None = None) -> Iterator[TextIO]:
+    """Open a UTF-8 file for reading, a byte order mark skipped and line ends untouched.
+
+    A file whose name ends in ``.gz`` is decompressed on the way.
+    """
+    source = source or f"'{path}'"
+    is_compressed = Path(path).suffix.lower() == ".gz"
     try:
-        with open(path, encoding="utf-8-sig", newline="") as handle:
-            yield handle
+        with (gzip.open if is_compressed else open)(
+            path, "rt", encoding="utf-8-sig", newline=""
+        ) as handle:
+            yield cast(TextIO, handle)
     except UnicodeDecodeError as error:
         raise DataError(
-            f"'{path}' is not UTF-8 text: save it as UTF-8 (byte {error.start} is not)."
+            f"{source} is not UTF-8 text: save it as UTF-8 (byte {error.start} is not)."
         ) from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{source} is not a whole gzip file: compress it again.") from error
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
+def read_text(path: str | os.PathLike[str], source: str | None = None) -> str:
     """Read the whole of a UTF-8 file, checked by `check_file`."""
-    check_file(path)
-    with opened_text(path) as handle:
+    check_file(path, source)
+    with opened_text(path, source) as handle:
         return handle.read()
 
 

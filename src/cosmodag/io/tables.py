@@ -18,6 +18,7 @@ from cosmodag.errors import DataError
 from cosmodag.io.columns import check_names, not_numbers
 from cosmodag.io.files import check_file, fields, find_separator, opened_text, records_of
 from cosmodag.io.frames import Missing, Table, as_table
+from cosmodag.io.standard_input import given_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +34,9 @@ def read_table(
     Parameters
     ----------
     path : path-like
-        A ``.csv``, ``.tsv``, ``.parquet`` or ``.npy`` file. A CSV is UTF-8; its separator is
-        found among comma, semicolon, tab and vertical bar, and decimals are written with a point.
+        A ``.csv``, ``.tsv``, ``.csv.gz``, ``.tsv.gz``, ``.parquet`` or ``.npy`` file, or ``-`` for
+        standard input. A CSV is UTF-8; its separator is found among comma, semicolon, tab and
+        vertical bar, and decimals are written with a point.
     header : bool
         Whether the first line of a CSV or TSV names the columns; without it they are called
         ``x0, x1, …``.
@@ -59,24 +61,31 @@ def read_table(
     >>> read_table(path).names
     ['dose', 'response']
     """
-    path = Path(path)
-    source = f"'{path}'"
-    suffix = path.suffix.lower()
+    with given_file(path) as (file, source):
+        return _read_file(file, source, header, missing)
+
+
+def _read_file(path: Path, source: str, header: bool, missing: Missing) -> Table:
+    """Read a table by the end of its file's name."""
+    name = path.name.lower()
     readers: dict[str, Any] = {
         ".csv": lambda: _read_text(path, source, None, header),
+        ".csv.gz": lambda: _read_text(path, source, None, header),
         ".tsv": lambda: _read_text(path, source, "\t", header),
+        ".tsv.gz": lambda: _read_text(path, source, "\t", header),
         ".parquet": lambda: _read_parquet(path, source),
         ".npy": lambda: _read_npy(path, source),
     }
-    if path.is_dir() or suffix in readers:
-        check_file(path)
-    if suffix not in readers:
+    reader = next((readers[end] for end in readers if name.endswith(end)), None)
+    if path.is_dir() or reader is not None:
+        check_file(path, source)
+    if reader is None:
         raise DataError(
-            f"{source} is not a table this can read: give a file that ends in .csv, .tsv, "
-            ".parquet or .npy."
+            f"{source} is not a table this can read: give a file that ends in .csv, .tsv, .parquet "
+            "or .npy, or save it as CSV (.csv.gz if compressed)."
         )
     table = as_table(
-        readers[suffix](),
+        reader(),
         missing=missing,
         source=source,
         remedy="fill them in, or drop the rows that hold them with missing='drop' (--missing drop)",
@@ -87,7 +96,7 @@ def read_table(
 def _read_text(path: Path, source: str, separator: str | None, header: bool) -> "pd.DataFrame":
     """Read a CSV or TSV into a data frame that carries its names."""
     try:
-        with opened_text(path) as handle:
+        with opened_text(path, source) as handle:
             records = list(itertools.islice(records_of(handle), 2))
         if not records:
             raise DataError(f"{source} is empty: it has no columns and no rows.")
@@ -150,7 +159,7 @@ def _parse(path: Path, source: str, separator: str, skip: bool) -> "pd.DataFrame
     """Read the records, those after the header if there is one, by pandas."""
     import pandas as pd
 
-    with opened_text(path) as handle, warnings.catch_warnings():
+    with opened_text(path, source) as handle, warnings.catch_warnings():
         warnings.simplefilter("ignore", pd.errors.DtypeWarning)
         if skip:
             next(records_of(handle))
@@ -186,7 +195,7 @@ def _exact_floats(pandas_version: str) -> dict[str, Any]:
 
 def _refuse_ragged(path: Path, source: str, separator: str, width: int | None) -> int:
     """Name the first line with another number of fields than ``width`` (the first line's)."""
-    with opened_text(path) as handle:
+    with opened_text(path, source) as handle:
         reader = csv.reader(handle, delimiter=separator, skipinitialspace=True)
         line = 1
         for record in reader:
