@@ -279,3 +279,61 @@ def test_a_pipe_is_read(tmp_path):
     writer.start()
     assert read_table(tmp_path / "pipe").names == ["a", "b"]
     writer.join(5)
+
+
+MIXED = 'id,dose_a,dose_b,when,"level, mg"\nJo,1,2,May,5\nAl,3,4,June,6\n'
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ({"drop": ["id", "when"]}, ["dose_a", "dose_b", "level, mg"]),
+        ({"drop": ["id,when"]}, ["dose_a", "dose_b", "level, mg"]),
+        ({"drop": ["id, when", "dose_?"], "columns": ["*"]}, ["level, mg"]),
+        ({"columns": ["level, mg", "dose_a"]}, ["dose_a", "level, mg"]),
+        ({"columns": ['dose_a,"level, mg"']}, ["dose_a", "level, mg"]),
+        ({"columns": ["dose_*"]}, ["dose_a", "dose_b"]),
+    ],
+)
+def test_columns_are_chosen_by_name_before_their_values_are_looked_at(written, asked, names):
+    if len(names) == 1:
+        with pytest.raises(DataError, match="one column"):
+            read_table(written(MIXED), **asked)
+        return
+    table = read_table(written(MIXED), **asked)
+    assert table.names == names
+    expected = {"dose_a": [1, 3], "dose_b": [2, 4], "level, mg": [5, 6]}
+    np.testing.assert_array_equal(table.X.T, [expected[name] for name in names])
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"drop": ["Dose_A1"]}, "no column 'Dose_A1': the nearest are 'dose_a', 'dose_b'"),
+        ({"columns": ["dose_a,wen"]}, "no column 'wen': the nearest is 'when'"),
+        ({"columns": ["zzz"]}, "no column 'zzz': it has 'id', 'dose_a'"),
+        ({"drop": ["x*"]}, "no column 'x\\*'"),
+        ({"drop": ["*"]}, "every column of .* is left out"),
+        ({}, "'id' .* leave it out \\(--drop id\\)"),
+    ],
+)
+def test_a_column_that_is_not_there_is_named_with_its_nearest(written, asked, message):
+    with pytest.raises(DataError, match=message):
+        read_table(written(MIXED), **asked)
+
+
+def test_columns_left_out_may_have_no_name_or_a_double_one(written):
+    content = ",a,a,b,c\n0,1,2,3,4\n1,5,6,7,9\n"
+    assert read_table(written(content), columns=["b", "c"]).names == ["b", "c"]
+    with pytest.raises(DataError, match="more than one column named 'a'"):
+        read_table(written(content), columns=["a", "b"])
+
+
+def test_columns_are_chosen_in_every_format(tmp_path):
+    frame = pd.DataFrame({"x0": ["u", "v"], "x1": [1.0, 2.0], "x2": [4.0, 3.0]})
+    frame.to_parquet(tmp_path / "data.parquet")
+    np.save(tmp_path / "data.npy", frame.to_numpy()[:, [1, 1, 2]].astype(float))
+    for name in ("data.parquet", "data.npy"):
+        table = read_table(tmp_path / name, drop=["x0"])
+        assert table.names == ["x1", "x2"]
+        np.testing.assert_array_equal(table.X, [[1, 4], [2, 3]])

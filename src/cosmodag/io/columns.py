@@ -32,7 +32,9 @@ def name_list(names: Sequence[str], most: int = 5) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def not_numbers(name: str, example: object, source: str) -> DataError:
+def not_numbers(
+    name: str, example: object, source: str, leave_out: str = "leave it out"
+) -> DataError:
     """Make the error for a column that is not numeric: its name, a value, and a remedy."""
     text = str(example)
     shown = repr(text if len(text) <= 40 else text[:40] + "…")
@@ -42,8 +44,8 @@ def not_numbers(name: str, example: object, source: str) -> DataError:
             "a comma."
         )
     return DataError(
-        f"column {name!r} of {source} is not numeric (it has the value {shown}): leave it out, or "
-        "code it as numbers first, a category as one 0/1 column per level."
+        f"column {name!r} of {source} is not numeric (it has the value {shown}): {leave_out}, "
+        "or code it as numbers first, a category as one 0/1 column per level."
     )
 
 

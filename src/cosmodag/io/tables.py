@@ -8,13 +8,17 @@ filled with NaN, repeated names are changed) would pass silently.
 import csv
 import itertools
 import os
+import shlex
 import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosmodag.errors import DataError
+from cosmodag.io.choice import choose_columns
 from cosmodag.io.columns import check_names, not_numbers
 from cosmodag.io.files import check_file, fields, find_separator, opened_text, records_of
 from cosmodag.io.frames import Missing, Table, as_table
@@ -25,9 +29,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Missing", "Table", "as_table", "read_table"]
 
+_Choose = Callable[[Sequence[str]], list[int]]
+
 
 def read_table(
-    path: str | os.PathLike[str], header: bool = True, missing: Missing = "error"
+    path: str | os.PathLike[str],
+    header: bool = True,
+    missing: Missing = "error",
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
 ) -> Table:
     r"""Read a table of numbers from a file.
 
@@ -42,6 +53,9 @@ def read_table(
         ``x0, x1, …``.
     missing : {"error", "drop"}
         Refuse missing values, or drop the rows that hold one and warn how many.
+    columns, drop : sequence of str, optional
+        Columns to keep, and columns to leave out, by name: see `choose_columns`. Those left out
+        may hold anything.
 
     Returns
     -------
@@ -62,19 +76,20 @@ def read_table(
     ['dose', 'response']
     """
     with given_file(path) as (file, source):
-        return _read_file(file, source, header, missing)
+        choose = partial(choose_columns, columns=columns, drop=drop, source=source)
+        return _read_file(file, source, header, missing, choose)
 
 
-def _read_file(path: Path, source: str, header: bool, missing: Missing) -> Table:
+def _read_file(path: Path, source: str, header: bool, missing: Missing, choose: _Choose) -> Table:
     """Read a table by the end of its file's name."""
     name = path.name.lower()
     readers: dict[str, Any] = {
-        ".csv": lambda: _read_text(path, source, None, header),
-        ".csv.gz": lambda: _read_text(path, source, None, header),
-        ".tsv": lambda: _read_text(path, source, "\t", header),
-        ".tsv.gz": lambda: _read_text(path, source, "\t", header),
-        ".parquet": lambda: _read_parquet(path, source),
-        ".npy": lambda: _read_npy(path, source),
+        ".csv": lambda: _read_text(path, source, None, header, choose),
+        ".csv.gz": lambda: _read_text(path, source, None, header, choose),
+        ".tsv": lambda: _read_text(path, source, "\t", header, choose),
+        ".tsv.gz": lambda: _read_text(path, source, "\t", header, choose),
+        ".parquet": lambda: _read_parquet(path, source, choose),
+        ".npy": lambda: _read_npy(path, source, choose),
     }
     reader = next((readers[end] for end in readers if name.endswith(end)), None)
     if path.is_dir() or reader is not None:
@@ -93,7 +108,9 @@ def _read_file(path: Path, source: str, header: bool, missing: Missing) -> Table
     return Table(table.X.astype(np.float64, copy=False), table.names)
 
 
-def _read_text(path: Path, source: str, separator: str | None, header: bool) -> "pd.DataFrame":
+def _read_text(
+    path: Path, source: str, separator: str | None, header: bool, choose: _Choose
+) -> "pd.DataFrame":
     """Read a CSV or TSV into a data frame that carries its names."""
     try:
         with opened_text(path, source) as handle:
@@ -103,6 +120,8 @@ def _read_text(path: Path, source: str, separator: str | None, header: bool) -> 
         separator = separator or find_separator(records)
         first = fields(records[0], separator)
         names = _header_names(first, source) if header else _made_up_names(first, source)
+        chosen = choose(names)
+        check_names([names[position] for position in chosen], source)
         frame = _parse(path, source, separator, skip=header)
         if len(frame) == 0:
             frame = frame.reindex(columns=range(len(first)))
@@ -114,6 +133,7 @@ def _read_text(path: Path, source: str, separator: str | None, header: bool) -> 
     except csv.Error as error:
         raise DataError(f"{source} cannot be read as a table: {error}.") from error
     frame.columns = names
+    frame = frame.iloc[:, chosen]
     _refuse_text(frame, source)
     return frame
 
@@ -121,7 +141,6 @@ def _read_text(path: Path, source: str, separator: str | None, header: bool) -> 
 def _header_names(first: list[str], source: str) -> list[str]:
     """Column names from the first record; a record of numbers is taken for a missing header."""
     names = [name.strip() for name in first]
-    check_names(names, source)
     if all(_is_number(name) for name in names) and not _counts_up(names):
         raise DataError(
             f"the first line of {source} holds numbers where column names are expected "
@@ -144,7 +163,12 @@ def _made_up_names(first: list[str], source: str) -> list[str]:
             f"the first line of {source} holds words, such as {texts[0]!r}, although it is said to "
             "have no header: read it with header=True (leave out --no-header)."
         )
-    return [f"x{index}" for index in range(len(first))]
+    return _numbered(len(first))
+
+
+def _numbered(count: int) -> list[str]:
+    """Names of columns that have none."""
+    return [f"x{index}" for index in range(count)]
 
 
 def _is_number(text: str) -> bool:
@@ -221,23 +245,27 @@ def _refuse_text(frame: "pd.DataFrame", source: str) -> None:
         kept = present[[str(value) not in ("True", "False") for value in present]]
         wrong = kept[pd.to_numeric(kept, errors="coerce").isna()]
         if len(wrong):
-            raise not_numbers(str(name), wrong.iloc[0], source)
+            leave_out = f"leave it out (--drop {shlex.quote(str(name))})"
+            raise not_numbers(str(name), wrong.iloc[0], source, leave_out)
 
 
-def _read_parquet(path: Path, source: str) -> Any:
+def _read_parquet(path: Path, source: str, choose: _Choose) -> Any:
     import pandas as pd
 
     try:
-        return pd.read_parquet(path, engine="pyarrow")
+        frame = pd.read_parquet(path, engine="pyarrow")
     except ImportError as error:
         raise DataError(f"{source} needs pyarrow to be read: install it.") from error
     except Exception as error:  # pyarrow raises classes of its own for a broken file
         raise DataError(
             f"{source} is not a Parquet file that can be read: write it again."
         ) from error
+    return frame.iloc[:, choose([str(name) for name in frame.columns])]
 
 
-def _read_npy(path: Path, source: str) -> Any:
+def _read_npy(path: Path, source: str, choose: _Choose) -> Any:
+    import pandas as pd
+
     try:
         array = np.load(path, allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
@@ -246,4 +274,10 @@ def _read_npy(path: Path, source: str) -> Any:
         ) from error
     if not isinstance(array, np.ndarray):
         raise DataError(f"{source} holds several arrays: save a single one with numpy.save.")
-    return array
+    if array.ndim != 2 or array.shape[1] == 0:
+        return array  # refused with all other arrays that are no tables
+    names = _numbered(array.shape[1])
+    chosen = choose(names)
+    if len(chosen) == len(names):
+        return array
+    return pd.DataFrame(array[:, chosen], columns=[names[position] for position in chosen])
