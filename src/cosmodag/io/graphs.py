@@ -1,6 +1,7 @@
 """Graphs to and from files: GraphML, GML, DOT, DAGitty, edge list, adjacency matrix and JSON."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -24,8 +25,9 @@ from cosmodag.io.graph_networkx import (
     parse_graphml,
     parse_json,
 )
+from cosmodag.io.standard_input import given_file
 
-__all__ = ["Graph", "GraphFormat", "read_graph", "write_graph"]
+__all__ = ["Graph", "GraphFormat", "dump_graph", "graph_suffix", "read_graph", "write_graph"]
 
 GraphFormat = Literal["graphml", "gml", "dot", "dagitty", "edges", "adjacency", "json"]
 
@@ -46,6 +48,12 @@ _SUFFIXES = {
     ".dagitty": "dagitty",
     ".csv": "edges",
     ".json": "json",
+}
+_BEGINNINGS = {
+    "graphml": r"<",
+    "json": r"\{",
+    "gml": r"(?i)(creator\b[^\n]*\s+)?graph\s*\[",
+    "dot": r"(?i)(strict\s+)?[a-z]+\b[^,;\n]*\{",
 }
 
 
@@ -93,11 +101,13 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
     Parameters
     ----------
     path : path-like
-        A file in one of the formats of `write_graph`, in UTF-8.
+        A file in one of the formats of `write_graph`, in UTF-8, perhaps compressed (``.gz``), or
+        ``-`` for standard input, whose format is told by how it begins.
     format : str, optional
         As for `write_graph`; a ``.csv`` whose first line names both ends of an arc (``source``
         and ``target``, ``cause`` and ``effect``, ``from`` and ``to`` or ``parent`` and ``child``)
-        is an edge list, any other an adjacency matrix.
+        is an edge list, any other an adjacency matrix. A square matrix of numbers alone has nodes
+        called ``x0, x1, …``.
 
     Returns
     -------
@@ -109,21 +119,54 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
     DataError
         In one sentence, when the file cannot be read as a directed graph.
     """
-    path = Path(path)
-    chosen = _format(path, format)
-    text = read_text(path)
+    with given_file(path) as (file, source):
+        is_pipe = file != Path(path)  # and has no name whose end could tell
+        unpacked = file.with_suffix("") if file.suffix.lower() == ".gz" else file
+        named = _checked(format) if is_pipe else _format(unpacked, format)
+        text = read_text(file, source)
+    chosen = named or _format_of(text)
     if format is None and chosen == "edges" and not is_edge_list(text):
         chosen = "adjacency"
     _, parse = _FORMATS[chosen]
-    return parse(text, f"'{path}'")
+    return parse(text, source)
 
 
-def _format(path: Path, format: str | None) -> str:
+def dump_graph(graph: Graph, format: GraphFormat) -> str:
+    """Write a graph as text in one of the formats of `write_graph`.
+
+    Examples
+    --------
+    >>> print(dump_graph(Graph(["rain", "wet"], [[0, 0.5], [0, 0]]), "edges"), end="")
+    source,target,weight
+    rain,wet,0.5
+    """
+    dump, _ = _FORMATS[_checked(format) or "edges"]
+    return dump(graph)
+
+
+def graph_suffix(format: GraphFormat) -> str:
+    """Return how the names of files in a format end, ``.csv`` for an adjacency matrix too."""
+    return next((end for end, known in _SUFFIXES.items() if known == format), ".csv")
+
+
+def _format_of(text: str) -> str:
+    """Tell a format by how the text begins; what begins like no other is CSV."""
+    first = re.sub(r"(#|//).*", "", text[:2000]).lstrip()
+    return next(
+        (name for name, beginning in _BEGINNINGS.items() if re.match(beginning, first)), "edges"
+    )
+
+
+def _checked(format: str | None) -> str | None:
     if format is not None and format not in _FORMATS:
         raise DataError(
             f"the graph format {format!r} is not known: choose one of {', '.join(_FORMATS)}."
         )
-    chosen = format or _SUFFIXES.get(path.suffix.lower())
+    return format
+
+
+def _format(path: Path, format: str | None) -> str:
+    chosen = _checked(format) or _SUFFIXES.get(path.suffix.lower())
     if chosen is None:
         raise DataError(
             f"the format of '{path}' cannot be told: end its name in one of "
