@@ -292,6 +292,7 @@ MIXED = 'id,dose_a,dose_b,when,"level, mg"\nJo,1,2,May,5\nAl,3,4,June,6\n'
         ({"drop": ["id, when", "dose_?"], "columns": ["*"]}, ["level, mg"]),
         ({"columns": ["level, mg", "dose_a"]}, ["dose_a", "level, mg"]),
         ({"columns": ['dose_a,"level, mg"']}, ["dose_a", "level, mg"]),
+        ({"columns": ["level, mg,dose_a,"]}, ["dose_a", "level, mg"]),
         ({"columns": ["dose_*"]}, ["dose_a", "dose_b"]),
     ],
 )

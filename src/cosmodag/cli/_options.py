@@ -10,13 +10,18 @@ from typing import Annotated
 
 import typer
 
+from cosmodag.cli._completion import complete_column, complete_setting
 from cosmodag.cli._learners import Method
 
 __all__ = [
+    "ColumnsOption",
     "Device",
     "DeviceOption",
+    "DropOption",
     "DryRunOption",
     "EpochsOption",
+    "Format",
+    "FormatOption",
     "HeaderOption",
     "JsonOption",
     "MaxTimeOption",
@@ -26,6 +31,7 @@ __all__ = [
     "Noise",
     "NoiseOption",
     "OutputOption",
+    "QuietOption",
     "Refine",
     "RefineOption",
     "RestartsOption",
@@ -80,8 +86,43 @@ class Device(StrEnum):
     GPU = "gpu"
 
 
+class Format(StrEnum):
+    """How a graph is written."""
+
+    GRAPHML = "graphml"
+    GML = "gml"
+    DOT = "dot"
+    DAGITTY = "dagitty"
+    EDGES = "edges"
+    ADJACENCY = "adjacency"
+    JSON = "json"
+
+
 # The table, and how to read it.
-TableArgument = Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet or .npy file.")]
+TableArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="A .csv, .tsv (both also .gz), .parquet or .npy file; - is standard input."
+    ),
+]
+ColumnsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="NAME,...",
+        help="Use only these columns; patterns such as 'gene_*' too. May be repeated.",
+        autocompletion=complete_column,
+    ),
+]
+DropOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop",
+        metavar="NAME,...",
+        help="Leave these columns out, such as --drop id,date. May be repeated.",
+        autocompletion=complete_column,
+    ),
+]
 HeaderOption = Annotated[
     bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
 ]
@@ -90,7 +131,9 @@ MissingOption = Annotated[
 ]
 
 # The learner, and its parameters that have an option of their own.
-MethodOption = Annotated[Method, typer.Option(help="The learner.")]
+MethodOption = Annotated[
+    Method, typer.Option(help="The learner: 'cosmodag methods' says what each is.")
+]
 ScaleOption = Annotated[
     Scale | None,
     typer.Option(help="Subtract column means (the default), standardise too, or do neither."),
@@ -119,13 +162,30 @@ SeedOption = Annotated[
 ]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the learner."),
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other parameter of the learner: 'cosmodag methods cosmo' lists those of cosmo.",
+        autocompletion=complete_setting,
+    ),
 ]
 
 # What comes out, and where.
 OutputOption = Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")]
+FormatOption = Annotated[
+    list[Format] | None,
+    typer.Option("--format", help="Write the graph in this format too. May be repeated."),
+]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and stop.")]
 TopOption = Annotated[int, typer.Option(min=0, help="How many arcs to print.")]
+QuietOption = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Print errors only, and with --json the result: no notes, no progress.",
+    ),
+]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, for another program to read.")
 ]

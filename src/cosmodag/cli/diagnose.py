@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from cosmodag.cli._options import (
+    ColumnsOption,
+    DropOption,
     HeaderOption,
     JsonOption,
     Missing,
@@ -24,6 +26,8 @@ def diagnose(
         Path | None,
         typer.Option(help="A true or learnt graph, to see whether scale gives its order away."),
     ] = None,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
     header: HeaderOption = True,
     missing: MissingOption = Missing.ERROR,
     json: JsonOption = False,
@@ -36,14 +40,14 @@ def diagnose(
     from cosmodag.diagnose import diagnose as find
     from cosmodag.io import read_graph, read_table
 
-    data = read_table(table, header=header, missing=missing.value)
+    data = read_table(table, header=header, missing=missing.value, columns=columns, drop=drop)
     findings = find(data, graph=None if graph is None else read_graph(graph))
-    rows, columns = data.X.shape
+    rows, variables = data.X.shape
     if json:
         print_json(
             {
                 "rows": rows,
-                "columns": columns,
+                "columns": variables,
                 "findings": [asdict(finding) for finding in findings],
             }
         )
@@ -51,7 +55,11 @@ def diagnose(
     print_table(
         ["finding", "severity", "value", "what it means"],
         [(item.name, item.severity, f"{item.value:.3g}", item.sentence) for item in findings],
-        title=f"{table.name}: {rows} rows, {columns} columns",
+        title=f"{_called(table)}: {rows} rows, {variables} columns",
     )
     warnings = sum(finding.severity == "warning" for finding in findings)
     print_result(f"{warnings} warning(s), {len(findings) - warnings} notice(s).")
+
+
+def _called(table: Path) -> str:
+    return "standard input" if str(table) == "-" else table.name

@@ -10,9 +10,12 @@ import typer
 from cosmodag.cli._cache import keep_compiled_programs
 from cosmodag.cli._learners import Method, make_learner, read_settings
 from cosmodag.cli._options import (
+    ColumnsOption,
     DeviceOption,
+    DropOption,
     DryRunOption,
     EpochsOption,
+    FormatOption,
     HeaderOption,
     JsonOption,
     MaxTimeOption,
@@ -21,6 +24,7 @@ from cosmodag.cli._options import (
     MissingOption,
     NoiseOption,
     OutputOption,
+    QuietOption,
     Refine,
     RefineOption,
     RestartsOption,
@@ -31,8 +35,8 @@ from cosmodag.cli._options import (
     ThresholdOption,
     TopOption,
 )
-from cosmodag.cli._output import print_json, print_result, print_table
-from cosmodag.cli._results import output_folder, strongest_arcs, write_results
+from cosmodag.cli._output import noted_warnings, print_json, print_result, print_table
+from cosmodag.cli._results import check_names_for, output_folder, strongest_arcs, write_results
 from cosmodag.cli._shell import EXIT_INTERRUPTED
 from cosmodag.errors import DataError
 
@@ -49,6 +53,8 @@ def fit(
     table: TableArgument,
     output: OutputOption = Path("cosmodag-out"),
     method: MethodOption = _COSMO,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
     header: HeaderOption = True,
     missing: MissingOption = Missing.ERROR,
     scale: ScaleOption = None,
@@ -61,21 +67,27 @@ def fit(
     max_time: MaxTimeOption = None,
     seed: SeedOption = None,
     setting: SetOption = None,
+    format: FormatOption = None,
     dry_run: DryRunOption = False,
     top: TopOption = 15,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Learn a graph from a table and write it to a folder.
 
     Writes graph.graphml, edges.csv (with what the direction of each arc rests on), adjacency.csv
     (the chosen arcs), weights.csv (all weights that agree with the causal order),
     model.safetensors and run.json, and prints the strongest arcs. W[u, v], row u and column v, is
-    the arc u → v. Options that are left out have the learner's own defaults.
+    the arc u → v. Options that are left out have the learner's own defaults; files of an earlier
+    fit in the same folder are replaced.
     """
     keep_compiled_programs()
     from cosmodag.io.tables import read_table
 
-    data = read_table(table, header=header, missing=missing.value)
+    noted: list[str] = []
+    with noted_warnings(noted, quiet):
+        data = read_table(table, header=header, missing=missing.value, columns=columns, drop=drop)
+    check_names_for(format or [], data.names)
     options = {
         "refine": ("--refine", _refinement(refine)),
         "noise": ("--noise", noise and noise.value),
@@ -90,10 +102,12 @@ def fit(
     model = make_learner(method, options, read_settings(setting or []))
     if refine is Refine.NONE:
         model.set_params(refine=None)
+    if quiet and "verbose" in model.get_params(deep=False):
+        model.set_params(verbose=False)
     if dry_run:
         _print_cost(model, data, json)
         return
-    with output_folder(output):
+    with output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = time.monotonic()
         model.fit(data)
         seconds = time.monotonic() - begin
@@ -112,16 +126,17 @@ def fit(
         "noise_reason": getattr(model, "noise_reason_", None),
         "starts": getattr(model, "refine_report_", None),
         "basis": dict(Counter(model.arrow_basis_)),
+        "warnings": noted,
         "seconds": round(seconds, 3),
     }
-    files = write_results(output, model, data.names, facts)
+    files = write_results(output, model, data.names, facts, format or [])
     arcs = strongest_arcs(model, data.names, top)
     if json:
         print_json({**facts, "strongest": arcs, "files": files})
-    else:
+    elif not quiet:
         rows = [(cause, "→", effect, f"{w:+.3f}", basis) for cause, effect, w, basis in arcs]
-        columns = ["cause", "", "effect", "weight", "direction rests on"]
-        print_table(columns, rows, title="strongest arcs")
+        head = ["cause", "", "effect", "weight", "direction rests on"]
+        print_table(head, rows, title="strongest arcs")
         if facts["noise_reason"]:
             print_result(facts["noise_reason"])
         print_result(

@@ -1,6 +1,5 @@
 """Which columns of a table to keep, by name."""
 
-import csv
 import difflib
 import fnmatch
 from collections.abc import Iterator, Sequence
@@ -26,7 +25,7 @@ def choose_columns(
     columns, drop : sequence of str, optional
         What to keep (everything by default), and what to leave out of that. Each is a name, a
         pattern with ``*``, ``?`` or ``[…]`` as in file names, or several of these between commas;
-        a name that itself holds a comma is taken as it is, or quoted among others.
+        a name may itself hold commas.
     source : str
         How messages call the table.
 
@@ -61,13 +60,17 @@ def _positions(names: Sequence[str], asked: Sequence[str], source: str) -> set[i
 
 
 def _single_names(names: Sequence[str], asked: Sequence[str]) -> Iterator[str]:
-    """Cut lists at their commas, but for what is the name of a column as it stands."""
+    """Cut lists at their commas, but for those within the name of a column."""
     for entry in asked:
-        if entry.strip() in names:
-            yield entry.strip()
-        else:
-            cut = next(csv.reader([entry], skipinitialspace=True), [])
-            yield from (name.strip() for name in cut if name.strip())
+        parts = entry.split(",")
+        while parts:
+            joined = [
+                ",".join(parts[:count]).strip().strip('"') for count in range(len(parts), 0, -1)
+            ]
+            name = next((name for name in joined if name in names), joined[-1])
+            parts = parts[len(parts) - joined.index(name) :]
+            if name:
+                yield name
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
