@@ -1,5 +1,6 @@
 """``cosmodag diagnose``: what a table can and cannot tell."""
 
+from collections import Counter
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -58,5 +59,7 @@ def diagnose(
         [(item.name, item.severity, f"{item.value:.3g}", item.sentence) for item in findings],
         title=f"{table.name}: {rows} rows, {columns} columns",
     )
-    warnings = sum(finding.severity == "warning" for finding in findings)
-    print_result(f"{warnings} warning(s), {len(findings) - warnings} notice(s).")
+    counts = Counter(finding.severity for finding in findings)
+    print_result(
+        ", ".join(f"{counts[kind]} {kind}(s)" for kind in ("error", "warning", "notice")) + "."
+    )
