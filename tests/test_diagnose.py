@@ -15,11 +15,11 @@ from cosmodag.cli import main
 from cosmodag.diagnose import (
     Finding,
     diagnose,
+    heed,
     quick,
     r2_sortability,
     variance_inflation,
     varsortability,
-    heed,
 )
 from cosmodag.errors import DataError, DataWarning, ScaleWarning
 from cosmodag.io import Graph

@@ -54,7 +54,8 @@ def test_nothing_fails_silently(make: Callable[[], StructureLearner], case: Case
             fit(model, data)
         assert not started
         sentence = str(refused.value)
-        assert sentence[-1] == "." and "\n" not in sentence
+        assert sentence[-1] == "."
+        assert "\n" not in sentence
     else:
         caught = fit(model, data)
         assert_answer(model)

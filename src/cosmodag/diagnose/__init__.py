@@ -14,7 +14,6 @@ from cosmodag.diagnose.one_pass import quick
 from cosmodag.diagnose.sortability import r2_sortability, variance_inflation, varsortability
 
 __all__ = [
-    "heed",
     "Finding",
     "diagnose",
     "heed",

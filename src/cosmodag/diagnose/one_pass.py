@@ -57,8 +57,8 @@ def quick(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
     -------
     list of Finding
         Named ``constant``, ``too_large``, ``duplicate``, ``collinear``, ``unusable_scale``,
-        ``scale_ratio``, ``equal_scale``, ``few_rows``, ``outliers`` and ``integer_codes``; those that do not apply
-        are left out.
+        ``scale_ratio``, ``equal_scale``, ``few_rows``, ``outliers`` and ``integer_codes``; those
+        that do not apply are left out.
 
     Examples
     --------
