@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from bad_inputs import CASES, Case
-from learner_catalogue import CATALOGUE
 
 from cosmodag.dags import is_dag
 from cosmodag.errors import CosmodagError, CosmodagWarning
 from cosmodag.learners import StructureLearner
+from learner_catalogue import CATALOGUE
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 every_learner = pytest.mark.parametrize("make", CATALOGUE.values(), ids=CATALOGUE.keys())
