@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io import read_table
-from cosmodag.io.files import records_of
+from cosmodag.io.tables import records_of
 
 
 @pytest.fixture

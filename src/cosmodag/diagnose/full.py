@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.diagnose.findings import Finding
 from cosmodag.diagnose.one_pass import quick
 from cosmodag.diagnose.sortability import explained_variance, r2_sortability, varsortability
-from cosmodag.errors import DataError
-from cosmodag.io.columns import name_list
+from cosmodag.errors import DataError, name_list
 from cosmodag.io.graphs import Graph
 from cosmodag.io.tables import as_table
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.diagnose.collinear import combinations
 from cosmodag.diagnose.findings import Finding
-from cosmodag.io.columns import name_list
+from cosmodag.errors import name_list
 
 __all__ = ["EQUAL_SCALE", "FAR", "LARGE", "LEVELS", "SCALE_RATIO", "quick"]
 

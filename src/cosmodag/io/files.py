@@ -1,4 +1,4 @@
-"""Files whole or not at all, what can go wrong said in one sentence, and records of CSV files.
+"""Files whole or not at all: text, bytes, and the arrays and facts of a fitted model.
 
 A file is written under a temporary name in the folder where it will stand, flushed to the disk,
 and renamed; a rename within one folder is atomic, so that a crash, a full disk or Ctrl-C leaves
@@ -6,28 +6,29 @@ either the old file or the new one.
 """
 
 import contextlib
-import csv
+import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 
 __all__ = [
     "check_file",
-    "fields",
-    "find_separator",
     "opened_text",
+    "read_model",
     "read_text",
-    "records_of",
     "write_bytes",
+    "write_model",
     "write_text",
 ]
 
-# A comma comes after the semicolon: in 'a;b' over '1,5;2,5' the commas are decimal marks.
-_SEPARATORS = (";", "\t", ",", "|")
+_MODEL_FORMAT = "cosmodag-model-1"
 
 
 def check_file(path: str | os.PathLike[str]) -> None:
@@ -89,15 +90,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write ``data`` to ``path``, all of it or nothing.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to make or replace; its folder must exist.
-    data : bytes
-        What the file is to hold.
-    """
+    """Write ``data`` to ``path``, all of it or nothing; the folder must exist."""
     # A link is followed, so that it stays a link to the file that is replaced.
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -140,52 +133,45 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def records_of(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the text of each record that is not blank; quoted fields may hold line ends.
+def write_model(
+    path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
+) -> None:
+    """Write arrays, and facts that JSON can hold or that are NumPy scalars, atomically.
 
-    A quote that is still open after as many characters as a field may have is refused, so that a
-    lone one does not swallow the file.
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.safetensors"
+    >>> write_model(path, {"weights": np.eye(2)}, {"learner": "Cosmo"})
+    >>> arrays, facts = read_model(path)
+    >>> arrays["weights"].tolist(), facts
+    ([[1.0, 0.0], [0.0, 1.0]], {'learner': 'Cosmo'})
     """
-    pending: list[str] = []
-    is_open = False
-    characters = 0
-    for line in lines:
-        pending.append(line)
-        quotes = line.count('"')
-        is_open ^= quotes % 2 == 1
-        characters = 0 if quotes else characters + len(line)
-        if is_open and characters > csv.field_size_limit():
-            raise csv.Error("a quotation mark is opened and never closed")
-        if not is_open:
-            yield from _unless_blank(pending)
-            pending = []
-    yield from _unless_blank(pending)
+    from safetensors.numpy import save
+
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    metadata = {"format": _MODEL_FORMAT, "facts": json.dumps(dict(facts), default=_plain)}
+    write_bytes(path, save(contiguous, metadata))
 
 
-def _unless_blank(lines: list[str]) -> Iterator[str]:
-    record = "".join(lines)
-    if record.strip():
-        yield record
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be saved: it is a {type(value).__name__}, not plain data.")
 
 
-def find_separator(records: Sequence[str]) -> str:
-    """Find the separator that cuts the first records into the same number (> 1) of fields."""
-    counts = {
-        separator: [_count(record, separator) for record in records] for separator in _SEPARATORS
-    }
-    for separator in _SEPARATORS:
-        if counts[separator][0] > 1 and len(set(counts[separator])) == 1:
-            return separator
-    return max((",", ";", "\t", "|"), key=lambda separator: counts[separator][0])
+def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Read what :func:`write_model` wrote: the arrays and the facts."""
+    from safetensors import SafetensorError, safe_open
 
-
-def _count(record: str, separator: str) -> int:
+    path = Path(path)
+    check_file(path)
     try:
-        return len(fields(record, separator))
-    except csv.Error:  # a line end that only another separator leaves within quotes
-        return 0
-
-
-def fields(record: str, separator: str) -> list[str]:
-    """Cut one record into its fields."""
-    return next(csv.reader([record], delimiter=separator, skipinitialspace=True))
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError:
+        raise DataError(f"'{path}' is not a saved model, or it is damaged.") from None
+    if metadata.get("format") != _MODEL_FORMAT:
+        raise DataError(f"'{path}' was not written by cosmodag, or by a version not known here.")
+    return arrays, json.loads(metadata["facts"])

@@ -9,20 +9,23 @@ import csv
 import itertools
 import os
 import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.io.columns import check_names, not_numbers
-from cosmodag.io.files import check_file, fields, find_separator, opened_text, records_of
-from cosmodag.io.frames import Missing, Table, as_table
+from cosmodag.io.files import check_file, opened_text
+from cosmodag.io.frames import Missing, Table, as_table, check_names, not_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Missing", "Table", "as_table", "read_table"]
+__all__ = ["Table", "as_table", "fields", "find_separator", "read_table", "records_of"]
+
+# A comma comes after the semicolon: in 'a;b' over '1,5;2,5' the commas are decimal marks.
+_SEPARATORS = (";", "\t", ",", "|")
 
 
 def read_table(
@@ -238,3 +241,54 @@ def _read_npy(path: Path, source: str) -> Any:
     if not isinstance(array, np.ndarray):
         raise DataError(f"{source} holds several arrays: save a single one with numpy.save.")
     return array
+
+
+def records_of(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the text of each record that is not blank; quoted fields may hold line ends.
+
+    A quote that is still open after as many characters as a field may have is refused, so that a
+    lone one does not swallow the file.
+    """
+    pending: list[str] = []
+    is_open = False
+    characters = 0
+    for line in lines:
+        pending.append(line)
+        quotes = line.count('"')
+        is_open ^= quotes % 2 == 1
+        characters = 0 if quotes else characters + len(line)
+        if is_open and characters > csv.field_size_limit():
+            raise csv.Error("a quotation mark is opened and never closed")
+        if not is_open:
+            yield from _unless_blank(pending)
+            pending = []
+    yield from _unless_blank(pending)
+
+
+def _unless_blank(lines: list[str]) -> Iterator[str]:
+    record = "".join(lines)
+    if record.strip():
+        yield record
+
+
+def find_separator(records: Sequence[str]) -> str:
+    """Find the separator that cuts the first records into the same number (> 1) of fields."""
+    counts = {
+        separator: [_count(record, separator) for record in records] for separator in _SEPARATORS
+    }
+    for separator in _SEPARATORS:
+        if counts[separator][0] > 1 and len(set(counts[separator])) == 1:
+            return separator
+    return max((",", ";", "\t", "|"), key=lambda separator: counts[separator][0])
+
+
+def _count(record: str, separator: str) -> int:
+    try:
+        return len(fields(record, separator))
+    except csv.Error:  # a line end that only another separator leaves within quotes
+        return 0
+
+
+def fields(record: str, separator: str) -> list[str]:
+    """Cut one record into its fields."""
+    return next(csv.reader([record], delimiter=separator, skipinitialspace=True))
