@@ -1,5 +1,6 @@
 """``cosmodag diagnose``: what a table can and cannot tell."""
 
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -57,8 +58,10 @@ def diagnose(
         [(item.name, item.severity, f"{item.value:.3g}", item.sentence) for item in findings],
         title=f"{_called(table)}: {rows} rows, {variables} columns",
     )
-    warnings = sum(finding.severity == "warning" for finding in findings)
-    print_result(f"{warnings} warning(s), {len(findings) - warnings} notice(s).")
+    counts = Counter(finding.severity for finding in findings)
+    print_result(
+        ", ".join(f"{counts[kind]} {kind}(s)" for kind in ("error", "warning", "notice")) + "."
+    )
 
 
 def _called(table: Path) -> str:

@@ -4,8 +4,7 @@ import difflib
 import fnmatch
 from collections.abc import Iterator, Sequence
 
-from cosmodag.errors import DataError
-from cosmodag.io.columns import name_list
+from cosmodag.errors import DataError, name_list
 
 __all__ = ["choose_columns", "nearest"]
 

@@ -1,4 +1,4 @@
-"""Files whole or not at all, what can go wrong said in one sentence, and records of CSV files.
+"""Files whole or not at all: text, records of CSV, and the arrays and facts of a fitted model.
 
 A file is written under a temporary name in the folder where it will stand, flushed to the disk,
 and renamed; a rename within one folder is atomic, so that a crash, a full disk or Ctrl-C leaves
@@ -8,12 +8,19 @@ either the old file or the new one.
 import contextlib
 import csv
 import gzip
+import json
 import os
 import secrets
+import shutil
+import sys
+import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO, cast
+from typing import Any, TextIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 
@@ -21,15 +28,22 @@ __all__ = [
     "check_file",
     "fields",
     "find_separator",
+    "given_file",
     "opened_text",
+    "read_model",
     "read_text",
     "records_of",
     "write_bytes",
+    "write_model",
     "write_text",
 ]
 
 # A comma comes after the semicolon: in 'a;b' over '1,5;2,5' the commas are decimal marks.
 _SEPARATORS = (";", "\t", ",", "|")
+_MODEL_FORMAT = "cosmodag-model-1"
+_STANDARD_INPUT = "-"
+# How files that are no text begin, and the ends of their names.
+_BEGINNINGS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"\x1f\x8b": ".csv.gz"}
 
 
 def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
@@ -47,6 +61,29 @@ def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
             raise DataError(f"{source} cannot be read: permission denied.")
     except OSError as error:
         raise DataError(f"{source} cannot be read: {error.strerror}.") from error
+
+
+@contextlib.contextmanager
+def given_file(path: str | os.PathLike[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the file a path stands for, and how messages call it.
+
+    ``-`` is standard input. It, and a pipe, are copied to a temporary file, because readers go
+    back to the beginning; the end of its name is what the first bytes say, ``.csv`` for text.
+    """
+    is_standard_input = os.fspath(path) == _STANDARD_INPUT
+    if not is_standard_input and not Path(path).is_fifo():
+        yield Path(path), f"'{path}'"
+        return
+    with tempfile.TemporaryDirectory(prefix="cosmodag-") as folder:
+        spooled = Path(folder) / "input"
+        with open(spooled, "wb") as copy, contextlib.ExitStack() as stack:
+            pipe = sys.stdin.buffer if is_standard_input else stack.enter_context(open(path, "rb"))
+            shutil.copyfileobj(pipe, copy)
+        with open(spooled, "rb") as copy:
+            first = copy.read(8)
+        end = next((end for mark, end in _BEGINNINGS.items() if first.startswith(mark)), ".csv")
+        source = "standard input" if is_standard_input else f"'{path}'"
+        yield spooled.rename(spooled.with_name(spooled.name + end)), source
 
 
 @contextlib.contextmanager
@@ -101,15 +138,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write ``data`` to ``path``, all of it or nothing.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to make or replace; its folder must exist.
-    data : bytes
-        What the file is to hold.
-    """
+    """Write ``data`` to ``path``, all of it or nothing; the folder must exist."""
     # A link is followed, so that it stays a link to the file that is replaced.
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -150,6 +179,50 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def write_model(
+    path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
+) -> None:
+    """Write arrays, and facts that JSON can hold or that are NumPy scalars, atomically.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.safetensors"
+    >>> write_model(path, {"weights": np.eye(2)}, {"learner": "Cosmo"})
+    >>> arrays, facts = read_model(path)
+    >>> arrays["weights"].tolist(), facts
+    ([[1.0, 0.0], [0.0, 1.0]], {'learner': 'Cosmo'})
+    """
+    from safetensors.numpy import save
+
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    metadata = {"format": _MODEL_FORMAT, "facts": json.dumps(dict(facts), default=_plain)}
+    write_bytes(path, save(contiguous, metadata))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be saved: it is a {type(value).__name__}, not plain data.")
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Read what :func:`write_model` wrote: the arrays and the facts."""
+    from safetensors import SafetensorError, safe_open
+
+    path = Path(path)
+    check_file(path)
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError:
+        raise DataError(f"'{path}' is not a saved model, or it is damaged.") from None
+    if metadata.get("format") != _MODEL_FORMAT:
+        raise DataError(f"'{path}' was not written by cosmodag, or by a version not known here.")
+    return arrays, json.loads(metadata["facts"])
 
 
 def records_of(lines: Iterable[str]) -> Iterator[str]:

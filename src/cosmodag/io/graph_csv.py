@@ -9,9 +9,9 @@ import re
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.io.columns import check_names
 from cosmodag.io.digraph import Graph, graph_from_names, number
 from cosmodag.io.files import fields, find_separator, records_of
+from cosmodag.io.frames import check_names
 
 __all__ = ["dump_adjacency", "dump_edges", "is_edge_list", "parse_adjacency", "parse_edges"]
 
@@ -71,11 +71,15 @@ def is_edge_list(text: str) -> bool:
     The first line of a matrix starts with an empty cell, or holds variables only.
     """
     try:
-        records = list(itertools.islice(records_of(io.StringIO(text, newline="")), 2))
+        records = _first_records(text)
         first = fields(records[0], find_separator(records)) if records else [""]
     except csv.Error:  # said when the file is read
         return False
     return first[0].strip() != "" and _end_columns(first) is not None
+
+
+def _first_records(text: str) -> list[str]:
+    return list(itertools.islice(records_of(io.StringIO(text, newline="")), 2))
 
 
 def _end_columns(header: list[str]) -> tuple[int, int] | None:
@@ -89,7 +93,7 @@ def _end_columns(header: list[str]) -> tuple[int, int] | None:
 def _rows(text: str, source: str) -> list[list[str]]:
     """Cut a CSV into fields; blanks around a field count only within quotes."""
     try:
-        records = list(itertools.islice(records_of(io.StringIO(text, newline="")), 2))
+        records = _first_records(text)
         if not records:
             raise DataError(f"{source} is empty: it holds no graph.")
         separator = find_separator(records)
@@ -130,10 +134,7 @@ def parse_edges(text: str, source: str) -> Graph:
         if end:
             value = 1.0 if weight is None else number(row[weight], source)
             arcs.append((start, end, value))
-    return graph_from_names(
-        list(nodes), [arc[0] for arc in arcs], [arc[1] for arc in arcs], [arc[2] for arc in arcs],
-        source,
-    )  # fmt: skip
+    return graph_from_names(list(nodes), arcs, source)
 
 
 def parse_adjacency(text: str, source: str) -> Graph:

@@ -19,15 +19,20 @@ import numpy as np
 
 from cosmodag.errors import DataError
 from cosmodag.io.choice import choose_columns
-from cosmodag.io.columns import check_names, not_numbers
-from cosmodag.io.files import check_file, fields, find_separator, opened_text, records_of
-from cosmodag.io.frames import Missing, Table, as_table
-from cosmodag.io.standard_input import given_file
+from cosmodag.io.files import (
+    check_file,
+    fields,
+    find_separator,
+    given_file,
+    opened_text,
+    records_of,
+)
+from cosmodag.io.frames import Missing, Table, as_table, check_names, not_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Missing", "Table", "as_table", "read_table"]
+__all__ = ["Table", "as_table", "read_table"]
 
 _Choose = Callable[[Sequence[str]], list[int]]
 
