@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from cosmodag.cli._completion import complete_column, complete_setting
+from cosmodag.cli._completion import complete_setting
 from cosmodag.cli._learners import Method
 
 __all__ = [
@@ -111,7 +111,6 @@ ColumnsOption = Annotated[
         "--columns",
         metavar="NAME,...",
         help="Use only these columns; patterns such as 'gene_*' too. May be repeated.",
-        autocompletion=complete_column,
     ),
 ]
 DropOption = Annotated[
@@ -120,7 +119,6 @@ DropOption = Annotated[
         "--drop",
         metavar="NAME,...",
         help="Leave these columns out, such as --drop id,date. May be repeated.",
-        autocompletion=complete_column,
     ),
 ]
 HeaderOption = Annotated[

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 _COSMO = Method("cosmo")
+_FORMAT = "cosmodag-fit-1"  # described in docs/schemas/fit.schema.json
 
 
 def fit(
@@ -112,6 +113,7 @@ def fit(
         model.fit(data)
         seconds = time.monotonic() - begin
     facts = {
+        "format": _FORMAT,
         "table": str(table),
         "rows": len(data.X),
         "variables": len(data.names),
