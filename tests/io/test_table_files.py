@@ -338,3 +338,31 @@ def test_columns_are_chosen_in_every_format(tmp_path):
         table = read_table(tmp_path / name, drop=["x0"])
         assert table.names == ["x1", "x2"]
         np.testing.assert_array_equal(table.X, [[1, 4], [2, 3]])
+
+
+def test_a_separator_at_the_end_of_every_line_makes_no_column(written):
+    assert read_table(written("a,b,\n1,2,\n3,4,\n")).names == ["a", "b"]
+    with pytest.raises(DataError, match="column 3 of"):
+        read_table(written("a,b,\n1,2,\n3,4,5\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b,c\n1,2,\n3,4,\n", "no values in 'c': leave empty columns out \\(--drop c\\)"),
+        ('a,b\n"1,304.5",2\n3,4\n', "'1,304.5': write numbers without thousands separators"),
+        ("a;b\n1'304.5;2\n3;4\n", "without thousands separators"),
+        ("a;b\n1.304,5;2\n3;4\n", "write decimals with a point"),
+        ("a,b\n12%,2\n3,4\n", "without a percent sign"),
+        ("a,b\n-,2\n3,4\n", "'-': leave the cell empty where a value is missing"),
+        ("a,b\n n.a. ,2\n3,4\n", "leave the cell empty"),
+        ("a b\n1 2\n3 4\n", "separates its fields by blanks"),
+        ("My table\na,b\n1,2\n", "line 2 .*a title or comment above the names has to go"),
+        ("größe,b\n1,2\n".encode("latin-1"), "in Excel as 'CSV UTF-8'"),
+        ("a,b\n1,2\n".encode("utf-16"), "not UTF-8 text"),
+    ],
+)
+def test_the_remedy_fits_what_is_wrong(written, content, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read_table(written(content))
+    assert "\n" not in str(caught.value)

@@ -38,7 +38,7 @@ def make_learner(
     settings : dict
         Parameters given by ``--set``.
     """
-    from cosmodag.io.choice import nearest
+    from cosmodag.io.columns import nearest
 
     learner = entry_of(method).load()
     known = learner._get_param_names()

@@ -101,7 +101,8 @@ def opened_text(path: str | os.PathLike[str], source: str | None = None) -> Iter
             yield cast(TextIO, handle)
     except UnicodeDecodeError as error:
         raise DataError(
-            f"{source} is not UTF-8 text: save it as UTF-8 (byte {error.start} is not)."
+            f"{source} is not UTF-8 text: save it as UTF-8, in Excel as 'CSV UTF-8' (byte "
+            f"{error.start} is not)."
         ) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{source} is not a whole gzip file: compress it again.") from error

@@ -8,7 +8,6 @@ filled with NaN, repeated names are changed) would pass silently.
 import csv
 import itertools
 import os
-import shlex
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.io.choice import choose_columns
+from cosmodag.io.columns import check_names, choose_columns, refuse_empty, refuse_text
 from cosmodag.io.files import (
     check_file,
     fields,
@@ -27,7 +26,7 @@ from cosmodag.io.files import (
     opened_text,
     records_of,
 )
-from cosmodag.io.frames import Missing, Table, as_table, check_names, not_numbers
+from cosmodag.io.frames import Missing, Table, as_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +125,7 @@ def _read_text(
         first = fields(records[0], separator)
         names = _header_names(first, source) if header else _made_up_names(first, source)
         chosen = choose(names)
-        check_names([names[position] for position in chosen], source)
+        _refuse_blanks(records, separator, source)
         frame = _parse(path, source, separator, skip=header)
         if len(frame) == 0:
             frame = frame.reindex(columns=range(len(first)))
@@ -138,9 +137,23 @@ def _read_text(
     except csv.Error as error:
         raise DataError(f"{source} cannot be read as a table: {error}.") from error
     frame.columns = names
+    # A separator at the end of every line makes a column of nothing: no name, no value.
+    chosen = [each for each in chosen if names[each] or frame.iloc[:, each].notna().any()]
+    check_names([names[each] for each in chosen], source)
     frame = frame.iloc[:, chosen]
-    _refuse_text(frame, source)
+    refuse_text(frame, source)
+    refuse_empty(frame, source)
     return frame
+
+
+def _refuse_blanks(records: list[str], separator: str, source: str) -> None:
+    """Refuse numbers between blanks, which would be read as one column of text."""
+    last = records[-1]
+    cut = last.split()
+    if len(fields(last, separator)) == 1 and len(cut) > 1 and all(map(_is_number, cut)):
+        raise DataError(
+            f"{source} separates its fields by blanks: separate them by commas or tabs."
+        )
 
 
 def _header_names(first: list[str], source: str) -> list[str]:
@@ -231,27 +244,13 @@ def _refuse_ragged(path: Path, source: str, separator: str, width: int | None) -
             if record and width is None:
                 width = len(record)
             if record and len(record) != width:
+                title = " (a title or comment above the names has to go)" if width == 1 else ""
                 raise DataError(
                     f"line {line} of {source} has {len(record)} field(s) where {width} are "
-                    "expected: give every line as many fields as the first."
+                    f"expected: give every line as many fields as the first{title}."
                 )
             line = reader.line_num + 1
     return width or 0
-
-
-def _refuse_text(frame: "pd.DataFrame", source: str) -> None:
-    """Name the first column of a CSV that did not parse as numbers, with the value at fault."""
-    import pandas as pd
-
-    for name, column in frame.items():
-        if pd.api.types.is_numeric_dtype(column.dtype):
-            continue
-        present = column.dropna()
-        kept = present[[str(value) not in ("True", "False") for value in present]]
-        wrong = kept[pd.to_numeric(kept, errors="coerce").isna()]
-        if len(wrong):
-            leave_out = f"leave it out (--drop {shlex.quote(str(name))})"
-            raise not_numbers(str(name), wrong.iloc[0], source, leave_out)
 
 
 def _read_parquet(path: Path, source: str, choose: _Choose) -> Any:
