@@ -3,6 +3,7 @@
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from cosmodag.cli._parameters import parameters_of
 from cosmodag.errors import DataError
 from cosmodag.learners.registry import LEARNERS, Entry
 
@@ -54,8 +55,17 @@ def make_learner(
                 f"--set names '{name}', which is no parameter of {method.value}: "
                 f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
             )
+    types = {parameter.name: parameter.type for parameter in parameters_of(entry_of(method))}
+    settings = {name: _as_type(value, types[name]) for name, value in settings.items()}
     start = {"random_state": 0} if "random_state" in known else {}
     return learner(**{**start, **{name: value for name, (_, value) in given.items()}, **settings})
+
+
+def _as_type(value: Any, type_: str) -> Any:
+    """Take a single number for a tuple of one, and ``none`` for a word where that is a choice."""
+    if type_.startswith("tuple") and isinstance(value, int):
+        return (value,)
+    return "none" if value is None and '"none"' in type_ else value
 
 
 def read_settings(assignments: list[str]) -> dict[str, Any]:

@@ -31,10 +31,10 @@ def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
     except (FileExistsError, NotADirectoryError):
         raise DataError(f"The output '{folder}' is not a folder: give another one.") from None
     _check_writable(folder)
-    if (folder / "run.json").exists() and not quiet:
-        say(f"note: '{folder}' holds an earlier fit, whose files are replaced.")
     try:
         yield
+        if (folder / "run.json").exists() and not quiet:
+            say(f"note: '{folder}' holds an earlier fit, whose files are replaced.")
     except BaseException:
         if is_new and not any(folder.iterdir()):
             folder.rmdir()
