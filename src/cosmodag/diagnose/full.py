@@ -13,6 +13,8 @@ from cosmodag.errors import DataError, name_list
 from cosmodag.io.graphs import Graph
 from cosmodag.io.tables import as_table
 
+_SEVERITIES = ("error", "warning", "notice")
+
 __all__ = ["DEPENDENT", "NEARLY_DEPENDENT", "SORTED", "diagnose"]
 
 # 1 − R² of a column given the others: about the rounding error of a correlation matrix, and high.
@@ -80,7 +82,7 @@ def diagnose(
             findings += _sorted_by_variance(varsortability(X, arcs))
         if len(X) > X.shape[1]:
             findings += _sorted_by_r2(r2_sortability(X, arcs))
-    return sorted(findings, key=lambda finding: finding.severity == "notice")
+    return sorted(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
 
 
 def _variance_order(deviations: NDArray[np.float64], names: list[str]) -> Iterator[Finding]:

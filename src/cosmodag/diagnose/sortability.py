@@ -112,7 +112,7 @@ def variance_inflation(
     centred = X - np.mean(X, axis=0, dtype=np.float64)
     standard = centred / np.where(deviations > 0, deviations, 1.0)
     values, vectors = np.linalg.eigh(standard.T @ standard / len(X))
-    values = np.maximum(values, smallest * values[-1])
+    values = np.maximum(values, max(smallest * values[-1], np.finfo(float).tiny))
     # A constant column is explained by none: its row of C is zero, and the ridge alone is left.
     return np.where(deviations > 0, (vectors**2 / values).sum(axis=1), 1.0)
 

@@ -1,4 +1,4 @@
-"""Files whole or not at all: text, bytes, and the arrays and facts of a fitted model.
+"""Files whole or not at all: text, records of CSV, and the arrays and facts of a fitted model.
 
 A file is written under a temporary name in the folder where it will stand, flushed to the disk,
 and renamed; a rename within one folder is atomic, so that a crash, a full disk or Ctrl-C leaves
@@ -6,12 +6,18 @@ either the old file or the new one.
 """
 
 import contextlib
+import csv
+import gzip
 import json
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,49 +26,92 @@ from cosmodag.errors import DataError
 
 __all__ = [
     "check_file",
+    "fields",
+    "find_separator",
+    "given_file",
     "opened_text",
     "read_model",
     "read_text",
+    "records_of",
     "write_bytes",
     "write_model",
     "write_text",
 ]
 
+# A comma comes after the semicolon: in 'a;b' over '1,5;2,5' the commas are decimal marks.
+_SEPARATORS = (";", "\t", ",", "|")
 _MODEL_FORMAT = "cosmodag-model-1"
+_STANDARD_INPUT = "-"
+# How files that are no text begin, and the ends of their names.
+_BEGINNINGS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"\x1f\x8b": ".csv.gz"}
 
 
-def check_file(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that is not a file with something in it."""
+def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
+    """Refuse a path that is not a file with something in it; messages call it ``source``."""
     path = Path(path)
+    source = source or f"'{path}'"
     try:
         if path.is_dir():
-            raise DataError(f"'{path}' is a folder: give the name of a file.")
+            raise DataError(f"{source} is a folder: give the name of a file.")
         if not path.exists():
-            raise DataError(f"'{path}' does not exist: check the path.")
+            raise DataError(f"{source} does not exist: check the path.")
         if path.is_file() and path.stat().st_size == 0:
-            raise DataError(f"'{path}' is empty: it has no columns and no rows.")
+            raise DataError(f"{source} is empty: it has no columns and no rows.")
         if not os.access(path, os.R_OK):
-            raise DataError(f"'{path}' cannot be read: permission denied.")
+            raise DataError(f"{source} cannot be read: permission denied.")
     except OSError as error:
-        raise DataError(f"'{path}' cannot be read: {error.strerror}.") from error
+        raise DataError(f"{source} cannot be read: {error.strerror}.") from error
 
 
 @contextlib.contextmanager
-def opened_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """Open a UTF-8 file for reading, a byte order mark skipped and line ends untouched."""
+def given_file(path: str | os.PathLike[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the file a path stands for, and how messages call it.
+
+    ``-`` is standard input. It, and a pipe, are copied to a temporary file, because readers go
+    back to the beginning; the end of its name is what the first bytes say, ``.csv`` for text.
+    """
+    is_standard_input = os.fspath(path) == _STANDARD_INPUT
+    if not is_standard_input and not Path(path).is_fifo():
+        yield Path(path), f"'{path}'"
+        return
+    with tempfile.TemporaryDirectory(prefix="cosmodag-") as folder:
+        spooled = Path(folder) / "input"
+        with open(spooled, "wb") as copy, contextlib.ExitStack() as stack:
+            pipe = sys.stdin.buffer if is_standard_input else stack.enter_context(open(path, "rb"))
+            shutil.copyfileobj(pipe, copy)
+        with open(spooled, "rb") as copy:
+            first = copy.read(8)
+        end = next((end for mark, end in _BEGINNINGS.items() if first.startswith(mark)), ".csv")
+        source = "standard input" if is_standard_input else f"'{path}'"
+        yield spooled.rename(spooled.with_name(spooled.name + end)), source
+
+
+@contextlib.contextmanager
+def opened_text(path: str | os.PathLike[str], source: str | None = None) -> Iterator[TextIO]:
+    """Open a UTF-8 file for reading, a byte order mark skipped and line ends untouched.
+
+    A file whose name ends in ``.gz`` is decompressed on the way.
+    """
+    source = source or f"'{path}'"
+    is_compressed = Path(path).suffix.lower() == ".gz"
     try:
-        with open(path, encoding="utf-8-sig", newline="") as handle:
-            yield handle
+        with (gzip.open if is_compressed else open)(
+            path, "rt", encoding="utf-8-sig", newline=""
+        ) as handle:
+            yield cast(TextIO, handle)
     except UnicodeDecodeError as error:
         raise DataError(
-            f"'{path}' is not UTF-8 text: save it as UTF-8 (byte {error.start} is not)."
+            f"{source} is not UTF-8 text: save it as UTF-8, in Excel as 'CSV UTF-8' (byte "
+            f"{error.start} is not)."
         ) from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{source} is not a whole gzip file: compress it again.") from error
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
+def read_text(path: str | os.PathLike[str], source: str | None = None) -> str:
     """Read the whole of a UTF-8 file, checked by `check_file`."""
-    check_file(path)
-    with opened_text(path) as handle:
+    check_file(path, source)
+    with opened_text(path, source) as handle:
         return handle.read()
 
 
@@ -175,3 +224,54 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], d
     if metadata.get("format") != _MODEL_FORMAT:
         raise DataError(f"'{path}' was not written by cosmodag, or by a version not known here.")
     return arrays, json.loads(metadata["facts"])
+
+
+def records_of(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the text of each record that is not blank; quoted fields may hold line ends.
+
+    A quote that is still open after as many characters as a field may have is refused, so that a
+    lone one does not swallow the file.
+    """
+    pending: list[str] = []
+    is_open = False
+    characters = 0
+    for line in lines:
+        pending.append(line)
+        quotes = line.count('"')
+        is_open ^= quotes % 2 == 1
+        characters = 0 if quotes else characters + len(line)
+        if is_open and characters > csv.field_size_limit():
+            raise csv.Error("a quotation mark is opened and never closed")
+        if not is_open:
+            yield from _unless_blank(pending)
+            pending = []
+    yield from _unless_blank(pending)
+
+
+def _unless_blank(lines: list[str]) -> Iterator[str]:
+    record = "".join(lines)
+    if record.strip():
+        yield record
+
+
+def find_separator(records: Sequence[str]) -> str:
+    """Find the separator that cuts the first records into the same number (> 1) of fields."""
+    counts = {
+        separator: [_count(record, separator) for record in records] for separator in _SEPARATORS
+    }
+    for separator in _SEPARATORS:
+        if counts[separator][0] > 1 and len(set(counts[separator])) == 1:
+            return separator
+    return max((",", ";", "\t", "|"), key=lambda separator: counts[separator][0])
+
+
+def _count(record: str, separator: str) -> int:
+    try:
+        return len(fields(record, separator))
+    except csv.Error:  # a line end that only another separator leaves within quotes
+        return 0
+
+
+def fields(record: str, separator: str) -> list[str]:
+    """Cut one record into its fields."""
+    return next(csv.reader([record], delimiter=separator, skipinitialspace=True))

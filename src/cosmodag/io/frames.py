@@ -4,9 +4,7 @@ Every check is made once, in O(n·d), and a table that cannot be used is refused
 """
 
 import math
-import re
 import warnings
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning, name_list
+from cosmodag.io.columns import check_names, not_numbers
 
-__all__ = ["Missing", "Table", "as_table", "check_names", "not_numbers"]
+__all__ = ["Missing", "Table", "as_table"]
 
 Missing = Literal["error", "drop"]
-
-_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,}(\.\d{3})*,\d+")
 
 
 @dataclass(frozen=True)
@@ -138,6 +135,11 @@ def _matrix_and_names(data: Any, source: str) -> tuple[NDArray[Any], list[str] |
 
 def _from_array(data: Any, source: str) -> NDArray[Any]:
     """Turn an array or nested list into floats, float32 and float64 untouched."""
+    if np.ma.is_masked(data):
+        raise DataError(
+            f"{source} is a masked array with {np.ma.count_masked(data)} masked values, which are "
+            "missing: fill them in (filled(numpy.nan) marks them), or leave those rows out."
+        )
     try:
         array = np.asarray(data)
     except (ValueError, TypeError) as error:
@@ -214,37 +216,6 @@ def _complete_rows(
         stacklevel=4,
     )
     return matrix[complete]  # type: ignore[no-any-return]
-
-
-def not_numbers(name: str, example: object, source: str) -> DataError:
-    """Make the error for a column that is not numeric: its name, a value, and a remedy."""
-    text = str(example)
-    shown = repr(text if len(text) <= 40 else text[:40] + "…")
-    if _DECIMAL_COMMA.fullmatch(text.strip()):
-        return DataError(
-            f"column {name!r} of {source} has the value {shown}: write decimals with a point, not "
-            "a comma."
-        )
-    return DataError(
-        f"column {name!r} of {source} is not numeric (it has the value {shown}): leave it out, or "
-        "code it as numbers first, a category as one 0/1 column per level."
-    )
-
-
-def check_names(names: Sequence[str], source: str) -> None:
-    """Refuse empty and repeated names."""
-    if "" in names:
-        position = list(names).index("") + 1
-        raise DataError(
-            f"column {position} of {source} has no name: name it, or leave it out if it is a row "
-            "index (pandas writes none with index=False)."
-        )
-    if len(set(names)) < len(names):
-        repeated = [name for name, times in Counter(names).items() if times > 1]
-        raise DataError(
-            f"{source} has more than one column named {name_list(repeated)}: give every column a "
-            "name of its own."
-        )
 
 
 def _numbers_from_objects(values: NDArray[np.object_], name: str, source: str) -> NDArray[Any]:

@@ -3,14 +3,15 @@
 import csv
 import io
 import itertools
+import math
 import re
 
 import numpy as np
 
 from cosmodag.errors import DataError
+from cosmodag.io.columns import check_names
 from cosmodag.io.digraph import Graph, graph_from_names, number
-from cosmodag.io.frames import check_names
-from cosmodag.io.tables import fields, find_separator, records_of
+from cosmodag.io.files import fields, find_separator, records_of
 
 __all__ = ["dump_adjacency", "dump_edges", "is_edge_list", "parse_adjacency", "parse_edges"]
 
@@ -137,14 +138,19 @@ def parse_edges(text: str, source: str) -> Graph:
 
 
 def parse_adjacency(text: str, source: str) -> Graph:
-    """Read a square matrix of weights, with names above it and, perhaps, before each row."""
+    """Read a square matrix of weights, with names above it and, perhaps, before each row.
+
+    Without names, as many rows of numbers as there are columns, nodes are called ``x0, x1, …``.
+    """
     header, *rows = _rows(text, source)
+    if len(rows) + 1 == len(header) and _are_numbers(header):
+        header, rows = [f"x{index}" for index in range(len(header))], [header, *rows]
     labelled = len(rows) == len(header) - 1
     names = header[1:] if labelled else header
     if len(rows) != len(names):
         raise DataError(
             f"{source} has {len(rows)} rows below {len(names)} names: an adjacency matrix is "
-            "square."
+            "square, and a list of arcs begins with a line such as 'source,target'."
         )
     check_names(names, source)
     weights = np.empty((len(names), len(names)))
@@ -166,3 +172,10 @@ def parse_adjacency(text: str, source: str) -> Graph:
         return Graph(names, weights)
     except DataError as error:
         raise DataError(f"{source} cannot be used as a graph: {error}") from error
+
+
+def _are_numbers(cells: list[str]) -> bool:
+    try:
+        return all(math.isfinite(float(cell)) for cell in cells)
+    except ValueError:
+        return False

@@ -11,12 +11,19 @@ import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from cosmodag.errors import DataError
 from cosmodag.io.convert import to_networkx
 from cosmodag.io.digraph import Graph, graph_from_names, number
-from cosmodag.io.files import read_text, write_text
+from cosmodag.io.files import given_file, read_text, write_text
+from cosmodag.io.formats import (
+    GraphFormat,
+    checked_format,
+    format_of_path,
+    format_of_text,
+    graph_suffix,
+)
 from cosmodag.io.graph_csv import (
     dump_adjacency,
     dump_edges,
@@ -29,19 +36,7 @@ from cosmodag.io.graph_dot import dump_dagitty, dump_dot, parse_dot
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Graph", "GraphFormat", "read_graph", "write_graph"]
-
-GraphFormat = Literal["graphml", "gml", "dot", "dagitty", "edges", "adjacency", "json"]
-
-_SUFFIXES = {
-    ".graphml": "graphml",
-    ".gml": "gml",
-    ".dot": "dot",
-    ".gv": "dot",
-    ".dagitty": "dagitty",
-    ".csv": "edges",
-    ".json": "json",
-}
+__all__ = ["Graph", "GraphFormat", "dump_graph", "graph_suffix", "read_graph", "write_graph"]
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -87,7 +82,7 @@ def write_graph(
     >>> read_graph(path).named_arcs()
     [('rain', 'wet', 0.5)]
     """
-    dump, _ = _FORMATS[_format(Path(path), format)]
+    dump, _ = _FORMATS[format_of_path(Path(path), format)]
     write_text(path, dump(graph))
 
 
@@ -97,11 +92,13 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
     Parameters
     ----------
     path : path-like
-        A file in one of the formats of `write_graph`, in UTF-8.
+        A file in one of the formats of `write_graph`, in UTF-8, perhaps compressed (``.gz``), or
+        ``-`` for standard input, whose format is told by how it begins.
     format : str, optional
         As for `write_graph`; a ``.csv`` whose first line names both ends of an arc (``source``
         and ``target``, ``cause`` and ``effect``, ``from`` and ``to`` or ``parent`` and ``child``)
-        is an edge list, any other an adjacency matrix.
+        is an edge list, any other an adjacency matrix. A square matrix of numbers alone has nodes
+        called ``x0, x1, …``.
 
     Returns
     -------
@@ -113,27 +110,29 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
     DataError
         In one sentence, when the file cannot be read as a directed graph.
     """
-    path = Path(path)
-    chosen = _format(path, format)
-    text = read_text(path)
+    with given_file(path) as (file, source):
+        is_pipe = file != Path(path)  # and has no name whose end could tell
+        unpacked = file.with_suffix("") if file.suffix.lower() == ".gz" else file
+        named = checked_format(format) if is_pipe else format_of_path(unpacked, format)
+        text = read_text(file, source)
+    chosen = named or format_of_text(text)
     if format is None and chosen == "edges" and not is_edge_list(text):
         chosen = "adjacency"
     _, parse = _FORMATS[chosen]
-    return parse(text, f"'{path}'")
+    return parse(text, source)
 
 
-def _format(path: Path, format: str | None) -> str:
-    if format is not None and format not in _FORMATS:
-        raise DataError(
-            f"the graph format {format!r} is not known: choose one of {', '.join(_FORMATS)}."
-        )
-    chosen = format or _SUFFIXES.get(path.suffix.lower())
-    if chosen is None:
-        raise DataError(
-            f"the format of '{path}' cannot be told: end its name in one of "
-            f"{', '.join(_SUFFIXES)}, or give a format ({', '.join(_FORMATS)})."
-        )
-    return chosen
+def dump_graph(graph: Graph, format: GraphFormat) -> str:
+    """Write a graph as text in one of the formats of `write_graph`.
+
+    Examples
+    --------
+    >>> print(dump_graph(Graph(["rain", "wet"], [[0, 0.5], [0, 0]]), "edges"), end="")
+    source,target,weight
+    rain,wet,0.5
+    """
+    dump, _ = _FORMATS[checked_format(format) or "edges"]
+    return dump(graph)
 
 
 def _dump_graphml(graph: Graph) -> str:
