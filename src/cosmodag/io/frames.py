@@ -140,7 +140,7 @@ def _from_array(data: Any, source: str) -> NDArray[Any]:
     """Turn an array or nested list into floats, float32 and float64 untouched."""
     if np.ma.is_masked(data):
         raise DataError(
-            f"{source} is a masked array with {np.ma.count_masked(data)} masked values, which are "
+            f"{source} is a masked array with {int(np.ma.getmaskarray(data).sum())} masked values, which are "
             "missing: fill them in (filled(numpy.nan) marks them), or leave those rows out."
         )
     try:

@@ -1,8 +1,8 @@
 """Whether a model read from a file is one that `save` could have written.
 
 A file may be damaged, or made by hand to do harm. Nothing in it is run, and what it says is
-believed only after it was looked at: names of attributes, types, shapes, numbers, and that the graph
-is a DAG in the order given.
+believed only after it was looked at: types, shapes, numbers, and that the graph is a DAG in the
+order given.
 """
 
 from typing import Any
