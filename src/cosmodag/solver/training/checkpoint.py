@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,7 @@ class Checkpoint:
             f"leaf.{k}": np.asarray(leaf) for k, leaf in enumerate(jax.tree.leaves(standing.state))
         }
         arrays["marks"] = np.array(standing.marks, np.int64)
-        arrays["losses"] = np.array(standing.losses).reshape(len(standing.losses), -1)
+        arrays["losses"] = np.reshape(standing.losses, (len(standing.losses), batch.size))
         write_model(self._path(batch, rounds), arrays, {"done": standing.done})
         self._latest = time.monotonic()
 
@@ -121,7 +122,9 @@ def _damaged(path: Path) -> DataError:
 def _digest(batch: Batch, rounds: int) -> str:
     """Digest of all that decides how a run goes."""
     digest = hashlib.sha256()
-    facts = (__version__, repr(batch.recipe), batch.backend.name, str(batch.device), rounds)
+    # A function's address is another one in each process; its name is not.
+    recipe = re.sub(r" at 0x[0-9a-f]+", "", repr(batch.recipe))
+    facts = (__version__, recipe, batch.backend.name, str(batch.device), rounds)
     digest.update(repr(facts).encode())
     groups: list[tuple[str, Any]] = [("seeds", batch.seeds)]
     groups += sorted(batch.given.items()) + sorted(batch.which.items())
