@@ -15,6 +15,7 @@ __all__ = [
     "DivergenceError",
     "FallbackWarning",
     "InterruptedWarning",
+    "KnowledgeError",
     "ResourceError",
     "ScaleWarning",
     "SettingsError",
@@ -28,6 +29,10 @@ class CosmodagError(Exception):
 
 class DataError(CosmodagError, ValueError):
     """The input cannot be used as it is: a table, a graph, a name or an option."""
+
+
+class KnowledgeError(DataError):
+    """What is said to be known contradicts itself, or names what the table does not have."""
 
 
 class DivergenceError(CosmodagError, ArithmeticError):

@@ -137,8 +137,8 @@ def _from_array(data: Any, source: str) -> NDArray[Any]:
     """Turn an array or nested list into floats, float32 and float64 untouched."""
     if np.ma.is_masked(data):
         raise DataError(
-            f"{source} is a masked array with {np.ma.count_masked(data)} masked values, which are "
-            "missing: fill them in (filled(numpy.nan) marks them), or leave those rows out."
+            f"{source} is a masked array, and masked values are missing ones: fill them in "
+            "(filled(numpy.nan) marks them), or leave those rows out."
         )
     try:
         array = np.asarray(data)
