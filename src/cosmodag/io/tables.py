@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.io.columns import check_names, choose_columns, refuse_empty, refuse_text
+from cosmodag.io.columns import check_names, choose_columns, nearest, refuse_empty, refuse_text
 from cosmodag.io.files import (
     check_file,
     fields,
@@ -31,7 +31,7 @@ from cosmodag.io.frames import Missing, Table, as_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Table", "as_table", "read_table"]
+__all__ = ["Missing", "Table", "as_table", "read_table", "read_with_labels"]
 
 _Choose = Callable[[Sequence[str]], list[int]]
 
@@ -81,17 +81,79 @@ def read_table(
     """
     with given_file(path) as (file, source):
         choose = partial(choose_columns, columns=columns, drop=drop, source=source)
-        return _read_file(file, source, header, missing, choose)
+        return _checked(_read_file(file, source, header, choose), source, missing)
 
 
-def _read_file(path: Path, source: str, header: bool, missing: Missing, choose: _Choose) -> Table:
-    """Read a table by the end of its file's name."""
+def read_with_labels(
+    path: str | os.PathLike[str],
+    column: str,
+    header: bool = True,
+    missing: Missing = "error",
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+) -> tuple[Table, list[Any]]:
+    r"""Read a table of numbers, and apart from it one column of labels, of any kind.
+
+    Parameters
+    ----------
+    path, header, missing, columns, drop
+        As for `read_table`; a row that is dropped loses its label too.
+    column : str
+        The name of the column of labels.
+
+    Returns
+    -------
+    Table, list
+        The table without the column, and the labels; a missing one is None.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "trial.csv"
+    >>> _ = path.write_text("dose,response,target\n1,2.5,dose\n2,4.5,\n")
+    >>> table, labels = read_with_labels(path, "target")
+    >>> table.names, labels
+    (['dose', 'response'], ['dose', None])
+    """
+    with given_file(path) as (file, source):
+
+        def choose(names: Sequence[str]) -> list[int]:
+            if column not in names:
+                raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
+            others = choose_columns(names, columns, drop, source)
+            return sorted({*others, list(names).index(column)})
+
+        frame = _read_file(file, source, header, choose, apart=column)
+        labels, rest = frame[column], frame.drop(columns=column)
+        if missing == "drop":
+            labels = labels[rest.notna().all(axis=1)]
+        table = _checked(rest, source, missing)
+    return table, [
+        None if absent else label for label, absent in zip(labels, labels.isna(), strict=True)
+    ]
+
+
+def _checked(data: Any, source: str, missing: Missing) -> Table:
+    table = as_table(
+        data,
+        missing=missing,
+        source=source,
+        remedy="fill them in, or drop the rows that hold them with missing='drop' (--missing drop)",
+    )
+    return Table(table.X.astype(np.float64, copy=False), table.names)
+
+
+def _read_file(
+    path: Path, source: str, header: bool, choose: _Choose, apart: str | None = None
+) -> Any:
+    """Read a file into a data frame or array, by the end of its name; one column may be text."""
     name = path.name.lower()
     readers: dict[str, Any] = {
-        ".csv": lambda: _read_text(path, source, None, header, choose),
-        ".csv.gz": lambda: _read_text(path, source, None, header, choose),
-        ".tsv": lambda: _read_text(path, source, "\t", header, choose),
-        ".tsv.gz": lambda: _read_text(path, source, "\t", header, choose),
+        ".csv": lambda: _read_text(path, source, None, header, choose, apart),
+        ".csv.gz": lambda: _read_text(path, source, None, header, choose, apart),
+        ".tsv": lambda: _read_text(path, source, "\t", header, choose, apart),
+        ".tsv.gz": lambda: _read_text(path, source, "\t", header, choose, apart),
         ".parquet": lambda: _read_parquet(path, source, choose),
         ".npy": lambda: _read_npy(path, source, choose),
     }
@@ -103,17 +165,16 @@ def _read_file(path: Path, source: str, header: bool, missing: Missing, choose: 
             f"{source} is not a table this can read: give a file that ends in .csv, .tsv, .parquet "
             "or .npy, or save it as CSV (.csv.gz if compressed)."
         )
-    table = as_table(
-        reader(),
-        missing=missing,
-        source=source,
-        remedy="fill them in, or drop the rows that hold them with missing='drop' (--missing drop)",
-    )
-    return Table(table.X.astype(np.float64, copy=False), table.names)
+    return reader()
 
 
 def _read_text(
-    path: Path, source: str, separator: str | None, header: bool, choose: _Choose
+    path: Path,
+    source: str,
+    separator: str | None,
+    header: bool,
+    choose: _Choose,
+    apart: str | None = None,
 ) -> "pd.DataFrame":
     """Read a CSV or TSV into a data frame that carries its names."""
     try:
@@ -141,8 +202,9 @@ def _read_text(
     chosen = [each for each in chosen if names[each] or frame.iloc[:, each].notna().any()]
     check_names([names[each] for each in chosen], source)
     frame = frame.iloc[:, chosen]
-    refuse_text(frame, source)
-    refuse_empty(frame, source)
+    numbers = frame if apart is None else frame.drop(columns=apart)
+    refuse_text(numbers, source)
+    refuse_empty(numbers, source)
     return frame
 
 
