@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.io.columns import check_names, choose_columns, nearest, refuse_empty, refuse_text
+from cosmodag.io.columns import (
+    check_names,
+    choose_columns,
+    header_names,
+    is_number,
+    made_up_names,
+    nearest,
+    numbered_names,
+    refuse_empty,
+    refuse_text,
+)
 from cosmodag.io.files import (
     check_file,
     fields,
@@ -184,7 +194,7 @@ def _read_text(
             raise DataError(f"{source} is empty: it has no columns and no rows.")
         separator = separator or find_separator(records)
         first = fields(records[0], separator)
-        names = _header_names(first, source) if header else _made_up_names(first, source)
+        names = header_names(first, source) if header else made_up_names(first, source)
         chosen = choose(names)
         _refuse_blanks(records, separator, source)
         frame = _parse(path, source, separator, skip=header)
@@ -212,51 +222,10 @@ def _refuse_blanks(records: list[str], separator: str, source: str) -> None:
     """Refuse numbers between blanks, which would be read as one column of text."""
     last = records[-1]
     cut = last.split()
-    if len(fields(last, separator)) == 1 and len(cut) > 1 and all(map(_is_number, cut)):
+    if len(fields(last, separator)) == 1 and len(cut) > 1 and all(map(is_number, cut)):
         raise DataError(
             f"{source} separates its fields by blanks: separate them by commas or tabs."
         )
-
-
-def _header_names(first: list[str], source: str) -> list[str]:
-    """Column names from the first record; a record of numbers is taken for a missing header."""
-    names = [name.strip() for name in first]
-    if all(_is_number(name) for name in names) and not _counts_up(names):
-        raise DataError(
-            f"the first line of {source} holds numbers where column names are expected "
-            f"({', '.join(names[:3])}{', …' if len(names) > 3 else ''}): read it with "
-            "header=False (--no-header), or add a line of names."
-        )
-    return names
-
-
-def _counts_up(names: list[str]) -> bool:
-    """Whether names are 0, 1, 2, …, which is how a nameless data frame is written."""
-    return len(names) > 2 and names == [str(index) for index in range(len(names))]
-
-
-def _made_up_names(first: list[str], source: str) -> list[str]:
-    """Names for columns that have none; a record of words is taken for a header."""
-    texts = [field for field in first if field.strip() and not _is_number(field)]
-    if len(texts) == len(first):
-        raise DataError(
-            f"the first line of {source} holds words, such as {texts[0]!r}, although it is said to "
-            "have no header: read it with header=True (leave out --no-header)."
-        )
-    return _numbered(len(first))
-
-
-def _numbered(count: int) -> list[str]:
-    """Names of columns that have none."""
-    return [f"x{index}" for index in range(count)]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return text.strip().lower() in ("true", "false")
-    return True
 
 
 def _parse(path: Path, source: str, separator: str, skip: bool) -> "pd.DataFrame":
@@ -342,7 +311,7 @@ def _read_npy(path: Path, source: str, choose: _Choose) -> Any:
         raise DataError(f"{source} holds several arrays: save a single one with numpy.save.")
     if array.ndim != 2 or array.shape[1] == 0:
         return array  # refused with all other arrays that are no tables
-    names = _numbered(array.shape[1])
+    names = numbered_names(array.shape[1])
     chosen = choose(names)
     if len(chosen) == len(names):
         return array
