@@ -12,7 +12,7 @@ from cosmodag.dags import order_of
 from cosmodag.errors import DataError
 from cosmodag.orientation import log_acyclicity_bound
 
-__all__ = ["MODES", "SmoothOrientation", "smooth_orientation"]
+__all__ = ["MODES", "SmoothOrientation", "check_positive", "smooth_orientation"]
 
 MODES = ("soft", "hard", "straight-through")
 """What `SmoothOrientation` gives; see there."""
@@ -96,8 +96,8 @@ class SmoothOrientation(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        _check_positive("shift", shift)
-        _check_positive("temperature", temperature)
+        check_positive("shift", shift)
+        check_positive("temperature", temperature)
         self.mode = mode
         self.priorities = nn.Parameter(torch.empty(d, device=device, dtype=dtype))
         like = self.priorities.detach()
@@ -129,7 +129,7 @@ class SmoothOrientation(nn.Module):
 
     def set_temperature(self, temperature: float) -> None:
         """Put a new temperature in force, in place."""
-        _check_positive("temperature", temperature)
+        check_positive("temperature", temperature)
         self.temperature.fill_(temperature)
 
     def forward(self) -> Tensor:
@@ -188,6 +188,7 @@ def _allowed(support: ArrayLike | Tensor | None, like: Tensor) -> Tensor:
     return (allowed != 0).to(like).masked_fill(_diagonal(like), 0.0)
 
 
-def _check_positive(name: str, value: float) -> None:
+def check_positive(name: str, value: float) -> None:
+    """Refuse what is not a positive, finite number."""
     if not (value > 0 and math.isfinite(value)):
         raise DataError(f"{name} must be a positive, finite number, but it is {value!r}.")

@@ -7,7 +7,7 @@ from typing import Any
 from torch import nn
 
 from cosmodag.errors import DataError
-from cosmodag.torch.orientation import SmoothOrientation
+from cosmodag.torch.orientation import SmoothOrientation, check_positive
 
 __all__ = ["CosineTemperature", "ExponentialTemperature", "TemperatureScheduler"]
 
@@ -35,6 +35,8 @@ class TemperatureScheduler(ABC):
     ) -> None:
         if rounds < 1:
             raise DataError(f"rounds must be at least 1, but it is {rounds!r}.")
+        check_positive("start", start)
+        check_positive("end", end)
         self._orientations = [m for m in module.modules() if isinstance(m, SmoothOrientation)]
         if not self._orientations:
             raise DataError("The module holds no SmoothOrientation whose temperature could fall.")
