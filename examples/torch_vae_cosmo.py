@@ -49,7 +49,8 @@ class GraphAutoencoder(nn.Module):
         mean = self.encoder(x) @ (self.identity - weights)
         z = mean + NOISE * torch.randn_like(mean)
         decoded = self.decoder(torch.linalg.solve(self.identity - weights, z, left=False))
-        return 0.5 * ((x - decoded) ** 2 + mean**2).mean() + LAMBDA1 * weights.abs().sum()
+        bound = 0.5 * ((x - decoded) ** 2 + mean**2).mean()
+        return bound + LAMBDA1 * weights.abs().sum()
 
 
 def train(model: GraphAutoencoder, x: Tensor, epochs: int, rate: float) -> None:
@@ -65,7 +66,7 @@ def train(model: GraphAutoencoder, x: Tensor, epochs: int, rate: float) -> None:
         temperature.step()
 
 
-def fit(x: Tensor, epochs: int, rate: float = 1e-2) -> GraphAutoencoder:
+def fit(x: Tensor, epochs: int, rate: float = 2e-2) -> GraphAutoencoder:
     """Train a model of the (n, d) table x."""
     model = GraphAutoencoder(x.shape[1]).to(x.device)
     train(model, x, epochs, rate)
@@ -81,7 +82,7 @@ def main() -> None:
     """Learn a graph of ten variables, and compare it with the true one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a run too short to learn much")
-    epochs = 4 if parser.parse_args().quick else 100
+    epochs = 4 if parser.parse_args().quick else 300
     torch.manual_seed(0)
     data = simulate.load("n500_d10_ER2_gauss", seed=0)
     model = fit(torch.as_tensor(data.X - data.X.mean(0), dtype=torch.float32), epochs)
