@@ -1,5 +1,7 @@
 """Layers whose arcs agree with an order: x̂ = x W, and one network per variable."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise

@@ -1,5 +1,7 @@
 """Orientations as a PyTorch module: priorities that say which way every arc may point."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

@@ -1,5 +1,7 @@
 """COSMO's penalties, to be added to a model's loss."""
 
+from __future__ import annotations
+
 import torch
 from torch import Tensor
 

@@ -1,5 +1,7 @@
 """From a trained module to a DAG, by the same read-out as every learner of the package."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Temperatures that fall as training goes on, in the manner of ``torch.optim.lr_scheduler``."""
 
+from __future__ import annotations
+
 import math
 from abc import ABC, abstractmethod
 from typing import Any
