@@ -39,7 +39,8 @@ def main() -> None:
         second = learner.fit(converted).adjacency_ != 0
         shd = metrics.evaluate(truth, second)["shd"]
         print(f"{name}: {np.sum(first != second)} entries change with the units;")
-        print(f"  in the new units {shd:.0f} arcs wrong, {class_distance(truth, second)} in class")
+        print(f"  in the new ones {shd:.0f} arcs differ from the truth,")
+        print(f"  {class_distance(truth, second)} where equivalent graphs count as one")
 
     graph, decided = learner.adjacency_ != 0, compelled(learner.adjacency_)
     print(f"{np.sum(graph)} arrows, of which every equivalent graph has {np.sum(decided)}:")
