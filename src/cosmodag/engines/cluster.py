@@ -1,6 +1,7 @@
 """Many machines: one Ray task per item, tried again where a worker or a whole node is lost."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -32,12 +33,14 @@ def on_cluster(
     `retries` times is a failure.
     """
     with _connected(address, jobs) as ray:
-        limits = {"LOKY_MAX_CPU_COUNT": str(threads), "NUMBA_NUM_THREADS": str(threads)}
+        variables = {"LOKY_MAX_CPU_COUNT": str(threads), "NUMBA_NUM_THREADS": str(threads)}
+        if address is None:
+            variables["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
         task = ray.remote(
             num_cpus=threads,
             num_gpus=gpus,
             max_retries=retries,
-            runtime_env={"env_vars": limits},
+            runtime_env={"env_vars": variables},
         )(attempt)
         shared = ray.put(function)
         most = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))
@@ -56,8 +59,8 @@ def _result_of(ray: Any, reference: Any) -> Any:
     try:
         return ray.get(reference)
     except ray.exceptions.RayError as error:
-        (first, *_) = str(error).strip().splitlines() or [""]
-        return Failure("failed", f"{type(error).__name__}: {first}")
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        return Failure("failed", f"It was lost, or could not be sent: {lines[-1].strip()}")
 
 
 @contextmanager
