@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from cosmodag.bench.methods import METHODS
+
 __all__ = ["PROTOCOL", "Batch", "Cell", "batched"]
 
 PROTOCOL = 1
@@ -82,12 +84,16 @@ class Batch:
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+# Cells that are fitted one by one gain nothing from a batch: this many is little to lose.
+_FEW = 4
+
+
 def batched(cells: Sequence[Cell], size: int) -> list[Batch]:
     """Put cells that one program can do into batches; a cell that occurs twice is done once.
 
     Examples
     --------
-    >>> cells = [Cell("nothing", "m", "n10_d3_ER1_gauss", graph) for graph in (1, 2, 1, 3)]
+    >>> cells = [Cell("fit", "cosmo", "n10_d3_ER1_gauss", graph) for graph in (1, 2, 1, 3)]
     >>> [len(batch.cells) for batch in batched(cells, 2)]
     [2, 1]
     """
@@ -96,8 +102,9 @@ def batched(cells: Sequence[Cell], size: int) -> list[Batch]:
         rows, variables, *_ = cell.data.split("_")
         alike = (cell.kind, cell.method, rows, variables, cell.device)
         groups.setdefault(alike, {})[cell.key] = cell
-    return [
-        Batch(tuple(group[begin : begin + size]))
-        for group in (list(members.values()) for members in groups.values())
-        for begin in range(0, len(group), size)
-    ]
+    batches = []
+    for members in map(list, (group.values() for group in groups.values())):
+        together = METHODS[members[0].method].is_solved_together
+        most = size if together else min(size, _FEW)
+        batches += [Batch(tuple(members[i : i + most])) for i in range(0, len(members), most)]
+    return batches

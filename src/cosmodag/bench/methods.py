@@ -40,6 +40,11 @@ class Method:
     reads: str = "raw"
     label: str = ""
 
+    @property
+    def is_solved_together(self) -> bool:
+        """Whether cells are problems of one solver; others are fitted one by one, on a CPU."""
+        return self.reads == "raw"
+
 
 # As in the paper: one rate, 2,000 passes, nothing refined, tables centred but not scaled.
 _PLAIN = {"refine": None, "threshold": 0.3, "scale": "none"}

@@ -27,13 +27,10 @@ class Stage:
         For people.
     batches
         What is done.
-    is_timed
-        Whether figures are times, so that nothing else may run beside.
     """
 
     name: str
     batches: tuple[Batch, ...]
-    is_timed: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,9 @@ class Plan:
             yield Stage("search", self._batches(group, self._all_searched(group)))
             yield Stage("validation", self._batches(group, self._all_validated(group, results)))
         for group in self.experiment.groups:
-            yield Stage("epochs", _singly(self._all_epochs(group)), is_timed=True)
+            yield Stage("epochs", _singly(self._all_epochs(group)))
         for group in self.experiment.groups:
-            yield Stage("timing", _singly(self._all_timed(group, results)), is_timed=True)
+            yield Stage("timing", _singly(self._all_timed(group, results)))
 
     def searched(self, group: Group, method: str, data: str) -> list[list[Cell]]:
         """Cells of a search: for each configuration one for each graph."""

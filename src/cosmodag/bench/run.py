@@ -2,32 +2,42 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from cosmodag.bench.cell import Batch
-from cosmodag.bench.plan import Plan, Stage
+from cosmodag.bench.methods import METHODS
+from cosmodag.bench.plan import Plan
 from cosmodag.bench.protocol import Experiment
 from cosmodag.bench.store import Row, Store
 from cosmodag.bench.work import Order, carry_out
 from cosmodag.bench.work.results import as_result
-from cosmodag.engines import Done, Failure, each
+from cosmodag.engines import Failure, each
 
 __all__ = ["Means", "Run", "run"]
 
 Progress = Callable[[str, int, int], None]
+
+# Cores from which it pays to simulate tables in other processes.
+_FEW = 2
 
 
 @dataclass(frozen=True)
 class Means:
     """With what an experiment is run.
 
+    On one machine, problems are solved in this process, which has all cores or the GPU to itself;
+    fits that are done one by one go to other processes, one thread each, where there are cores for
+    them; and fits that are timed have a process of one thread, with most of the machine idle.
+
     Attributes
     ----------
     engine, address, jobs, gpus
-        As in `cosmodag.engines.each`.
+        As in `cosmodag.engines.each`. Where `jobs` is a number, all but the timing is done in so
+        many processes.
     device
         Where problems are solved: ``"auto"``, ``"cpu"`` or ``"gpu"``.
-    makers
-        Processes that simulate tables, where the fits themselves stay in this one.
+    cores
+        How many this machine has for other processes.
     """
 
     engine: str = "local"
@@ -35,25 +45,52 @@ class Means:
     jobs: int | None = None
     gpus: float = 0.0
     device: str = "auto"
-    makers: int | None = None
+    cores: int = 1
 
-    def orders(self, experiment: Experiment, batches: list[Batch]) -> Iterator[Order]:
-        """Say how each batch is to be done."""
-        alone = self.engine == "local" and self.jobs is None
-        makers = self.makers if alone else None
+    def do(self, experiment: Experiment, batches: list[Batch]) -> Iterator[tuple[Batch, Any]]:
+        """Have batches done, and give each with its results as they come."""
+        for way, some in self._sorted(batches).items():
+            orders = [Order(b, way.device, experiment.time_limit, way.makers) for b in some]
+            if self.engine == "local":
+                outcomes = each(carry_out, orders, jobs=way.jobs, threads=way.threads)
+            else:
+                outcomes = each(
+                    carry_out,
+                    orders,
+                    engine=self.engine,
+                    address=self.address,
+                    jobs=self.jobs,
+                    gpus=self.gpus,
+                )
+            for index, outcome in outcomes:
+                yield some[index], outcome
+
+    def _sorted(self, batches: list[Batch]) -> dict["_Way", list[Batch]]:
+        ways: dict[_Way, list[Batch]] = {}
         for batch in batches:
-            yield Order(batch, self.device, experiment.time_limit, makers)
+            ways.setdefault(self._way(batch), []).append(batch)
+        return ways
 
-    def do(self, orders: Iterator[Order], is_timed: bool) -> Iterator[Done]:
-        """Have them done; what is timed on one thread has a process to itself."""
-        if self.engine == "local":
-            on_clock = is_timed and self.device == "cpu"
-            jobs, threads = (1, 1) if on_clock else (self.jobs, None)
-            return each(carry_out, orders, jobs=jobs, threads=threads)
-        return each(
-            carry_out, orders, engine=self.engine, address=self.address, jobs=self.jobs,
-            gpus=self.gpus,
-        )
+    def _way(self, batch: Batch) -> "_Way":
+        first = batch.cells[0]
+        if self.engine != "local":
+            return _Way(self.device)
+        if first.kind == "time":
+            return _Way("cpu", max(1, self.cores // 4), 1)
+        if self.jobs is not None:
+            return _Way(self.device, self.jobs)
+        if first.kind == "fit" and not METHODS[first.method].is_solved_together:
+            return _Way("cpu", self.cores, 1) if self.cores > 1 else _Way("cpu")
+        return _Way(self.device, makers=self.cores if self.cores > _FEW else None)
+
+
+class _Way(NamedTuple):
+    """How some batches are done."""
+
+    device: str
+    jobs: int | None = None
+    threads: int | None = None
+    makers: int | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +142,8 @@ def run(
         left = sum(len(batch.cells) for batch in open_batches)
         found += len(cells) - left
         on_progress(stage.name, len(cells) - left, len(cells))
-        for rows in _carried_out(experiment, stage, open_batches, means):
+        for batch, outcome in means.do(experiment, open_batches):
+            rows = _rows(batch, outcome)
             store.add(rows)
             for row in rows:
                 results.setdefault(row.key, row.result)
@@ -116,14 +154,11 @@ def run(
     return Run(done, found, failed)
 
 
-def _carried_out(
-    experiment: Experiment, stage: Stage, batches: list[Batch], means: Means
-) -> Iterator[list[Row]]:
-    for index, outcome in means.do(means.orders(experiment, batches), stage.is_timed):
-        batch = batches[index]
-        failed = isinstance(outcome, Failure)
-        values = [as_result(outcome)] * len(batch.cells) if failed else outcome
-        yield [
-            Row(cell.key, batch.key, cell.description, result)
-            for cell, result in zip(batch.cells, values, strict=True)
-        ]
+def _rows(batch: Batch, outcome: Any) -> list[Row]:
+    """One row for each cell of a batch; where the batch failed as a whole, all say so."""
+    failed = isinstance(outcome, Failure)
+    results = [as_result(outcome)] * len(batch.cells) if failed else outcome
+    return [
+        Row(cell.key, batch.key, cell.description, result)
+        for cell, result in zip(batch.cells, results, strict=True)
+    ]

@@ -139,8 +139,7 @@ def _means(
         name = "gpu" if gpus else "cpu" if several else device_named("auto").platform
     else:
         name = device.value
-    makers = cores() if cores() > 2 else None
-    return Means(engine.value, address, jobs, gpus, name, makers)
+    return Means(engine.value, address, jobs, gpus, name, cores())
 
 
 def _run(
