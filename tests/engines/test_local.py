@@ -10,8 +10,6 @@ from cosmodag.engines import Failure, each
 from cosmodag.errors import DataError
 
 
-
-
 @pytest.mark.parametrize("jobs", [None, 2])
 def test_every_item_is_done_once(jobs: int | None) -> None:
     done = list(each(work.doubled, range(50), jobs=jobs))
@@ -74,7 +72,7 @@ def test_an_interrupt_passes_through() -> None:
 
 
 def test_an_unknown_engine_is_refused() -> None:
-    with pytest.raises(DataError, match="'local', 'ray'|local, ray"):
+    with pytest.raises(DataError, match="local, ray"):
         each(work.doubled, [1], engine="queue")
     with pytest.raises(DataError, match="for the engine 'ray'"):
         each(work.doubled, [1], address="auto")

@@ -41,7 +41,7 @@ def choose(candidates: Sequence[Sequence[Cell]], results: Results, rule: str) ->
 
 
 def _mean(results: Sequence[Mapping[str, Any]], figure: str) -> float:
-    values = [result.get(figure) for result in results if result.get("status") == "done"]
-    if len(values) < len(results) or any(v is None or not np.isfinite(v) for v in values):
+    if any(result.get("status") != "done" for result in results):
         return -np.inf
-    return float(np.mean(values))
+    mean = float(np.mean([float(result[figure]) for result in results]))
+    return mean if np.isfinite(mean) else -np.inf

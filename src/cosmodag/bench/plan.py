@@ -10,7 +10,10 @@ from cosmodag.bench.methods import METHODS, Method
 from cosmodag.bench.protocol import Experiment, Group
 from cosmodag.bench.space import draw, ranges_for
 
-__all__ = ["Plan", "Stage"]
+__all__ = ["TIMING", "Plan", "Stage", "columns"]
+
+TIMING = "timing"
+"""Name of the stage in which single fits are timed."""
 
 # Where the seeds of graphs begin: none that is searched on is ever validated on.
 _SEARCHED, _VALIDATED, _TIMED = 1_000_000, 2_000_000, 3_000_000
@@ -59,7 +62,7 @@ class Plan:
         for group in self.experiment.groups:
             yield Stage("epochs", _singly(self._all_epochs(group)))
         for group in self.experiment.groups:
-            yield Stage("timing", _singly(self._all_timed(group, results)))
+            yield Stage(TIMING, _singly(self._all_timed(group, results)))
 
     def searched(self, group: Group, method: str, data: str) -> list[list[Cell]]:
         """Cells of a search: for each configuration one for each graph."""

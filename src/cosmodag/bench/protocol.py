@@ -179,7 +179,9 @@ def _group(place: str, entries: dict[str, Any]) -> Group:
 def _check_type(place: str, name: str, value: Any, kind: type) -> None:
     accepted = (int, float) if kind is float else kind
     if not isinstance(value, accepted) or (kind is int and isinstance(value, bool)):
-        raise DataError(f"The entry {name!r} of '{place}' is {value!r}: it must be a {kind.__name__}.")
+        raise DataError(
+            f"The entry {name!r} of '{place}' is {value!r}: it must be a {kind.__name__}."
+        )
     is_negative = isinstance(value, int | float) and not isinstance(value, bool) and value < 0
     if is_negative or (name in ("batch", "graphs", "time_limit") and value == 0):
         raise DataError(f"The entry {name!r} of '{place}' is {value!r}: it must be greater.")
@@ -196,7 +198,9 @@ def _check_group(place: str, group: Group) -> None:
         method_named(name)
     for name in group.standardised:
         if name not in (*group.methods, *group.fixed):
-            raise DataError(f"The method {name!r} of '{place}' is only standardised: name it first.")
+            raise DataError(
+                f"The method {name!r} of '{place}' is only standardised: name it first."
+            )
     for name in group.methods:
         method = METHODS[name]
         if method.like is not None and method.like not in group.methods:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from cosmodag.bench.cell import Batch
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.plan import Plan
+from cosmodag.bench.plan import TIMING, Plan
 from cosmodag.bench.protocol import Experiment
 from cosmodag.bench.store import Row, Store
 from cosmodag.bench.work import Order, carry_out
@@ -117,6 +117,8 @@ def run(
     store: Store,
     means: Means | None = None,
     on_progress: Progress = lambda stage, done, total: None,
+    *,
+    timing: bool = True,
 ) -> Run:
     """Do what an experiment asks for and the store does not have.
 
@@ -131,12 +133,16 @@ def run(
         With what.
     on_progress : callable
         Told the stage, and how many of its cells are done of how many.
+    timing : bool
+        Whether single fits are timed, which takes longer than all else where that has a GPU.
     """
     means = means or Means()
     store.remember(experiment.name, experiment.text)
     results = {row.key: row.result for row in store.rows()}
     done = found = failed = 0
     for stage in Plan(experiment, means.device).stages(results):
+        if stage.name == TIMING and not timing:
+            continue
         cells = [cell for batch in stage.batches for cell in batch.cells]
         open_batches = [b for b in stage.batches if any(c.key not in results for c in b.cells)]
         left = sum(len(batch.cells) for batch in open_batches)

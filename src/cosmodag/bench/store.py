@@ -9,7 +9,7 @@ halves of them: a run that is resumed does them again.
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -213,7 +213,7 @@ class Store:
             raise
         self._connection.execute("COMMIT")
 
-    def _write(self, statement: str, values: list[tuple[str, ...]]) -> None:
+    def _write(self, statement: str, values: Sequence[tuple[str, ...]]) -> None:
         with self._explained(), self._transaction():
             self._connection.executemany(statement, values)
 

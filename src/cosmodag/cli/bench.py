@@ -42,6 +42,9 @@ JobsOption = Annotated[
     typer.Option(min=1, help="Processes; by default one, which uses all cores, or the GPU."),
 ]
 GpusOption = Annotated[float, typer.Option(min=0, help="Share of a GPU that a Ray task takes.")]
+TimingOption = Annotated[
+    bool, typer.Option("--timing/--no-timing", help="Whether single fits are timed at the end.")
+]
 DeviceOption = Annotated[Device, typer.Option(help="Where problems are solved.")]
 
 _STORE = Path("results.sqlite")
@@ -57,6 +60,7 @@ def run(
     jobs: JobsOption = None,
     gpus: GpusOption = 0.0,
     device: DeviceOption = Device.AUTO,
+    timing: TimingOption = True,
     json: JsonOption = False,
 ) -> None:
     """Run an experiment: do what is not in the store yet.
@@ -68,7 +72,7 @@ def run(
     from cosmodag.bench import find_experiment
 
     means = _means(engine, address, jobs, gpus, device)
-    _run([find_experiment(experiment)], store, means, create=True, json=json)
+    _run([find_experiment(experiment)], store, means, create=True, timing=timing, json=json)
 
 
 def resume(
@@ -78,6 +82,7 @@ def resume(
     jobs: JobsOption = None,
     gpus: GpusOption = 0.0,
     device: DeviceOption = Device.AUTO,
+    timing: TimingOption = True,
     json: JsonOption = False,
 ) -> None:
     """Go on with all experiments that a store has, exactly where they were."""
@@ -87,7 +92,7 @@ def resume(
     with Store(store, create=False) as opened:
         experiments = [read_experiment(t, name) for name, t in opened.experiments().items()]
     means = _means(engine, address, jobs, gpus, device)
-    _run(experiments, store, means, create=False, json=json)
+    _run(experiments, store, means, create=False, timing=timing, json=json)
 
 
 def report(
@@ -122,8 +127,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
 )
-for _name, _command in {"run": run, "resume": resume, "report": report, "list": show}.items():
-    register(app, _name, _command)
+register(app, "run", run)
+register(app, "resume", resume)
+register(app, "report", report)
+register(app, "list", show)
 
 
 def _means(
@@ -143,7 +150,13 @@ def _means(
 
 
 def _run(
-    experiments: "list[Experiment]", path: Path, means: "Means", create: bool, json: bool
+    experiments: "list[Experiment]",
+    path: Path,
+    means: "Means",
+    *,
+    create: bool,
+    timing: bool,
+    json: bool,
 ) -> None:
     from cosmodag.bench import Store, run
     from cosmodag.bench.progress import Progress
@@ -152,7 +165,7 @@ def _run(
     with Store(path, create=create) as store:
         for experiment in experiments:
             with Progress() as progress:
-                done = run(experiment, store, means, progress)
+                done = run(experiment, store, means, progress, timing=timing)
             facts.append(
                 {
                     "experiment": experiment.name,

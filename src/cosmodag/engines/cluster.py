@@ -86,7 +86,9 @@ def _connected(address: str | None, jobs: int | None) -> Iterator[Any]:
         ray.init(**options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         (first, *_) = str(error).strip().splitlines() or [type(error).__name__]
-        raise DataError(f"Ray cannot be reached at {address or 'this machine'!r}: {first}") from None
+        raise DataError(
+            f"Ray cannot be reached at {address or 'this machine'!r}: {first}"
+        ) from None
     try:
         yield ray
     finally:

@@ -57,7 +57,7 @@ def each(
     Yields
     ------
     Done
-        ``(index, result)``, in order only where this process does the work.
+        ``(place, result)``, in order only where this process does the work.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def each(
 
     Examples
     --------
-    >>> [result for index, result in each(abs, [-1, 2, "x"])]
+    >>> [result for place, result in each(abs, [-1, 2, "x"])]
     [1, 2, Failure(status='failed', message="TypeError: bad operand type for abs(): 'str'")]
     """
     if engine not in ENGINES:
@@ -90,6 +90,4 @@ def each(
         from joblib import cpu_count
 
         threads = max(1, cpu_count() // jobs)
-    return in_processes(
-        function, items, timeout, jobs=jobs, threads=threads, retries=retries
-    )
+    return in_processes(function, items, timeout, jobs=jobs, threads=threads, retries=retries)

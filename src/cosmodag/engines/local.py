@@ -1,4 +1,4 @@
-"""This machine: one item after the other in this process, or several processes at once."""
+"""One machine: one item after the other in this process, or several processes at once."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator

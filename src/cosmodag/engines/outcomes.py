@@ -36,13 +36,13 @@ class Done(NamedTuple):
 
     Attributes
     ----------
-    index
+    place
         The place of the item among those given.
     result
         What the function returned, or a `Failure`.
     """
 
-    index: int
+    place: int
     result: Any
 
 

@@ -62,7 +62,9 @@ def pass_figure(times: Times) -> bytes:
     axes = figure.subplots()
     several = len({key[0] for key in times}) > 1
     for machine, method in sorted({key[:2] for key in times}):
-        points = sorted((d, t) for (m, name, d), t in times.items() if (m, name) == (machine, method))
+        points = sorted(
+            (d, t) for (m, name, d), t in times.items() if (m, name) == (machine, method)
+        )
         label = METHODS[method].label + (f", {machine}" if several else "")
         axes.loglog(*zip(*points, strict=True), "o-", label=label, color=_COLOURS.get(method))
     for method in sorted({key[1] for key in times}):

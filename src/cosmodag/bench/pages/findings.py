@@ -185,8 +185,10 @@ def _entry(
         return
     done = {cell.graph: result for cell, result in found if result["status"] == "done"}
     chosen = plan.chosen(group, method, data, rule, results) if rule else {}
-    timed = [] if standardised or rule not in (None, group.select[0]) else _times(
-        plan.timed(group, method, data, results), results
+    timed = (
+        []
+        if standardised or rule not in (None, group.select[0])
+        else _times(plan.timed(group, method, data, results), results)
     )
     yield Entry(
         data,

@@ -15,7 +15,12 @@ FLAG = "▲"
 """Stands by a difference from the paper of more than two standard errors of the difference."""
 
 _MANY = 2.0
-_NOISES = {"gauss": "Gaussian", "exp": "exponential", "gumbel": "Gumbel", "mlp": "networks, Gaussian"}
+_NOISES = {
+    "gauss": "Gaussian",
+    "exp": "exponential",
+    "gumbel": "Gumbel",
+    "mlp": "networks, Gaussian",
+}
 _METRICS = {"nhd": "NHD", "tpr": "TPR", "auc": "AUC", "time_s": "time (s)"}
 _DIGITS = {"nhd": (3, 2), "tpr": (3, 2), "auc": (3, 2), "time_s": (2, 2)}
 _ORDER = {name: place for place, name in enumerate(METHODS)}
@@ -120,7 +125,7 @@ def ablation(entries: Sequence[Entry]) -> Iterable[Table]:
         "Ablation: no penalty on priorities",
         ("graph", "noise", "d", "method", *_beside(("nhd", "tpr", "auc"))),
         tuple(rows),
-        "COSMO-NP has λ_p = 0 and otherwise the configuration chosen for COSMO, on the same graphs.",
+        "COSMO-NP has λ_p = 0, else the configuration chosen for COSMO, on the same graphs.",
     )
 
 
@@ -168,7 +173,7 @@ def defaults(entries: Sequence[Entry]) -> Iterable[Table]:
         cells = [entry.data, f"{len(graphs)}"]
         for metric in ("auc", "nhd"):
             values = [[e.results[g][metric] for g in graphs] for e in (entry, other)]
-            apart = Figure.of(np.subtract(*values))
+            apart = Figure.of(np.subtract(values[0], values[1]))
             assert apart is not None
             cells += [f"{np.mean(v):.3f}" for v in values]
             cells.append(f"{apart.mean:+.4f} ± {apart.error:.4f}")
@@ -180,7 +185,9 @@ def defaults(entries: Sequence[Entry]) -> Iterable[Table]:
             all_means = [mean for name, size, mean in means if (name, size) == (metric, d)]
             line += ["", "", f"**{np.mean(all_means):+.4f}**"]
         rows.append(tuple(line))
-    heads = [f"{name} {what}" for name in ("AUC", "NHD") for what in ("rule", "tuned", "rule − tuned")]
+    heads = [
+        f"{name} {what}" for name in ("AUC", "NHD") for what in ("rule", "tuned", "rule − tuned")
+    ]
     yield Table(
         "defaults",
         "The rule for defaults beside the configuration tuned for each data set",
@@ -276,7 +283,9 @@ _TIMES = "Times are processor seconds of single fits on one thread; machines dif
 
 
 def _beside(metrics: Sequence[str]) -> list[str]:
-    return [name for metric in metrics for name in (_METRICS[metric], f"paper's {_METRICS[metric]}")]
+    return [
+        name for metric in metrics for name in (_METRICS[metric], f"paper's {_METRICS[metric]}")
+    ]
 
 
 def _with_paper(entry: Entry) -> tuple[str, ...]:

@@ -29,22 +29,24 @@ def as_markdown(table: Table) -> str:
 
 
 def as_latex(table: Table) -> str:
-    """Write a table as LaTeX, with booktabs' rules.
+    r"""Write a table as LaTeX, with booktabs' rules.
 
     Examples
     --------
     >>> print(as_latex(Table("t", "A table", ("a_b",), (("1 ± 2",),))))
     % A table
-    \\begin{tabular}{l}
-      \\toprule
-      a\\_b \\\\
-      \\midrule
-      1 $\\pm$ 2 \\\\
-      \\bottomrule
-    \\end{tabular}
+    \begin{tabular}{l}
+      \toprule
+      a\_b \\
+      \midrule
+      1 $\pm$ 2 \\
+      \bottomrule
+    \end{tabular}
     <BLANKLINE>
     """
-    lines = ["  " + " & ".join(map(_escaped, line)) + r" \\" for line in (table.columns, *table.rows)]
+    lines = [
+        "  " + " & ".join(map(_escaped, line)) + r" \\" for line in (table.columns, *table.rows)
+    ]
     return "\n".join(
         [
             f"% {table.title}",

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +26,7 @@ from cosmodag.solver.many import Solved, solve_many
 from cosmodag.solver.plan import device_named
 from cosmodag.solver.problems import Problem, Solution
 from cosmodag.solver.readout import read_out
+from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.watch import Watch
 
 __all__ = ["fit_cells", "learner_of", "raise_if_interrupted", "scores"]
@@ -160,20 +162,20 @@ def _likelihood(solution: Solution, problem: Problem, held_out: NDArray[Any]) ->
 
     Of the model as it was optimised, with no arc cut: what can be had without the truth.
     """
-    errors = _residuals(solution, problem, problem.data)
-    variances = np.maximum(np.mean(errors**2, axis=0, dtype=np.float64), 1e-12)
-    squares = _residuals(solution, problem, held_out).astype(np.float64) ** 2
-    return float(np.mean(-0.5 * (np.log(2 * np.pi * variances) + squares / variances)))
-
-
-def _residuals(solution: Solution, problem: Problem, rows: NDArray[Any]) -> NDArray[Any]:
-    import jax
-
-    recipe = solution.recipe
+    rows = np.concatenate([problem.data, held_out])
     # Single precision is enough here, whatever the fit was in.
-    parameters, rows = jax.tree.map(lambda a: np.asarray(a, np.float32), (solution.parameters, rows))
-    final = recipe.schedule(problem.settings.get("rounds", 1), problem.settings)
+    single = partial(jax.tree.map, lambda array: np.asarray(array, np.float32))
+    settings = solution.recipe.schedule(problem.settings.get("rounds", 1), problem.settings)
     with jax.default_device(device_named("cpu")):
-        weights = recipe.structure.orient(parameters, final, 1.0)
-        predicted = recipe.mechanism.predict(rows, weights, parameters["functions"])
-        return np.asarray(rows - predicted)
+        errors = _residuals(solution.recipe, *map(single, (solution.parameters, settings, rows)))
+    squares = np.asarray(errors, np.float64) ** 2
+    seen, unseen = np.split(squares, [len(problem.data)])
+    variances = np.maximum(seen.mean(axis=0), 1e-12)
+    return float(np.mean(-0.5 * (np.log(2 * np.pi * variances) + unseen / variances)))
+
+
+@partial(jax.jit, static_argnums=0)
+def _residuals(recipe: Recipe, parameters: Any, settings: Any, rows: Any) -> jax.Array:
+    weights = recipe.structure.orient(parameters, settings, 1.0)
+    residuals: jax.Array = rows - recipe.mechanism.predict(rows, weights, parameters["functions"])
+    return residuals

@@ -15,6 +15,7 @@ from cosmodag.errors import CosmodagWarning
 from cosmodag.learners.optimised.trained import TrainedLearner
 from cosmodag.simulate import load
 from cosmodag.solver.plan import plan_many
+from cosmodag.solver.training.adam import State
 from cosmodag.solver.training.passes import Passes
 
 __all__ = ["time_epochs", "time_fit"]
@@ -66,12 +67,11 @@ def time_epochs(cell: Cell) -> Result:
     batch = batch.with_settings(**_first_settings(solver, batch))
     rounds = Passes.over(len(data), recipe.batch_size).rounds
     backend, state = batch.backend, batch.backend.start(batch)
-    state = jax.block_until_ready(backend.advance(batch, state, 0, rounds))
+    state = _finished(backend.advance(batch, state, 0, rounds))
     times: list[float] = []
     while len(times) < _REPETITIONS and sum(times) < _ENOUGH / _PASSES:
         begin = time.perf_counter()
-        state = backend.advance(batch, state, 0, _PASSES * rounds)
-        jax.block_until_ready(state)
+        state = _finished(backend.advance(batch, state, 0, _PASSES * rounds))
         times.append((time.perf_counter() - begin) / _PASSES)
     return {
         "epoch_seconds": float(np.median(times)),
@@ -81,8 +81,16 @@ def time_epochs(cell: Cell) -> Result:
     }
 
 
+def _finished(state: State) -> State:
+    """Wait until a state is there."""
+    for leaf in jax.tree.leaves(state):
+        if isinstance(leaf, jax.Array):
+            leaf.block_until_ready()
+    return state
+
+
 def _first_settings(solver: Any, batch: Any) -> dict[str, float]:
-    """Settings that a sequence of problems changes on its way, as they are in the first one."""
+    """Give the settings that a method changes on its way, as they are in its first problem."""
     needed = solver.recipes[0].needs - set(batch.settings)
     return {name: _FIRST[name] for name in needed}
 
