@@ -23,6 +23,7 @@ LAYERS = [
     ["solver"],
     ["refinement", "diagnose"],
     ["learners"],
+    ["engines"],
     ["stability", "selection"],
     ["bench", "report"],
     ["cli", "__main__"],

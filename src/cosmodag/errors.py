@@ -19,6 +19,7 @@ __all__ = [
     "ResourceError",
     "ScaleWarning",
     "SettingsError",
+    "StoreError",
     "name_list",
 ]
 
@@ -45,6 +46,10 @@ class ResourceError(CosmodagError, MemoryError):
 
 class SettingsError(CosmodagError, TypeError):
     """A problem's settings are not those that the parts of its solver declare."""
+
+
+class StoreError(DataError):
+    """A file of results cannot be used: it is damaged, or another program's."""
 
 
 class CosmodagWarning(UserWarning):
