@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from cosmodag.diagnose import Finding, diagnose, quick
 from cosmodag.errors import DataError
@@ -18,6 +19,7 @@ __all__ = ["Evidence", "standard_errors"]
 _FULL_DIAGNOSIS = 300  # variables; looking at everything is cubic in them
 _OFTEN = 0.5
 _MOST_MISSED = 30
+_REDUNDANT = 1e-10  # least eigenvalue of correlations that rounding leaves
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +107,11 @@ def standard_errors(
     centred = prepared - prepared.mean(axis=0)
     by_head = np.argsort(edges.col, kind="stable")
     starts = np.flatnonzero(np.diff(edges.col[by_head], prepend=-1))
-    for arcs in np.split(by_head, starts[1:]) if len(by_head) else []:
-        regressors = centred[:, edges.row[arcs]]
-        errors[arcs] = _regression_errors(regressors, centred[:, edges.col[arcs[0]]])
+    # Thousands of small products: handing each to several threads costs more than it saves.
+    with threadpool_limits(1, "blas"):
+        for arcs in np.split(by_head, starts[1:]) if len(by_head) else []:
+            regressors = centred[:, edges.row[arcs]]
+            errors[arcs] = _regression_errors(regressors, centred[:, edges.col[arcs[0]]])
     return errors
 
 
@@ -116,18 +120,17 @@ def _regression_errors(
 ) -> NDArray[np.float64]:
     n, k = regressors.shape
     unknown = np.full(k, np.nan)
-    freedom = n - k - 1
     sizes = np.linalg.norm(regressors, axis=0)
-    if freedom < 1 or not (sizes > 0).all():
+    if n - k - 1 < 1 or not (sizes > 0).all():
         return unknown
-    triangle = np.linalg.qr(regressors / sizes, mode="r")
-    if np.abs(np.diag(triangle)).min() < 1e-6:
+    unit = regressors / sizes
+    products = unit.T @ unit
+    if np.linalg.eigvalsh(products)[0] < _REDUNDANT:
         return unknown
-    coefficients = np.linalg.lstsq(regressors / sizes, response, rcond=None)[0]
-    unexplained = response - (regressors / sizes) @ coefficients
-    inverse = np.linalg.inv(triangle)
-    variance = float(unexplained @ unexplained) / freedom
-    return np.asarray(np.sqrt(variance * np.sum(inverse**2, axis=1)) / sizes)
+    inverse = np.linalg.inv(products)
+    unexplained = response - unit @ (inverse @ (unit.T @ response))
+    variance = float(unexplained @ unexplained) / (n - k - 1)
+    return np.asarray(np.sqrt(variance * np.diag(inverse)) / sizes)
 
 
 def _prepared(model: "FittedGraph", data: Any) -> NDArray[np.float64] | None:

@@ -34,7 +34,7 @@ function startControls() {
   labels.checked = state.labels;
   labels.addEventListener("change", () => change({ labels: labels.checked }));
   byId("arrange").addEventListener("click", () => arrange(cy));
-  byId("fit").addEventListener("click", () => cy.fit(undefined, 24));
+  byId("fit").addEventListener("click", () => fit(cy));
   byId("save-svg").addEventListener("click", saveSvg);
   byId("save-png").addEventListener("click", savePng);
   drawLegend();
@@ -76,14 +76,14 @@ function describe() {
   const effects = descendantsOf(chosen).variables.size;
   const place = inOrder().indexOf(chosen) + 1;
   box.append(element("p", `Number ${place} of ${names.length} in causal order.`, "quiet"));
-  box.append(listOf(`Direct causes, of ${causes} in all`, into[chosen], arcs.from));
-  box.append(listOf(`Direct effects, of ${effects} in all`, outOf[chosen], arcs.to));
+  box.append(listOf("causes", `direct causes (${causes} in all)`, into[chosen], arcs.from));
+  box.append(listOf("effects", `direct effects (${effects} in all)`, outOf[chosen], arcs.to));
 }
 
-function listOf(title, numbers, ends) {
+function listOf(kind, title, numbers, ends) {
   const part = element("div");
   const drawn = numbers.filter(isDrawn);
-  part.append(element("h4", `${title}: ${drawn.length}`));
+  part.append(element("h4", `${drawn.length} ${title}`, kind));
   const list = element("ul");
   drawn.sort((a, b) => Math.abs(arcs.weight[b]) - Math.abs(arcs.weight[a]));
   for (const arc of drawn) {
@@ -118,4 +118,5 @@ function drawLegend() {
     item.append(sample, text);
     legend.append(item);
   });
+  if (arcCount) legend.append(element("li", "The thicker an arc, the larger its |weight|.", "quiet"));
 }

@@ -15,10 +15,8 @@ function startGraph() {
   cy = cytoscape({
     container: byId("graph"),
     elements: [],
-    style: graphStyle(),
     minZoom: 0.02,
     maxZoom: 4,
-    wheelSensitivity: 1,
     boxSelectionEnabled: false,
     autounselectify: true,
     textureOnViewport: arcCount > 800,
@@ -71,14 +69,12 @@ function drawScope() {
   const elements = [];
   for (const place of shown) elements.push(nodeFor(place, many));
   for (let arc = 0; arc < arcCount; arc++) {
-    if (shown.has(arcs.from[arc]) && shown.has(arcs.to[arc])) elements.push(edgeFor(arc));
+    if (shown.has(arcs.from[arc]) && shown.has(arcs.to[arc])) elements.push(edgeFor(arc, many));
   }
-  cy.batch(() => {
-    cy.elements().remove();
-    cy.add(elements);
-  });
-  restyle();
-  hideWeak();
+  cy.elements().remove();
+  // Styles depend on how many there are, and are computed once, when elements are added.
+  cy.style(graphStyle(shown.size, elements.length - shown.size));
+  cy.add(elements);
   arrange(cy);
   highlight();
 }
@@ -92,8 +88,8 @@ function nodeFor(place, many) {
   return { group: "nodes", data: { id: "v" + place, place, label, width } };
 }
 
-function edgeFor(arc) {
-  const largest = largestWeight();
+function edgeFor(arc, many) {
+  const share = Math.abs(arcs.weight[arc]) / (largestWeight() || 1);
   return {
     group: "edges",
     data: {
@@ -101,8 +97,11 @@ function edgeFor(arc) {
       arc,
       source: "v" + arcs.from[arc],
       target: "v" + arcs.to[arc],
-      share: largest ? Math.abs(arcs.weight[arc]) / largest : 0,
+      basis: arcs.basis[arc],
+      label: signedText(arcs.weight[arc]),
+      thickness: many ? 0.8 + 2.5 * share : 1.1 + 3.4 * share,
     },
+    classes: isDrawn(arc) ? "" : "hidden",
   };
 }
 
@@ -122,20 +121,25 @@ function hideWeak() {
 function highlight() {
   const all = cy.elements();
   cy.batch(() => {
-    all.removeClass("chosen ancestor descendant faded");
+    all.removeClass("chosen near ancestor descendant lit faded");
     if (state.chosen === null) return;
     const before = ancestorsOf(state.chosen);
     const after = descendantsOf(state.chosen);
+    const near = new Set([
+      ...into[state.chosen].filter(isDrawn).map((arc) => arcs.from[arc]),
+      ...outOf[state.chosen].filter(isDrawn).map((arc) => arcs.to[arc]),
+    ]);
     cy.nodes().forEach((node) => {
       const place = node.data("place");
       if (place === state.chosen) node.addClass("chosen");
-      else if (before.variables.has(place)) node.addClass("ancestor");
+      else if (near.has(place)) node.addClass("near");
+      if (before.variables.has(place)) node.addClass("ancestor");
       else if (after.variables.has(place)) node.addClass("descendant");
-      else node.addClass("faded");
+      else if (place !== state.chosen) node.addClass("faded");
     });
     cy.edges().forEach((edge) => {
       const arc = edge.data("arc");
-      if (!before.arcs.has(arc) && !after.arcs.has(arc)) edge.addClass("faded");
+      edge.addClass(before.arcs.has(arc) || after.arcs.has(arc) ? "lit" : "faded");
     });
   });
 }

@@ -1,12 +1,9 @@
 // How the graph looks, light or dark, with few nodes or many.
 
-function graphStyle() {
+function graphStyle(nodeCount, edgeCount) {
   const colours = palette();
-  const many = cy !== null && cy.nodes().length > MANY;
-  const crowded = cy !== null && cy.edges().length > 250;
-  const dash = (edge) => arcStyle(arcs.basis[edge.data("arc")]).dash;
-  const colour = (edge) => arcStyle(arcs.basis[edge.data("arc")]).colour;
-  const thickness = (edge) => (many ? 0.8 : 1.1) + (many ? 2.5 : 3.4) * edge.data("share");
+  const many = nodeCount > MANY;
+  const crowded = edgeCount > DAGRE_ARCS;
   return [
     {
       selector: "node",
@@ -29,17 +26,24 @@ function graphStyle() {
     {
       selector: "edge",
       style: {
-        "width": thickness,
-        "line-color": colour,
-        "target-arrow-color": colour,
+        "width": "data(thickness)",
         "target-arrow-shape": "triangle",
         "arrow-scale": many ? 0.8 : 1,
         "curve-style": crowded ? "straight" : "bezier",
-        "line-style": (edge) => (dash(edge).length ? "dashed" : "solid"),
-        "line-dash-pattern": (edge) => (dash(edge).length ? dash(edge) : [6, 3]),
-        "opacity": crowded ? 0.55 : 0.9,
+        "opacity": crowded ? Math.min(0.6, Math.max(0.2, 180 / edgeCount)) : 0.9,
       },
     },
+    ...data.bases.map((_, basis) => {
+      const { colour, dash } = arcStyle(basis);
+      return {
+        selector: `edge[basis = ${basis}]`,
+        style: {
+          "line-color": colour,
+          "target-arrow-color": colour,
+          ...(dash.length ? { "line-style": "dashed", "line-dash-pattern": dash } : {}),
+        },
+      };
+    }),
     {
       selector: "edge.routed",
       style: {
@@ -54,7 +58,7 @@ function graphStyle() {
           {
             selector: "edge",
             style: {
-              "label": (edge) => signedText(arcs.weight[edge.data("arc")]),
+              "label": "data(label)",
               "font-size": 10,
               "min-zoomed-font-size": 6,
               "color": colours.ink,
@@ -76,6 +80,13 @@ function graphStyle() {
         "border-color": colours.ink,
       },
     },
+    ...(many
+      ? [
+          { selector: "node.near", style: { "font-size": 20, "z-index": 2 } },
+          { selector: "node.chosen", style: { "font-size": 26, "z-index": 3 } },
+        ]
+      : []),
+    { selector: "edge.lit", style: { "opacity": 0.95, "z-index": 1 } },
     { selector: "node.faded", style: { "opacity": 0.28 } },
     { selector: "edge.faded", style: { "opacity": 0.07, "text-opacity": 0 } },
     { selector: ".hidden", style: { "display": "none" } },
@@ -83,5 +94,5 @@ function graphStyle() {
 }
 
 function restyle() {
-  cy.style().fromJson(graphStyle()).update();
+  cy.style(graphStyle(cy.nodes().length, cy.edges().length));
 }

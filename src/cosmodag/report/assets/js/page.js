@@ -89,12 +89,19 @@ fillFindings();
 fillStarts();
 fillStability();
 startTable();
-startGraph();
-startControls();
-drawMatrix();
-drawHistory();
-drawCurves();
-startTheme();
-// For those who want to do more with the graph from the browser's console.
-window.cosmodag = { graph: cy, data, state, choose, graphAsSvg };
-byId("graph").dataset.ready = "true";
+
+// The text is there at once; what takes longer is drawn when it has been painted.
+function startDrawings() {
+  startGraph();
+  startControls();
+  drawMatrix();
+  drawHistory();
+  drawCurves();
+  startTheme();
+  // For those who want to do more with the graph from the browser's console.
+  window.cosmodag = { graph: cy, data, state, choose, graphAsSvg };
+  byId("graph").dataset.ready = "true";
+}
+
+if (document.hidden) startDrawings();
+else requestAnimationFrame(() => setTimeout(startDrawings));

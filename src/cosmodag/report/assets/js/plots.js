@@ -9,7 +9,7 @@ function drawHistory() {
   const panels = byId("history");
   for (const one of series) {
     const figure = linePlot(at, one.values, clock, true);
-    figure.prepend(element("figcaption", one.label));
+    figure.prepend(element("figcaption", one.label + figure.dataset.scale));
     panels.append(figure);
   }
 }
@@ -80,10 +80,11 @@ function linePlot(xs, ys, xLabel, mayBeLogarithmic) {
     svgElement("text", { x: PLOT.width - PLOT.right, y: PLOT.height - 8, "text-anchor": "end" }, tick(xRange[1])),
     svgElement("text", {
       x: (PLOT.left + PLOT.width) / 2, y: PLOT.height - 8, "text-anchor": "middle",
-    }, xLabel + (logarithmic ? " (log scale)" : "")),
+    }, xLabel),
   );
   const figure = element("figure");
   figure.append(plot);
+  figure.dataset.scale = logarithmic ? " (logarithmic scale)" : "";
   return figure;
 }
 
