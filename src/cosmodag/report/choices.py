@@ -75,7 +75,9 @@ def troubles_of(model: "StructureLearner") -> list[str]:
 
 
 def _read_off(model: "StructureLearner") -> str:
-    return f"Arcs are the optimised weights above {model._raw_cut:g}, without those against the order."
+    return (
+        f"Arcs are the optimised weights above {model._raw_cut:g}, without those against the order."
+    )
 
 
 def _starts(report: list[dict[str, Any]] | None) -> str | None:

@@ -84,7 +84,7 @@ class Evidence:
 def standard_errors(
     model: "FittedGraph", prepared: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
-    """Standard errors of the weights of arcs, by least squares on the parents of each variable.
+    """Give standard errors of the weights of arcs, by least squares on the parents.
 
     They are those of a regression whose variables were known beforehand: that the same data chose
     the arcs is not in them.

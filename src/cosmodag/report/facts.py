@@ -4,7 +4,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosmodag.report.choices import BASES, choices_of, troubles_of
 from cosmodag.report.curves import response_curves
@@ -62,30 +61,30 @@ def page_data(
     names = [str(name) for name in model.names_]
     arcs, bases = _arcs(model, evidence)
     layout = layered_layout(model.edges_)
-    return _plain(
-        {
-            "schema": SCHEMA,
-            "title": str(run.get("table") or run.get("data") or "A learnt graph"),
-            "learner": type(model).__name__,
-            "variables": {
-                "name": names,
-                "x": layout.x,
-                "layer": layout.layer,
-                "order": model._order,
-            },
-            "arcs": arcs,
-            "bases": bases,
-            "summary": _summary(model, run, arcs, bases),
-            "findings": _findings(model, evidence),
-            "diagnosed": evidence.findings is not None,
-            "choices": choices_of(model, run),
-            "starts": getattr(model, "refine_report_", None) or [],
-            "history": _history(getattr(model, "history_", None) or []),
-            "curves": response_curves(model),
-            "stability": _stability(evidence),
-            "reproduce": _reproduce(model, run),
-        }
-    )
+    facts = {
+        "schema": SCHEMA,
+        "title": str(run.get("table") or run.get("data") or "A learnt graph"),
+        "learner": type(model).__name__,
+        "variables": {
+            "name": names,
+            "x": layout.x,
+            "layer": layout.layer,
+            "order": model._order,
+        },
+        "arcs": arcs,
+        "bases": bases,
+        "summary": _summary(model, run, arcs, bases),
+        "findings": _findings(model, evidence),
+        "diagnosed": evidence.findings is not None,
+        "choices": choices_of(model, run),
+        "starts": getattr(model, "refine_report_", None) or [],
+        "history": _history(getattr(model, "history_", None) or []),
+        "curves": response_curves(model),
+        "stability": _stability(evidence),
+        "reproduce": _reproduce(model, run),
+    }
+    plain: dict[str, Any] = _plain(facts)
+    return plain
 
 
 def _arcs(
@@ -120,7 +119,9 @@ def _summary(
         (f"Arrows: {basis['name']}", f"{count:,}")
         for basis, count in zip(bases, counts.tolist(), strict=True)
     ]
-    scores = [(name.upper(), f"{run[name]:.3f}") for name in ("auc", "nhd", "tpr", "fdr") if name in run]
+    scores = [
+        (name.upper(), f"{run[name]:.3f}") for name in ("auc", "nhd", "tpr", "fdr") if name in run
+    ]
     return [(label, value) for label, value in facts + scores if value]
 
 

@@ -13,6 +13,7 @@ from cosmodag.dags import topological_order
 __all__ = ["Layout", "layered_layout"]
 
 _SWEEPS = 12
+_BEND = 0.4  # room of an arc that passes a layer, in nodes
 _ASPECT = 1.6  # how much wider than high a drawing should be, in nodes
 
 
@@ -35,10 +36,10 @@ class Layout:
 def layered_layout(edges: sparse.coo_array) -> Layout:
     """Lay out a DAG in layers, in the manner of Sugiyama, in time about linear in its arcs.
 
-    Layers hold a limited number of nodes, so that the drawing is not much wider than high; within
-    them, nodes are moved to the mean of their neighbours, from the top and from the bottom in
-    turn, but never closer than 1 (the least-squares solution of that is an isotonic regression).
-    Nodes without arcs come last.
+    Layers hold a limited number of nodes, so that the drawing is not much wider than high; arcs
+    that pass a layer take some room in it. Within layers, nodes are moved to the mean of their
+    neighbours, from the top and from the bottom in turn, but never closer than 1 (the least-squares
+    solution of that is an isotonic regression). Nodes without arcs come last.
 
     Parameters
     ----------
@@ -60,21 +61,51 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
     joined = (np.diff(pattern.indptr) + np.bincount(edges.col, minlength=d)) > 0
     most = max(4, math.ceil(math.sqrt(d * _ASPECT)))
     layer = _layers(pattern, joined, most)
-    rows = [np.flatnonzero(layer == k) for k in range(int(layer.max(initial=-1)) + 1)]
-    x = np.zeros(d)
+    whole, levels = _with_bends(edges, layer)
+    rows = [np.flatnonzero(levels == k) for k in range(int(levels.max(initial=-1)) + 1)]
+    crowd = max((np.count_nonzero(row >= d) for row in rows), default=0)
+    # All bends of a layer together take about as much room as a full layer of nodes.
+    room = np.where(np.arange(len(levels)) < d, 1.0, min(_BEND, most / max(crowd, 1)))
+    x = np.zeros(len(levels))
     for row in rows:
-        x[row] = np.arange(len(row)) - (len(row) - 1) / 2
-    above, below = sparse.csr_array(pattern.T), pattern
+        x[row] = _spaced(np.zeros(len(row)), room[row])
+    above, below = sparse.csr_array(whole.T), whole
     for sweep in range(_SWEEPS):
         downwards = sweep % 2 == 0
         for row in rows if downwards else reversed(rows):
-            x[row] = _moved(x, row, above if downwards else below)
+            x[row] = _moved(x, row, room, above if downwards else below)
+    x = x[:d]
     return Layout(x - (x.min(initial=0.0) + x.max(initial=0.0)) / 2, layer)
 
 
-def _layers(
-    pattern: sparse.csr_array, joined: NDArray[np.bool_], most: int
-) -> NDArray[np.intp]:
+def _with_bends(
+    edges: sparse.coo_array, layer: NDArray[np.intp]
+) -> tuple[sparse.csr_array, NDArray[np.intp]]:
+    """Give arcs that pass layers a bend in each, so that every arc leads to the next layer.
+
+    Returns
+    -------
+    arcs, layers
+        Of the nodes, and then of the bends.
+    """
+    d = len(layer)
+    passed = layer[edges.col] - layer[edges.row] - 1
+    last = np.cumsum(passed)
+    bends = int(last[-1]) if len(last) else 0
+    numbers = np.arange(bends) + d
+    arc = np.repeat(np.arange(edges.nnz), passed)
+    nth = np.arange(bends) - (last - passed)[arc]
+    levels = np.concatenate([layer, layer[edges.row[arc]] + 1 + nth])
+    is_first, is_last = nth == 0, nth == passed[arc] - 1
+    direct = passed == 0
+    tails = [edges.row[direct], edges.row[arc[is_first]], numbers[~is_last], numbers[is_last]]
+    heads = [edges.col[direct], numbers[is_first], numbers[~is_first], edges.col[arc[is_last]]]
+    places = (np.concatenate(tails), np.concatenate(heads))
+    whole = sparse.csr_array((np.ones(len(places[0])), places), shape=(d + bends, d + bends))
+    return whole, levels
+
+
+def _layers(pattern: sparse.csr_array, joined: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
     """Give each node the first layer below its parents that has room."""
     d = pattern.shape[0]
     lowest = np.zeros(d, np.intp)
@@ -123,16 +154,24 @@ def _pull_sources_down(
 
 
 def _moved(
-    x: NDArray[np.float64], row: NDArray[np.intp], neighbours: sparse.csr_array
+    x: NDArray[np.float64],
+    row: NDArray[np.intp],
+    room: NDArray[np.float64],
+    neighbours: sparse.csr_array,
 ) -> NDArray[np.float64]:
-    """Move the nodes of a layer to the mean of their neighbours on one side, 1 apart at least."""
-    if not len(row):
-        return x[row]
+    """Move what is in a layer to the mean of its neighbours on one side, as room allows."""
     part = neighbours[row]
     counts = np.diff(part.indptr)
     wanted = np.where(counts > 0, (part @ x) / np.maximum(counts, 1), x[row])
+    return _spaced(wanted, room[row])
+
+
+def _spaced(wanted: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Places nearest to those wanted, in their order, at which nothing overlaps."""
+    if not len(wanted):
+        return wanted
     order = np.argsort(wanted, kind="stable")
-    steps = np.arange(len(row))
-    moved = np.empty(len(row))
-    moved[order] = isotonic_regression(wanted[order] - steps).x + steps
+    offsets = np.cumsum(room[order]) - room[order] / 2
+    moved = np.empty(len(wanted))
+    moved[order] = isotonic_regression(wanted[order] - offsets).x + offsets
     return moved

@@ -49,13 +49,13 @@ def table_hash(X: NDArray[Any]) -> str:
 
 
 def code_for(model: "StructureLearner") -> str:
-    """Python that makes a learner with the same parameters.
+    r"""Python that makes a learner with the same parameters.
 
     Examples
     --------
     >>> from cosmodag import VarianceSort
     >>> code_for(VarianceSort())
-    'from cosmodag import VarianceSort\\n\\nmodel = VarianceSort().fit(table)'
+    'from cosmodag import VarianceSort\n\nmodel = VarianceSort().fit(table)'
     """
     name = type(model).__name__
     defaults = type(model)().get_params(deep=False)

@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 __all__ = ["page_for", "write_report"]
 
 _VENDORED = ("vendor/cytoscape.min.js", "vendor/cytoscape-dagre.min.js")
-_OWN = ("tools", "colours", "arrange", "look", "graph", "controls", "svg", "table", "matrix", "plots", "page")
+_OWN = (
+    "tools",
+    "colours",
+    "arrange",
+    "look",
+    "graph",
+    "controls",
+    "svg",
+    "table",
+    "matrix",
+    "plots",
+    "page",
+)
 
 
 def write_report(

@@ -41,7 +41,9 @@ def thumbnail(model: "FittedGraph") -> str:
     if d > _MOST:
         said += "; <code>model.report('report.html')</code> draws them"
     picture = "" if d > _MOST else _drawing(model)
-    return f'<div style="font-family: sans-serif"><p style="margin: 0 0 4px">{said}</p>{picture}</div>'
+    return (
+        f'<div style="font-family: sans-serif"><p style="margin: 0 0 4px">{said}</p>{picture}</div>'
+    )
 
 
 def _drawing(model: "FittedGraph") -> str:
