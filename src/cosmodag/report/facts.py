@@ -49,7 +49,8 @@ def page_data(
     -------
     dict
         ``schema``: 1. ``title``, ``learner``: text. ``variables``: ``name``, ``x``, ``layer`` (its
-        place in a layered drawing), ``order`` (numbers, causes first). ``arcs``: ``from``,
+        place in a layered drawing), ``order`` (numbers, causes first). ``signed``: whether weights
+        have signs. ``arcs``: ``from``,
         ``to``, ``weight``, ``basis`` (a number into ``bases``), ``error`` and ``probability``
         (or None). ``bases``: ``name``, ``meaning``. ``summary``, ``reproduce.facts``: pairs of
         label and value. ``findings``: ``severity``, ``sentence``. ``diagnosed``: whether the data
@@ -71,6 +72,7 @@ def page_data(
             "layer": layout.layer,
             "order": model._order,
         },
+        "signed": not hasattr(model, "effect") or bool((model.edges_.data < 0).any()),
         "arcs": arcs,
         "bases": bases,
         "summary": _summary(model, run, arcs, bases),

@@ -43,8 +43,8 @@ function drawMatrix() {
 
   const text = byId("matrix-text");
   const usual =
-    "Causes are rows, effects are columns, causes first: all arcs are above the diagonal. " +
-    "Blue is positive, orange negative.";
+    "Causes are rows, effects are columns, causes first: all arcs are above the diagonal." +
+    (data.signed ? " Blue is positive, orange negative." : "");
   text.textContent = usual;
   const at = new Map();
   for (let arc = 0; arc < arcCount; arc++) at.set(place[arcs.from[arc]] * d + place[arcs.to[arc]], arc);

@@ -48,7 +48,11 @@ function startTable() {
   onChange((before) => {
     if (before.cut !== state.cut && byId("only-drawn").checked) again();
   });
-  if (arcs.error) {
+  if (!data.signed) {
+    byId("arcs-note").textContent =
+      "Weights are the strengths of arcs in networks and have no sign; the responses below show " +
+      "what an arc does.";
+  } else if (arcs.error) {
     byId("arcs-note").textContent =
       "Standard errors are those of least squares on the parents shown, as if the arcs had been " +
       "known beforehand; that the same data chose them is not in them.";
@@ -119,7 +123,10 @@ function rowFor(arc) {
 /** A table of records that is only read. */
 function fillPlain(table, columns, records) {
   const head = element("tr");
-  for (const column of columns) head.append(element("th", column));
+  columns.forEach((column, i) => {
+    const isNumber = records.some((record) => typeof record[i] === "number");
+    head.append(element("th", column, isNumber ? "number" : ""));
+  });
   const top = element("thead");
   top.append(head);
   const body = element("tbody");

@@ -34,7 +34,7 @@ function numberText(value, digits = 3) {
 }
 
 function signedText(value) {
-  return (value > 0 ? "+" : "") + numberText(value).replace("-", "−");
+  return (value > 0 && data.signed ? "+" : "") + numberText(value).replace("-", "−");
 }
 
 function shortened(name, most = 26) {
