@@ -7,8 +7,8 @@ import numpy as np
 
 from cosmodag.report.choices import BASES, choices_of, troubles_of
 from cosmodag.report.curves import response_curves
+from cosmodag.report.drawings.layout import layered_layout
 from cosmodag.report.evidence import Evidence
-from cosmodag.report.layout import layered_layout
 from cosmodag.report.origin import code_for, now, versions
 
 if TYPE_CHECKING:

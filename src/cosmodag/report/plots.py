@@ -9,7 +9,7 @@ import numpy as np
 
 from cosmodag.errors import DataError
 from cosmodag.report.choices import BASES
-from cosmodag.report.layout import layered_layout
+from cosmodag.report.drawings.layout import layered_layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

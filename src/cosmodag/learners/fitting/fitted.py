@@ -211,7 +211,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         """Draw the graph for a notebook; before the fit, what scikit-learn shows."""
         from sklearn.utils import estimator_html_repr
 
-        from cosmodag.report.thumbnail import thumbnail
+        from cosmodag.report.drawings.thumbnail import thumbnail
 
         if not hasattr(self, "adjacency_"):
             return str(estimator_html_repr(self))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cosmodag.report.layout import layered_layout
+from cosmodag.report.drawings.layout import layered_layout
 
 if TYPE_CHECKING:
     from cosmodag.learners.fitting.fitted import FittedGraph

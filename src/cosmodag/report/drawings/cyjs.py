@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cosmodag._version import __version__
 from cosmodag.io.files import write_text
-from cosmodag.report.layout import layered_layout
+from cosmodag.report.drawings.layout import layered_layout
 
 if TYPE_CHECKING:
     from cosmodag.learners.fitting.fitted import FittedGraph
