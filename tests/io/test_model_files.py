@@ -5,7 +5,7 @@ import pytest
 
 import cosmodag
 from cosmodag.errors import DataError
-from cosmodag.io.models import read_model, write_model
+from cosmodag.io.files import read_model, write_model
 
 
 def test_round_trip(tmp_path):

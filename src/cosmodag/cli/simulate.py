@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cosmodag._version import __version__
-from cosmodag.cli._output import JsonOption, print_json, print_table
+from cosmodag.cli._options import JsonOption
+from cosmodag.cli._output import print_json, print_table
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:

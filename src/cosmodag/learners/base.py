@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
-from cosmodag.diagnose import quick, warn
+from cosmodag.diagnose import heed, quick
 from cosmodag.io.frames import as_table
 from cosmodag.learners.fitting.checks import check_choice, check_number
 from cosmodag.learners.fitting.fitted import FittedGraph
@@ -152,7 +152,7 @@ class StructureLearner(FittedGraph):
         """
         self._check_settings()
         table = as_table(X)
-        warn(quick(table.X, table.names), stacklevel=3)
+        heed(quick(table.X, table.names), stacklevel=3)
         self._forget()
         self._remember_names(X, table.names)
         given = self._prepare(table.X)

@@ -43,16 +43,15 @@ def page_data(
     evidence : Evidence
     run : dict, optional
         What a run knows of itself: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
-        ``seconds``, ``versions``, ``selection``.
+        ``seconds``, ``versions``, ``selection``, ``warnings``.
 
     Returns
     -------
     dict
         ``schema``: 1. ``title``, ``learner``: text. ``variables``: ``name``, ``x``, ``layer`` (its
         place in a layered drawing), ``order`` (numbers, causes first). ``signed``: whether weights
-        have signs. ``arcs``: ``from``,
-        ``to``, ``weight``, ``basis`` (a number into ``bases``), ``error`` and ``probability``
-        (or None). ``bases``: ``name``, ``meaning``. ``summary``, ``reproduce.facts``: pairs of
+        have signs. ``arcs``: ``from``, ``to``, ``weight``, ``basis`` (a number into ``bases``),
+        ``error`` and ``probability`` (or None). ``bases``: ``name``, ``meaning``. ``summary``, ``reproduce.facts``: pairs of
         label and value. ``findings``: ``severity``, ``sentence``. ``diagnosed``: whether the data
         was at hand. ``choices``: ``title``, ``text``. ``starts``: records. ``history``: ``at``
         and ``series``, each with ``label`` and ``values``. ``curves``: ``arc``, ``x``, ``y``.
@@ -76,7 +75,7 @@ def page_data(
         "arcs": arcs,
         "bases": bases,
         "summary": _summary(model, run, arcs, bases),
-        "findings": _findings(model, evidence),
+        "findings": _findings(model, evidence, run),
         "diagnosed": evidence.findings is not None,
         "choices": choices_of(model, run),
         "starts": getattr(model, "refine_report_", None) or [],
@@ -135,12 +134,15 @@ def _count(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
 
 
-def _findings(model: "StructureLearner", evidence: Evidence) -> list[dict[str, str]]:
-    troubles = [{"severity": "warning", "sentence": sentence} for sentence in troubles_of(model)]
-    return troubles + [
-        {"severity": finding.severity, "sentence": finding.sentence}
-        for finding in evidence.findings or []
-    ]
+def _findings(
+    model: "StructureLearner", evidence: Evidence, run: dict[str, Any]
+) -> list[dict[str, str]]:
+    """List what was warned of during the fit, and then what else was found in the data."""
+    found = [(finding.severity, finding.sentence) for finding in evidence.findings or []]
+    warned = run["warnings"] if "warnings" in run else troubles_of(model)
+    told = {sentence for _, sentence in found}
+    found = [("warning", str(one)) for one in warned if one not in told] + found
+    return [{"severity": severity, "sentence": sentence} for severity, sentence in found]
 
 
 def _history(records: list[dict[str, float]]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.io.models import read_model, write_model
+from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.fitting.fitted import FittedGraph
 from cosmodag.learners.fitting.matrices import as_arrays, from_arrays
