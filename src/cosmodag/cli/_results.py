@@ -1,22 +1,20 @@
 """What ``fit`` writes into its folder."""
 
-import csv
-import io
 import json
-import platform
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosmodag._version import __version__
+from cosmodag.cli._command import command_line
 from cosmodag.cli._options import Format
 from cosmodag.cli._output import say
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
     from cosmodag.io.graphs import GraphFormat
+    from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
 __all__ = ["check_names_for", "output_folder", "strongest_arcs", "write_results"]
@@ -64,22 +62,26 @@ def check_names_for(formats: Sequence[Format], names: list[str]) -> None:
 def write_results(
     folder: Path,
     model: "StructureLearner",
-    names: list[str],
+    data: "Table",
     facts: dict[str, Any],
     formats: Sequence[Format] = (),
+    bootstrap: Any = None,
 ) -> dict[str, Path]:
-    """Write the graph, the weights and the model, each atomically, and ``run.json`` last.
+    """Write the graph, the weights, the model and the page, each atomically, ``run.json`` last.
 
     Parameters
     ----------
     folder : Path
     model : StructureLearner
         Fitted.
-    names : list of str
+    data : Table
+        What it was fitted on.
     facts : dict
         What ``run.json`` is to say.
     formats : sequence of Format
         Formats of graphs beside GraphML, the list of arcs and the matrix.
+    bootstrap : object, optional
+        With ``arc_probabilities`` and ``n``, for the list of arcs and the page.
 
     Returns
     -------
@@ -88,18 +90,26 @@ def write_results(
     """
     from cosmodag.io import Graph, graph_suffix, write_graph
     from cosmodag.io.files import write_text
+    from cosmodag.report import Evidence, write_cytoscape, write_report
+    from cosmodag.report.saved import edge_list, run_facts
 
+    names = data.names
+    evidence = Evidence.of(model, data, bootstrap)
+    run = {**facts, **run_facts(evidence), **_origin(facts, data)}
     graph = Graph(names, model.adjacency_)
     files = {
         "graph": folder / "graph.graphml",
+        "cytoscape": folder / "graph.cyjs",
         "edges": folder / "edges.csv",
         "adjacency": folder / "adjacency.csv",
         "weights": folder / "weights.csv",
         "model": folder / "model.safetensors",
+        "report": folder / "report.html",
         "run": folder / "run.json",
     }
     write_graph(graph, files["graph"])
-    write_text(files["edges"], _edge_list(model, names))
+    write_text(files["edges"], edge_list(model, names, evidence))
+    write_cytoscape(files["cytoscape"], model)
     if hasattr(model, "weights_"):
         write_graph(graph, files["adjacency"], format="adjacency")
         write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")
@@ -111,22 +121,9 @@ def write_results(
             files[word] = folder / f"graph{graph_suffix(word)}"
             write_graph(graph, files[word], format=word)
     model.save(files["model"])
-    write_text(files["run"], json.dumps({**facts, **_origin()}, indent=2) + "\n")
+    write_report(files["report"], model, evidence, run)
+    write_text(files["run"], json.dumps(run, indent=2) + "\n")
     return files
-
-
-def _edge_list(model: "StructureLearner", names: list[str]) -> str:
-    """List the arcs and what their directions rest on; an isolated node has a line to itself."""
-    edges = model.edges_
-    lines = io.StringIO()
-    # Quoted names keep their blanks, and may hold anything.
-    writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writerow(["cause", "effect", "weight", "basis"])
-    arcs = zip(edges.row, edges.col, edges.data.tolist(), model.arrow_basis_, strict=True)
-    writer.writerows((names[u], names[v], weight, basis) for u, v, weight, basis in arcs)
-    ends = {*edges.row.tolist(), *edges.col.tolist()}
-    writer.writerows((name, "", "", "") for node, name in enumerate(names) if node not in ends)
-    return lines.getvalue()
 
 
 def strongest_arcs(model: "StructureLearner", names: list[str], most: int) -> list[tuple[Any, ...]]:
@@ -141,5 +138,18 @@ def strongest_arcs(model: "StructureLearner", names: list[str], most: int) -> li
     ]
 
 
-def _origin() -> dict[str, str]:
-    return {"cosmodag": __version__, "python": platform.python_version()}
+def _origin(facts: dict[str, Any], data: "Table") -> dict[str, Any]:
+    """Say how the result came about, so that somebody can make it again."""
+    from cosmodag.report.origin import file_hash, now, table_hash, versions
+
+    table = Path(facts.get("table", ""))
+    used = versions()
+    return {
+        "command": command_line(),
+        "date": now(),
+        "rows": len(data.X),
+        "sha256": file_hash(table) if table.is_file() else table_hash(data.X),
+        "versions": used,
+        "cosmodag": used["cosmodag"],
+        "python": used["python"],
+    }

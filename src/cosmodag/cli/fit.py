@@ -85,10 +85,10 @@ def fit(
     """Learn a graph from a table and write it to a folder.
 
     Writes graph.graphml, edges.csv (with what the direction of each arc rests on), adjacency.csv
-    (the chosen arcs), weights.csv (all weights that agree with the causal order),
-    model.safetensors and run.json, and prints the strongest arcs. W[u, v], row u and column v, is
-    the arc u → v. Options that are left out have the learner's own defaults; files of an earlier
-    fit in the same folder are replaced.
+    (the chosen arcs), weights.csv (all weights that agree with the causal order), report.html (a
+    page to look at), graph.cyjs (for Cytoscape), model.safetensors and run.json, and prints the
+    strongest arcs. W[u, v], row u and column v, is the arc u → v. Options that are left out have
+    the learner's own defaults; files of an earlier fit in the same folder are replaced.
     """
     keep_compiled_programs()
     from cosmodag.knowledge import as_knowledge
@@ -143,7 +143,7 @@ def fit(
         "warnings": noted,
         "seconds": round(seconds, 3),
     }
-    files = write_results(output, model, data.names, facts, format or [])
+    files = write_results(output, model, data, facts, format or [])
     arcs = strongest_arcs(model, data.names, top)
     if json:
         print_json({**facts, "strongest": arcs, "files": files})
@@ -157,7 +157,7 @@ def fit(
             print_result(facts["interventions"]["assumption"])
         print_result(
             f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "
-            f"written to {output}/"
+            f"written to {output}/, to look at in {output / 'report.html'}"
         )
     if model.stopped_ == "interrupt":
         raise typer.Exit(EXIT_INTERRUPTED)

@@ -227,6 +227,43 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "adjacency_")
         save(self, path, residuals=residuals)
 
+    def report(
+        self, path: "str | os.PathLike[str]", *, data: Any = None, bootstrap: Any = None
+    ) -> None:
+        """Write a page to look at: one HTML file that needs nothing else, see ``docs/report.md``.
+
+        The graph, drawn, and beside it arcs, weights, training, the diagnosis of the data, what was
+        chosen and why, and how to make it again. No row of the data is in it.
+
+        Parameters
+        ----------
+        path : path
+            The file to make or replace.
+        data : table, optional
+            The training data, for the diagnosis and standard errors. A model that was just fitted
+            has it still; one that was loaded has not.
+        bootstrap : object, optional
+            With ``arc_probabilities``, a (d, d) array, and ``n``, the number of resamples.
+        """
+        from cosmodag.report import Evidence, write_report
+
+        check_is_fitted(self, "adjacency_")
+        write_report(path, self, Evidence.of(self, data, bootstrap))
+
+    def _repr_html_(self) -> str:
+        """Draw the graph for a notebook; before the fit, what scikit-learn shows."""
+        from sklearn.utils import estimator_html_repr
+
+        from cosmodag.report.drawings.thumbnail import thumbnail
+
+        if not hasattr(self, "adjacency_"):
+            return str(estimator_html_repr(self))
+        return thumbnail(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        # scikit-learn's own would come before _repr_html_.
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
     def _prepared(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training data's columns and prepare it alike."""
         check_is_fitted(self, "adjacency_")
@@ -244,6 +281,18 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
                         "give the columns in the same order."
                     )
         return self._preparation.apply(table.X).astype(np.float64)
+
+    def _training_data(self) -> NDArray[np.float64]:
+        """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
+        if not hasattr(self, "residuals_"):
+            raise DataError(
+                "The model was saved without the residuals of its training data, which this needs: "
+                "save it with residuals=True, or fit again."
+            )
+        values = self.residuals_.astype(np.float64)
+        for v in self._order:
+            values[:, v] += self._fitted_column(values, v)
+        return values
 
     def _check_columns(self, columns: int) -> None:
         if columns != self.n_features_in_:
