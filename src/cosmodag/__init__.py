@@ -13,9 +13,10 @@ from cosmodag._version import __version__
 if TYPE_CHECKING:
     from cosmodag import metrics as metrics
     from cosmodag import simulate as simulate
+    from cosmodag import stability as stability
     from cosmodag.learners import *  # noqa: F403
 
-_MODULES = ("metrics", "simulate")
+_MODULES = ("metrics", "simulate", "stability")
 
 __all__ = [
     "__version__",

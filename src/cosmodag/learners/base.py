@@ -1,7 +1,7 @@
 """The contract of every learner: what goes in, what is done to it, and that a DAG comes out."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -60,6 +60,10 @@ class Prepared:
     X: NDArray[np.float64]
     data: NDArray[np.float32]
     preparation: Preparation
+
+    def of_rows(self, rows: NDArray[np.intp]) -> "Prepared":
+        """Take some rows, in any number of repetitions, prepared as they are here."""
+        return replace(self, X=self.X[rows], data=self.data[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,23 +154,30 @@ class StructureLearner(FittedGraph):
         -------
         self
         """
-        self._check_settings()
-        table = as_table(X)
-        warn(quick(table.X, table.names), stacklevel=3)
-        self._forget()
-        self._remember_names(X, table.names)
-        given = self._prepare(table.X)
+        given = self._begin(X)
         with self._watch() as watch:
-            learnt = self._learn(given, watch)
-            self._read_out(learnt)
-            if self._refinement is None:
-                self._warn_if_repaired()
-            else:
-                self._take(self._refine(given, learnt, watch))
-                if learnt.raw_weights is None and hasattr(self, "weights_"):
-                    self.raw_weights_ = self.weights_
+            self._finish(given, self._learn(given, watch), watch)
         self._settle(given.data)
         return self
+
+    def _begin(self, X: Any) -> Prepared:
+        """Check parameters and table, forget an earlier fit, and prepare the table."""
+        self._check_settings()
+        table = as_table(X)
+        warn(quick(table.X, table.names), stacklevel=4)
+        self._forget()
+        self._remember_names(X, table.names)
+        return self._prepare(table.X)
+
+    def _finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
+        """Turn what was learnt into a graph, refined where that is asked for."""
+        self._read_out(learnt)
+        if self._refinement is None:
+            self._warn_if_repaired()
+            return
+        self._take(self._refine(given, learnt, watch))
+        if learnt.raw_weights is None and hasattr(self, "weights_"):
+            self.raw_weights_ = self.weights_
 
     def _prepare(self, X: NDArray[Any]) -> Prepared:
         # However the caller's table lies in memory, sums over it are the same to the last bit.
