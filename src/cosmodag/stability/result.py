@@ -99,7 +99,8 @@ class BootstrapResult:
         strengths = np.where((strengths >= threshold) & (strengths > 0), strengths, 0.0)
         if self.required is not None:
             strengths = np.where(self.required, 2.0, strengths)
-        return np.asarray(drop_cycles(strengths)[0]) != 0
+        chosen: NDArray[np.bool_] = np.asarray(drop_cycles(strengths)[0]) != 0
+        return chosen
 
     def consensus_class(self, threshold: float = 0.5) -> NDArray[np.bool_]:
         """Class of :meth:`consensus`: arrows that independences compel, and the others both ways.
