@@ -36,7 +36,7 @@ UPWARD = {("learners", "report")}
 LATE = {"gadjid", "matplotlib", "ray", "torch"}
 
 # Packages whose name to install is not their name to import.
-IMPORT_NAMES = {"scikit-learn": "sklearn"}
+IMPORT_NAMES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}
 
 # llvmlite is a part of Numba: any other version than the one it asks for would break it.
 PARTS = {"llvmlite"}

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from cosmodag import metrics as metrics
     from cosmodag import simulate as simulate
     from cosmodag import stability as stability
+    from cosmodag.knowledge import Knowledge as Knowledge
     from cosmodag.learners import *  # noqa: F403
 
 _MODULES = ("metrics", "simulate", "stability")
 
 __all__ = [
+    "Knowledge",
     "__version__",
     *_MODULES,
     *(name for name in _learners.__all__ if name != "StructureLearner"),
@@ -28,6 +30,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"cosmodag.{name}")
+    if name == "Knowledge":
+        return import_module("cosmodag.knowledge").Knowledge
     if name in __all__:
         return getattr(_learners, name)
     raise AttributeError(f"module 'cosmodag' has no attribute {name!r}")

@@ -13,6 +13,7 @@ __all__ = [
     "DivergenceError",
     "FallbackWarning",
     "InterruptedWarning",
+    "KnowledgeError",
     "ResourceError",
     "ScaleWarning",
     "SettingsError",
@@ -26,6 +27,10 @@ class CosmodagError(Exception):
 
 class DataError(CosmodagError, ValueError):
     """The input cannot be used as it is: a table, a graph, a name or an option."""
+
+
+class KnowledgeError(DataError):
+    """What is said to be known contradicts itself, or names what the table does not have."""
 
 
 class DivergenceError(CosmodagError, ArithmeticError):

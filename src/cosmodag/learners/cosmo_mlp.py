@@ -85,6 +85,8 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     restarts : int
         Solve so many problems at once from different starts, and keep the one with the best
         penalised objective on all data.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations (which hides the cue that a
         squared-error learner uses, and warns); or leave the data alone.
@@ -166,6 +168,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         refine: str | None = "prune",
         threshold: Setting = "auto",
         restarts: int = 1,
+        knowledge: Any = None,
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
@@ -191,6 +194,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         self.refine = refine
         self.threshold = threshold
         self.restarts = restarts
+        self.knowledge = knowledge
         self.scale = scale
         self.device = device
         self.max_time = max_time

@@ -59,6 +59,8 @@ class DagmaMLP(NetworkLearner, ConstrainedLearner):
     threshold : float or "auto"
         Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
         refinement decides by evidence, 0.3 without.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations, which warns; or do nothing.
     device : {"auto", "cpu", "gpu"}
@@ -113,6 +115,7 @@ class DagmaMLP(NetworkLearner, ConstrainedLearner):
         max_iter: int = 3200,
         refine: str | None = None,
         threshold: Setting = "auto",
+        knowledge: Any = None,
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
@@ -128,6 +131,7 @@ class DagmaMLP(NetworkLearner, ConstrainedLearner):
         self.max_iter = max_iter
         self.refine = refine
         self.threshold = threshold
+        self.knowledge = knowledge
         self.scale = scale
         self.device = device
         self.max_time = max_time

@@ -84,14 +84,14 @@ def bootstrap(
     check_choice("sample", sample, SAMPLES)
     seeds = seeds_from(random_state, n)
     begun = clone(model)
-    given = begun._begin(X)
+    given = begun._begin(X, interventions)
     if begun.n_features_in_ > DENSE_LIMIT:
         raise DataError(
             f"A bootstrap keeps a probability for each pair of variables, too many for the "
             f"{begun.n_features_in_:,} there are: choose at most {DENSE_LIMIT:,} columns."
         )
     names = list(getattr(begun, "feature_names_in_", range(begun.n_features_in_)))
-    result = BootstrapResult(names, seeds, sample)
+    result = BootstrapResult(names, seeds, sample, given.known.required)
     label = f"bootstrap of {type(model).__name__}"
     with Watch(n, label, max_time, verbose) as watch, warnings.catch_warnings():
         # What there is to say about each fit, the model's own says.

@@ -115,7 +115,7 @@ def _trained(
     """
     n, d = given.data.shape
     problems: list[Problem] = []
-    firsts = model.problems_for(given.data)
+    firsts = model.problems_for(given.data, given.known)
     for seed in seeds:
         counted = counts_of(sample, n, seed)
         for first, start in zip(firsts, seeds_from(seed, len(firsts)), strict=True):

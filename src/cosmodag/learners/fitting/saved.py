@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.io.models import read_model, write_model
+from cosmodag.knowledge import Knowledge
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.fitting.fitted import FittedGraph
+from cosmodag.learners.fitting.known import Known
 from cosmodag.learners.fitting.matrices import as_arrays, from_arrays
 from cosmodag.learners.fitting.preparation import Preparation
 from cosmodag.learners.registry import LEARNERS
@@ -34,11 +36,17 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
     for name in _MATRICES:
         if name in fitted:
             arrays |= as_arrays(name, fitted[name])
-    kept = ("noise_variances_", *model._extra_arrays, *(("residuals_",) if residuals else ()))
+    kept = ("noise_variances_", "target_sets_", *model._extra_arrays)
+    if residuals:
+        kept += ("residuals_",)
+        if model._told.targets is not None:
+            arrays["targets"] = model._told.targets
     arrays |= {name: fitted[name] for name in kept if fitted.get(name) is not None}
+    # Knowledge as it was read, so that no path is opened when the model is loaded.
+    parameters = {**model.get_params(deep=False), "knowledge": model.knowledge_}
     facts = {
         "learner": type(model).__name__,
-        "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
         "names": None if "feature_names_in_" not in fitted else list(model.feature_names_in_),
         "fitted": {
             name: _plain(fitted[name]) for name in (*_FACTS, *model._extra_facts) if name in fitted
@@ -63,6 +71,8 @@ def load(path: str | os.PathLike[str]) -> StructureLearner:
         name: tuple(value) if isinstance(value, list) else value
         for name, value in facts["parameters"].items()
     }
+    known = parameters.get("knowledge")
+    parameters["knowledge"] = Knowledge(**known) if isinstance(known, dict) else None
     model = entry.load()(**parameters)
     _restore(model, arrays, facts)
     return model
@@ -81,11 +91,13 @@ def _restore(
         matrix = from_arrays(name, arrays, model.n_features_in_)
         if matrix is not None:
             setattr(model, name, matrix)
-    for name in ("noise_variances_", "residuals_", *model._extra_arrays):
+    for name in ("noise_variances_", "residuals_", "target_sets_", *model._extra_arrays):
         if name in arrays:
             setattr(model, name, arrays[name])
     for name, value in facts["fitted"].items():
         setattr(model, name, value)
+    model.knowledge_ = model.knowledge
+    model._told = Known(model._bounds(), arrays.get("targets"))
 
 
 def _plain(value: Any) -> Any:
@@ -94,6 +106,8 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, np.random.Generator | np.random.RandomState):
         return None
+    if isinstance(value, Knowledge):
+        return value.facts()
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
