@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cosmodag.cli._cache import keep_compiled_programs
+from cosmodag.cli._knowledge import (
+    InterventionsOption,
+    KnowledgeOption,
+    read_data,
+    told_facts,
+)
 from cosmodag.cli._learners import Method, make_learner, read_settings
 from cosmodag.cli._output import JsonOption, print_json, print_result, print_table
 from cosmodag.cli._results import output_folder, strongest_arcs, write_results
@@ -77,6 +83,8 @@ def fit(
     missing: Annotated[
         Missing, typer.Option(help="Refuse missing values, or drop rows that have one.")
     ] = Missing.ERROR,
+    knowledge: KnowledgeOption = None,
+    interventions: InterventionsOption = None,
     scale: Annotated[
         Scale | None,
         typer.Option(help="Subtract column means (the default), standardise too, or do neither."),
@@ -123,10 +131,12 @@ def fit(
     the arc u → v. Options that are left out have the learner's own defaults.
     """
     keep_compiled_programs()
-    from cosmodag.io.tables import read_table
+    from cosmodag.knowledge import as_knowledge
 
-    data = read_table(table, header=header, missing=missing.value)
+    known = as_knowledge(knowledge)
+    data, targets = read_data(table, header, missing.value, interventions)
     options = {
+        "knowledge": ("--knowledge", known),
         "refine": ("--refine", _refinement(refine)),
         "noise": ("--noise", noise and noise.value),
         "threshold": ("--threshold", threshold),
@@ -145,14 +155,15 @@ def fit(
         return
     with output_folder(output):
         begin = time.monotonic()
-        model.fit(data)
+        model.fit(data, interventions=targets)
         seconds = time.monotonic() - begin
     facts = {
         "table": str(table),
         "rows": len(data.X),
         "variables": len(data.names),
         "method": method.value,
-        "parameters": model.get_params(deep=False),
+        "parameters": {**model.get_params(deep=False), "knowledge": knowledge and str(knowledge)},
+        **told_facts(model, interventions),
         "arcs": int(model.edges_.nnz),
         "was_cyclic": model.was_cyclic_,
         "stopped": model.stopped_,
@@ -174,6 +185,8 @@ def fit(
         print_table(columns, rows, title="strongest arcs")
         if facts["noise_reason"]:
             print_result(facts["noise_reason"])
+        if "interventions" in facts:
+            print_result(facts["interventions"]["assumption"])
         print_result(
             f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "
             f"written to {output}/"

@@ -22,7 +22,7 @@ from cosmodag.io.frames import Missing, Table, as_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Missing", "Table", "as_table", "read_table"]
+__all__ = ["Missing", "Table", "as_table", "read_table", "read_with_labels"]
 
 
 def read_table(
@@ -59,12 +59,67 @@ def read_table(
     >>> read_table(path).names
     ['dose', 'response']
     """
-    path = Path(path)
+    return _checked(_read(Path(path), header), f"'{path}'", missing)
+
+
+def read_with_labels(
+    path: str | os.PathLike[str], column: str, header: bool = True, missing: Missing = "error"
+) -> tuple[Table, list[Any]]:
+    r"""Read a table of numbers, and apart from it one column of labels, of any kind.
+
+    Parameters
+    ----------
+    path, header, missing
+        As for `read_table`; a row that is dropped loses its label too.
+    column : str
+        The name of the column of labels.
+
+    Returns
+    -------
+    Table, list
+        The table without the column, and the labels; a missing one is None.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "trial.csv"
+    >>> _ = path.write_text("dose,response,target\n1,2.5,dose\n2,4.5,\n")
+    >>> table, labels = read_with_labels(path, "target")
+    >>> table.names, labels
+    (['dose', 'response'], ['dose', None])
+    """
+    source = f"'{path}'"
+    frame = _read(Path(path), header, apart=column)
+    if not hasattr(frame, "columns") or column not in list(frame.columns):
+        raise DataError(f"{source} has no column {column!r}.")
+    labels = frame[column]
+    rest = frame.drop(columns=column)
+    if missing == "drop":
+        complete = rest.notna().all(axis=1)
+        labels = labels[complete]
+    table = _checked(rest, source, missing)
+    return table, [
+        None if absent else label for label, absent in zip(labels, labels.isna(), strict=True)
+    ]
+
+
+def _checked(data: Any, source: str, missing: Missing) -> Table:
+    table = as_table(
+        data,
+        missing=missing,
+        source=source,
+        remedy="fill them in, or drop the rows that hold them with missing='drop' (--missing drop)",
+    )
+    return Table(table.X.astype(np.float64, copy=False), table.names)
+
+
+def _read(path: Path, header: bool, apart: str | None = None) -> Any:
+    """Read a file into a data frame or array; one column may hold anything."""
     source = f"'{path}'"
     suffix = path.suffix.lower()
     readers: dict[str, Any] = {
-        ".csv": lambda: _read_text(path, source, None, header),
-        ".tsv": lambda: _read_text(path, source, "\t", header),
+        ".csv": lambda: _read_text(path, source, None, header, apart),
+        ".tsv": lambda: _read_text(path, source, "\t", header, apart),
         ".parquet": lambda: _read_parquet(path, source),
         ".npy": lambda: _read_npy(path, source),
     }
@@ -75,16 +130,12 @@ def read_table(
             f"{source} is not a table this can read: give a file that ends in .csv, .tsv, "
             ".parquet or .npy."
         )
-    table = as_table(
-        readers[suffix](),
-        missing=missing,
-        source=source,
-        remedy="fill them in, or drop the rows that hold them with missing='drop' (--missing drop)",
-    )
-    return Table(table.X.astype(np.float64, copy=False), table.names)
+    return readers[suffix]()
 
 
-def _read_text(path: Path, source: str, separator: str | None, header: bool) -> "pd.DataFrame":
+def _read_text(
+    path: Path, source: str, separator: str | None, header: bool, apart: str | None = None
+) -> "pd.DataFrame":
     """Read a CSV or TSV into a data frame that carries its names."""
     try:
         with opened_text(path) as handle:
@@ -105,7 +156,7 @@ def _read_text(path: Path, source: str, separator: str | None, header: bool) -> 
     except csv.Error as error:
         raise DataError(f"{source} cannot be read as a table: {error}.") from error
     frame.columns = names
-    _refuse_text(frame, source)
+    _refuse_text(frame.drop(columns=[apart], errors="ignore") if apart else frame, source)
     return frame
 
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io.columns import name_list
 
-__all__ = ["PERFECT", "never_free", "take_column", "targets_of"]
+__all__ = ["ASSUMPTION", "never_free", "take_column", "targets_of"]
 
-PERFECT = (
-    "Interventions are taken to be perfect: a variable that was set no longer depends on its "
-    "causes in those rows. Where they only shifted or disturbed it, arrows that rest on them may "
-    "be wrong."
+ASSUMPTION = (
+    "Interventions are taken to be perfect ones: they set the variables named, and touch nothing "
+    "else. Where they also acted on others, or not on the values that were measured, arrows that "
+    "rest on them may be wrong."
 )
 """What is assumed of interventions, for people."""
 
