@@ -10,13 +10,13 @@ from scipy import sparse
 
 from cosmodag.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
 from cosmodag.diagnose import quick, warn
-from cosmodag.io.frames import as_table
 from cosmodag.knowledge import Bounds, as_knowledge, bounds_of
 from cosmodag.learners.fitting.checks import check_choice, check_number
 from cosmodag.learners.fitting.fitted import FittedGraph
-from cosmodag.learners.fitting.interventions import never_free, take_column, targets_of
+from cosmodag.learners.fitting.interventions import never_free, take_column
 from cosmodag.learners.fitting.known import NOTHING, Known
 from cosmodag.learners.fitting.matrices import chosen_arcs, count_arcs, isolated
+from cosmodag.learners.fitting.missing import CHOICES, complete
 from cosmodag.learners.fitting.preparation import SCALES, Preparation
 from cosmodag.learners.fitting.refined import Refined
 from cosmodag.learners.fitting.refining import refine_linear
@@ -103,13 +103,14 @@ class Learnt:
 class StructureLearner(FittedGraph):
     """Base of all learners: validates, prepares, learns, refines, and reads out a DAG.
 
-    A subclass stores its parameters in ``__init__``, among them ``threshold``, ``scale`` and
-    ``knowledge``, and implements :meth:`_learn`.
+    A subclass stores its parameters in ``__init__``, among them ``threshold``, ``scale``,
+    ``knowledge`` and ``missing``, and implements :meth:`_learn`.
     """
 
     threshold: Setting
     scale: str
     knowledge: Any
+    missing: str
     weights_: NDArray[np.float64]
 
     _extra_facts: tuple[str, ...] = ()
@@ -123,6 +124,7 @@ class StructureLearner(FittedGraph):
         if self.threshold != "auto":
             check_number("threshold", self.threshold, low=0.0, low_allowed=True)
         check_choice("scale", self.scale, SCALES)
+        check_choice("missing", self.missing, CHOICES)
         if getattr(self, "refine", None) is not None:
             check_choice("refine", self.refine, ("auto", *METHODS))
         if hasattr(self, "noise"):
@@ -179,10 +181,11 @@ class StructureLearner(FittedGraph):
         """Check parameters and table, forget an earlier fit, and prepare the table."""
         self._check_settings()
         X, entries = take_column(X, interventions)
-        table = as_table(X)
+        table, targets, report = complete(self, X, entries)
         warn(quick(table.X, table.names), stacklevel=4)
-        targets = targets_of(entries, table.names, len(table.X))
         self._forget()
+        if report is not None:
+            self.missing_report_ = report
         self._remember_names(X, table.names)
         return self._prepare(table.X, self._known(table.names, targets))
 
