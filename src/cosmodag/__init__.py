@@ -12,12 +12,13 @@ from cosmodag._version import __version__
 
 if TYPE_CHECKING:
     from cosmodag import metrics as metrics
+    from cosmodag import selection as selection
     from cosmodag import simulate as simulate
     from cosmodag import stability as stability
     from cosmodag.knowledge import Knowledge as Knowledge
     from cosmodag.learners import *  # noqa: F403
 
-_MODULES = ("metrics", "simulate", "stability")
+_MODULES = ("metrics", "selection", "simulate", "stability")
 
 __all__ = [
     "Knowledge",
