@@ -24,7 +24,7 @@ def test_lines_are_kept_where_they_do():
 def test_networks_are_taken_where_curves_gain():
     random = np.random.default_rng(0)
     a, b = random.normal(size=(2, 200))
-    X = np.column_stack([a, b, np.sin(2 * a) * 2 + 0.3 * random.normal(size=200)])
+    X = np.column_stack([a, b, 2 * np.tanh(3 * a) + 0.3 * random.normal(size=200)])
     choice = selection.auto(X, random_state=0)
     assert isinstance(choice.model, CosmoMLP)
     assert choice.model.adjacency_[0, 2] != 0
