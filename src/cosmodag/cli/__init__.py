@@ -26,12 +26,14 @@ _COMMANDS = {
     "diagnose": "cosmodag.cli.diagnose:diagnose",
     "simulate": "cosmodag.cli.simulate:simulate",
     "evaluate": "cosmodag.cli.evaluate:evaluate",
+    "convert": "cosmodag.cli.convert:convert",
+    "methods": "cosmodag.cli.methods:methods",
     "doctor": "cosmodag.cli.doctor:doctor",
 }
 
 app = typer.Typer(
     name="cosmodag",
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

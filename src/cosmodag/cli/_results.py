@@ -4,48 +4,90 @@ import csv
 import io
 import json
 import platform
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosmodag._version import __version__
+from cosmodag.cli._options import Format
+from cosmodag.cli._output import say
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
+    from cosmodag.io.graphs import GraphFormat
     from cosmodag.learners import StructureLearner
 
-__all__ = ["output_folder", "strongest_arcs", "write_results"]
+__all__ = ["check_names_for", "output_folder", "strongest_arcs", "write_results"]
 
 
 @contextmanager
-def output_folder(folder: Path) -> Iterator[None]:
+def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
     """Make the output folder before the work, and take it back if nothing came of that."""
     is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise DataError(f"The output '{folder}' is not a folder: give another one.") from None
+    _check_writable(folder)
     try:
         yield
+        if (folder / "run.json").exists() and not quiet:
+            say(f"note: '{folder}' holds an earlier fit, whose files are replaced.")
     except BaseException:
         if is_new and not any(folder.iterdir()):
             folder.rmdir()
         raise
 
 
+def _check_writable(folder: Path) -> None:
+    """Write to the folder and take it back: permissions alone do not tell of a read-only disk."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from None
+
+
+def check_names_for(formats: Sequence[Format], names: list[str]) -> None:
+    """Refuse, before the work, formats that cannot hold these names."""
+    from scipy import sparse
+
+    from cosmodag.io import Graph, dump_graph
+
+    unconnected = Graph(names, sparse.csr_array((len(names), len(names))))
+    for format in (Format.GRAPHML, *formats):
+        dump_graph(unconnected, format.value)
+
+
 def write_results(
-    folder: Path, model: "StructureLearner", names: list[str], facts: dict[str, Any]
+    folder: Path,
+    model: "StructureLearner",
+    names: list[str],
+    facts: dict[str, Any],
+    formats: Sequence[Format] = (),
 ) -> dict[str, Path]:
     """Write the graph, the weights and the model, each atomically, and ``run.json`` last.
+
+    Parameters
+    ----------
+    folder : Path
+    model : StructureLearner
+        Fitted.
+    names : list of str
+    facts : dict
+        What ``run.json`` is to say.
+    formats : sequence of Format
+        Formats of graphs beside GraphML, the list of arcs and the matrix.
 
     Returns
     -------
     dict
         The files by what they hold.
     """
+    from cosmodag.io import Graph, graph_suffix, write_graph
     from cosmodag.io.files import write_text
-    from cosmodag.io.graphs import Graph, write_graph
 
     graph = Graph(names, model.adjacency_)
     files = {
@@ -63,6 +105,11 @@ def write_results(
         write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")
     else:
         del files["adjacency"], files["weights"]
+    for format in formats:
+        word: GraphFormat = format.value
+        if word not in {"graphml", *files}:
+            files[word] = folder / f"graph{graph_suffix(word)}"
+            write_graph(graph, files[word], format=word)
     model.save(files["model"])
     write_text(files["run"], json.dumps({**facts, **_origin()}, indent=2) + "\n")
     return files

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from cosmodag.cli._cache import keep_compiled_programs
-from cosmodag.cli._output import JsonOption, print_json, print_result, print_table, say
+from cosmodag.cli._options import JsonOption, OutputOption
+from cosmodag.cli._output import print_json, print_result, print_table, say
 from cosmodag.cli._results import output_folder, write_results
 
 __all__ = ["demo"]
@@ -16,9 +17,7 @@ _DATA = "n1000_d30_ER4_gauss"
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
-        "cosmodag-demo"
-    ),
+    output: OutputOption = Path("cosmodag-demo"),
     name: Annotated[str, typer.Option(help="The data set to simulate.")] = _DATA,
     seed: Annotated[int, typer.Option(min=0, help="Decides the data and the start.")] = 0,
     json: JsonOption = False,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
-from cosmodag.diagnose import quick, warn
+from cosmodag.diagnose import heed, quick
 from cosmodag.knowledge import Bounds, as_knowledge, bounds_of
 from cosmodag.learners.fitting.checks import check_choice, check_number
 from cosmodag.learners.fitting.fitted import FittedGraph
@@ -182,7 +182,7 @@ class StructureLearner(FittedGraph):
         self._check_settings()
         X, entries = take_column(X, interventions)
         table, targets, report = complete(self, X, entries)
-        warn(quick(table.X, table.names), stacklevel=4)
+        heed(quick(table.X, table.names), stacklevel=4)
         self._forget()
         if report is not None:
             self.missing_report_ = report

@@ -1,5 +1,6 @@
 """COSMO: structure learning without an acyclicity constraint (Massidda et al., ICLR 2024)."""
 
+import os
 import warnings
 from typing import Any
 
@@ -96,6 +97,10 @@ class Cosmo(AnnealedLearner):
         Where to compute.
     max_time : float, optional
         Seconds after which training stops with the result so far and a warning.
+    checkpoint : path, optional
+        Folder in which training leaves, every half minute and when it is stopped, how far it is.
+        The same fit with the same folder goes on from there, bit for bit; what is left of a fit
+        that ended is removed.
     random_state : int, Generator, RandomState or None
         The same number gives the same result, bit for bit, on the same machine.
     verbose : bool
@@ -161,6 +166,7 @@ class Cosmo(AnnealedLearner):
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: Any = None,
         verbose: bool = True,
     ) -> None:
@@ -185,6 +191,7 @@ class Cosmo(AnnealedLearner):
         self.scale = scale
         self.device = device
         self.max_time = max_time
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 

@@ -1,5 +1,6 @@
 """Non-linear COSMO: one perceptron per variable, oriented by priorities."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,10 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         Where to compute.
     max_time : float, optional
         Seconds after which training stops with the result so far and a warning.
+    checkpoint : path, optional
+        Folder in which training leaves, every half minute and when it is stopped, how far it is.
+        The same fit with the same folder goes on from there, bit for bit; what is left of a fit
+        that ended is removed.
     random_state : int, Generator, RandomState or None
         The same number gives the same result, bit for bit, on the same machine.
     verbose : bool
@@ -176,6 +181,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: Any = None,
         verbose: bool = True,
     ) -> None:
@@ -203,6 +209,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         self.scale = scale
         self.device = device
         self.max_time = max_time
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,11 +44,11 @@ def refine_linear(
         reason = "Noise that is not Gaussian was asked for."
         return _by_entropy(given, orders, random, watch, reason)
     known = given.known
-    found = refine_orders(
-        given.X if known.targets is None else known.moments(given.X),
-        orders,
+    data = given.X if known.targets is None else known.moments(given.X)
+    finish = partial(
+        refine_orders,
+        data,
         method=method,
-        score="gaussian" if noise == "non-gaussian" else noise,
         support=known.support,
         required=known.required,
         before=known.before,
@@ -55,6 +56,10 @@ def refine_linear(
         scale_free=scale_free,
         should_stop=lambda: watch.stop is not None,
     )
+    if known.targets is not None and noise == "auto" and method == "order":
+        # Experiments tell directions whatever the noise: what is assumed of it comes after them.
+        orders = {**orders, "experiments": finish(orders, score="gaussian").order}
+    found = finish(orders, score="gaussian" if noise == "non-gaussian" else noise)
     result = Refined(
         found.order,
         found.weights,
