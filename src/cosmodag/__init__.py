@@ -12,7 +12,9 @@ from cosmodag._version import __version__
 
 if TYPE_CHECKING:
     from cosmodag import metrics as metrics
+    from cosmodag import selection as selection
     from cosmodag import simulate as simulate
+    from cosmodag import stability as stability
     from cosmodag.knowledge import Knowledge as Knowledge
     from cosmodag.learners import *  # noqa: F403
     from cosmodag.report import plot_graph as plot_graph
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from cosmodag.report import plot_matrix as plot_matrix
     from cosmodag.report import plot_stability as plot_stability
 
-_MODULES = ("metrics", "simulate")
 _PLOTS = ("plot_graph", "plot_history", "plot_matrix", "plot_stability")
+_MODULES = ("metrics", "selection", "simulate", "stability")
 
 __all__ = [
     "Knowledge",

@@ -88,6 +88,9 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         penalised objective on all data.
     knowledge : Knowledge, mapping or path, optional
         What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop the rows that hold one; or fill them in from the learnt
+        graph, in turns with learning it (`missing_report_` says how that went).
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations (which hides the cue that a
         squared-error learner uses, and warns); or leave the data alone.
@@ -174,6 +177,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         threshold: Setting = "auto",
         restarts: int = 1,
         knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
@@ -201,6 +205,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         self.threshold = threshold
         self.restarts = restarts
         self.knowledge = knowledge
+        self.missing = missing
         self.scale = scale
         self.device = device
         self.max_time = max_time

@@ -162,16 +162,19 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         of nothing else has a score of zero. Greater is better, so that scikit-learn's searches can
         use it.
         """
+        likelihoods = self._log_likelihoods(X)
+        return float(np.mean(likelihoods)) if likelihoods.size else 0.0
+
+    def _log_likelihoods(self, X: Any) -> NDArray[np.float64]:
+        """Gaussian log-likelihood of every entry of the columns that are not constant."""
         data = self._prepared(X)
         varying = ~self._preparation.constant
-        if not varying.any():
-            return 0.0
         squares = (data - self._fitted(data))[:, varying] ** 2
         variances = self.noise_variances_[varying] / self._preparation.scales[varying] ** 2
         # A column that others give exactly, a copy say, has no error; single precision has.
         variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
-        return float(np.mean(likelihood - np.log(self._preparation.scales[varying])))
+        return np.asarray(likelihood - np.log(self._preparation.scales[varying]))
 
     def sample(self, n: int, random_state: int | None = None) -> NDArray[np.float64]:
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.

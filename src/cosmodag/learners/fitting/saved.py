@@ -32,6 +32,7 @@ _FACTS = (
     "noise_",
     "noise_reason_",
     "refine_report_",
+    "missing_report_",
 )
 
 
