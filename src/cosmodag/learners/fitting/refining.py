@@ -13,6 +13,7 @@ from cosmodag.learners.fitting.refined import Refined
 from cosmodag.refinement.entropy.measure import non_gaussianity
 from cosmodag.refinement.entropy.search import search_non_gaussian
 from cosmodag.refinement.refine import refine_linear as refine_orders
+from cosmodag.solver.plan import device_named
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import Prepared, StructureLearner
@@ -55,6 +56,7 @@ def refine_linear(
         random=random,
         scale_free=scale_free,
         should_stop=lambda: watch.stop is not None,
+        device=device_named(getattr(model, "device", "auto")),
     )
     if known.targets is not None and noise == "auto" and method == "order":
         # Experiments tell directions whatever the noise: what is assumed of it comes after them.
