@@ -120,9 +120,11 @@ def names_to_import(requirements: list[str]) -> set[str]:
 
 
 def brought_by_extra(found: Import) -> set[str]:
-    """Packages that the importer has at hand because it is itself part of an extra."""
+    """Packages of an extra that the importer is part of, or that a function of it may ask for."""
+    extras = PROJECT["optional-dependencies"]
     extra = part(found.importer)
-    return names_to_import(PROJECT["optional-dependencies"][extra]) if extra in EXTRAS else set()
+    asked_for = set() if found.at_top else names_to_import(extras["ray"])
+    return asked_for | (names_to_import(extras[extra]) if extra in EXTRAS else set())
 
 
 def test_nothing_imports_an_extra() -> None:

@@ -103,14 +103,14 @@ class Learnt:
 class StructureLearner(FittedGraph):
     """Base of all learners: validates, prepares, learns, refines, and reads out a DAG.
 
-    A subclass stores its parameters in ``__init__``, among them ``threshold``, ``scale``,
-    ``knowledge`` and ``missing``, and implements :meth:`_learn`.
+    A subclass stores its parameters in ``__init__``, among them ``threshold`` and ``scale``, and
+    if it takes them ``knowledge`` and ``missing``, and implements :meth:`_learn`.
     """
 
     threshold: Setting
     scale: str
-    knowledge: Any
-    missing: str
+    knowledge: Any = None
+    missing: str = "error"
     weights_: NDArray[np.float64]
 
     _extra_facts: tuple[str, ...] = ()

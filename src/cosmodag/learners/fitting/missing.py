@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from cosmodag.errors import CosmodagWarning, DataError, DataWarning
-from cosmodag.io.columns import name_list
+from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.io.frames import Table, as_table
 from cosmodag.learners.fitting.checks import seeds_from
 from cosmodag.learners.fitting.conditional import Equations, doubt, fill
@@ -130,7 +129,8 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     learner, limit = clone(model).set_params(missing="error"), getattr(model, "max_time", None)
     if limit is not None:
         learner.set_params(max_time=limit / (2 * _ROUNDS))
-    before, changes, begin = None, [], time.monotonic()
+    changes: list[int] = []
+    before, begin = None, time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CosmodagWarning)
         while len(changes) < _ROUNDS and (limit is None or time.monotonic() - begin < limit / 2):
