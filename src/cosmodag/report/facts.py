@@ -52,10 +52,11 @@ def page_data(
         place in a layered drawing), ``order`` (numbers, causes first). ``signed``: whether weights
         have signs. ``arcs``: ``from``, ``to``, ``weight``, ``basis`` (a number into ``bases``),
         ``error`` and ``probability`` (or None). ``bases``: ``name``, ``meaning``. ``summary``,
-        ``reproduce.facts``: pairs of label and value. ``findings``: ``severity``, ``sentence``. ``diagnosed``: whether the data
-        was at hand. ``choices``: ``title``, ``text``. ``starts``: records. ``history``: ``at``
-        and ``series``, each with ``label`` and ``values``. ``curves``: ``arc``, ``x``, ``y``.
-        ``stability`` (or None): ``resamples``, ``missed``. ``reproduce.code``: text.
+        ``reproduce.facts``: pairs of label and value. ``findings``: ``severity``, ``sentence``.
+        ``diagnosed``: whether the data was at hand. ``choices``: ``title``, ``text``. ``starts``:
+        records. ``history``: ``at`` and ``series``, each with ``label`` and ``values``. ``curves``:
+        ``arc``, ``x``, ``y``. ``stability`` (or None): ``resamples``, ``missed``.
+        ``reproduce.code``: text.
     """
     run = run or {}
     names = [str(name) for name in model.names_]
