@@ -18,6 +18,7 @@ from cosmodag.errors import DataError
 if TYPE_CHECKING:
     from cosmodag.io.graphs import GraphFormat
     from cosmodag.learners import StructureLearner
+    from cosmodag.stability import BootstrapResult
 
 __all__ = ["check_names_for", "output_folder", "strongest_arcs", "write_results"]
 
@@ -67,6 +68,7 @@ def write_results(
     names: list[str],
     facts: dict[str, Any],
     formats: Sequence[Format] = (),
+    sure: "BootstrapResult | None" = None,
 ) -> dict[str, Path]:
     """Write the graph, the weights and the model, each atomically, and ``run.json`` last.
 
@@ -80,6 +82,8 @@ def write_results(
         What ``run.json`` is to say.
     formats : sequence of Format
         Formats of graphs beside GraphML, the list of arcs and the matrix.
+    sure : BootstrapResult, optional
+        How probable each arc is.
 
     Returns
     -------
@@ -99,7 +103,7 @@ def write_results(
         "run": folder / "run.json",
     }
     write_graph(graph, files["graph"])
-    write_text(files["edges"], _edge_list(model, names))
+    write_text(files["edges"], _edge_list(model, names, sure))
     if hasattr(model, "weights_"):
         write_graph(graph, files["adjacency"], format="adjacency")
         write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")
@@ -111,21 +115,34 @@ def write_results(
             files[word] = folder / f"graph{graph_suffix(word)}"
             write_graph(graph, files[word], format=word)
     model.save(files["model"])
+    if sure is not None:
+        files["bootstrap"] = folder / "bootstrap.csv"
+        write_text(files["bootstrap"], sure.edges().to_csv(index=False))
     write_text(files["run"], json.dumps({**facts, **_origin()}, indent=2) + "\n")
     return files
 
 
-def _edge_list(model: "StructureLearner", names: list[str]) -> str:
+def _edge_list(
+    model: "StructureLearner", names: list[str], sure: "BootstrapResult | None" = None
+) -> str:
     """List the arcs and what their directions rest on; an isolated node has a line to itself."""
     edges = model.edges_
     lines = io.StringIO()
     # Quoted names keep their blanks, and may hold anything.
     writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writerow(["cause", "effect", "weight", "basis"])
-    arcs = zip(edges.row, edges.col, edges.data.tolist(), model.arrow_basis_, strict=True)
-    writer.writerows((names[u], names[v], weight, basis) for u, v, weight, basis in arcs)
+    columns: dict[str, list[Any]] = {
+        "cause": [names[u] for u in edges.row],
+        "effect": [names[v] for v in edges.col],
+        "weight": edges.data.tolist(),
+        "basis": model.arrow_basis_,
+    }
+    if sure is not None:
+        columns["probability"] = sure.arc_probabilities[edges.row, edges.col].tolist()
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
     ends = {*edges.row.tolist(), *edges.col.tolist()}
-    writer.writerows((name, "", "", "") for node, name in enumerate(names) if node not in ends)
+    blank = [""] * (len(columns) - 1)
+    writer.writerows((name, *blank) for node, name in enumerate(names) if node not in ends)
     return lines.getvalue()
 
 

@@ -146,7 +146,7 @@ def _observed(whole: Completed) -> NDArray[np.float64]:
 
 
 def _regressors(model: StructureLearner) -> NDArray[np.bool_]:
-    """What each variable is regressed on, as [regressor, variable]: its parents.
+    """Say what each variable is regressed on, as [regressor, variable]: its parents.
 
     Where nothing but the class of the graph is known, its children too, since the parent may be
     among them; normal variables are lines of each other in any direction.
