@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from cosmodag.errors import CosmodagWarning, DataError, DataWarning
-from cosmodag.io.columns import name_list
+from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.io.frames import Table, as_table
 from cosmodag.learners.fitting.checks import seeds_from
 from cosmodag.learners.fitting.conditional import Equations, doubt, fill
@@ -29,8 +28,8 @@ REMEDY = (
 
 # Fits after which imputation ends even if the graph still changes.
 _ROUNDS = 4
-# Rounds of the start, which needs no graph.
-_START_ROUNDS = 10
+# Rounds of the start, which needs no graph, and the change in standard deviations that ends them.
+_START_ROUNDS, _SETTLED = 10, 0.02
 
 Targets = NDArray[np.bool_] | None
 
@@ -130,7 +129,9 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     learner, limit = clone(model).set_params(missing="error"), getattr(model, "max_time", None)
     if limit is not None:
         learner.set_params(max_time=limit / (2 * _ROUNDS))
-    before, changes, begin = None, [], time.monotonic()
+    before: NDArray[np.bool_] | None = None
+    changes: list[int] = []
+    begin = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CosmodagWarning)
         while len(changes) < _ROUNDS and (limit is None or time.monotonic() - begin < limit / 2):
@@ -160,9 +161,11 @@ def _started(X: NDArray[np.float64], absent: NDArray[np.bool_]) -> NDArray[np.fl
     lacking = np.diag(filled.var(axis=0) * absent.mean(axis=0))
     nothing = np.zeros(int(absent.sum()))
     for _ in range(_START_ROUNDS):
-        equations = Equations.without_graph(filled, lacking)
+        equations, before = Equations.without_graph(filled, lacking), filled
         filled = fill(X, absent, equations, nothing, None)
         lacking = doubt(absent, equations)
+        if np.all(np.abs(filled - before) <= _SETTLED * np.sqrt(equations.variances)):
+            break
     return filled
 
 
