@@ -66,8 +66,9 @@ def read_table(
     header : bool
         Whether the first line of a CSV or TSV names the columns; without it they are called
         ``x0, x1, …``.
-    missing : {"error", "drop"}
-        Refuse missing values, or drop the rows that hold one and warn how many.
+    missing : {"error", "drop", "keep"}
+        Refuse missing values; drop the rows that hold one and warn how many; or leave them in, for
+        a learner with ``missing="impute"``.
     columns, drop : sequence of str, optional
         Columns to keep, and columns to leave out, by name: see `choose_columns`. Those left out
         may hold anything.
@@ -150,7 +151,8 @@ def _checked(data: Any, source: str, missing: Missing) -> Table:
         data,
         missing=missing,
         source=source,
-        remedy="fill them in, or drop the rows that hold them with missing='drop' (--missing drop)",
+        remedy="drop the rows that hold them with missing='drop' (--missing drop), or have a "
+        "learner draw them from its graph with missing='impute' (--missing impute)",
     )
     return Table(table.X.astype(np.float64, copy=False), table.names)
 
