@@ -15,9 +15,11 @@ __all__ = [
     "DivergenceError",
     "FallbackWarning",
     "InterruptedWarning",
+    "KnowledgeError",
     "ResourceError",
     "ScaleWarning",
     "SettingsError",
+    "StoreError",
     "name_list",
 ]
 
@@ -30,6 +32,10 @@ class DataError(CosmodagError, ValueError):
     """The input cannot be used as it is: a table, a graph, a name or an option."""
 
 
+class KnowledgeError(DataError):
+    """What is said to be known contradicts itself, or names what the table does not have."""
+
+
 class DivergenceError(CosmodagError, ArithmeticError):
     """Training reached a value that is not finite."""
 
@@ -40,6 +46,10 @@ class ResourceError(CosmodagError, MemoryError):
 
 class SettingsError(CosmodagError, TypeError):
     """A problem's settings are not those that the parts of its solver declare."""
+
+
+class StoreError(DataError):
+    """A file of results cannot be used: it is damaged, or another program's."""
 
 
 class CosmodagWarning(UserWarning):

@@ -38,7 +38,8 @@ def test_other_files_are_refused(tmp_path):
 
 
 def test_an_unknown_learner_is_refused(tmp_path):
-    write_model(tmp_path / "m.safetensors", {}, {"learner": "Oracle"})
+    facts = {"learner": "Oracle", "parameters": {}, "fitted": {}}
+    write_model(tmp_path / "m.safetensors", {}, facts)
     with pytest.raises(DataError, match="Oracle"):
         cosmodag.load(tmp_path / "m.safetensors")
 

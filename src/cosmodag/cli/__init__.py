@@ -18,6 +18,7 @@ from cosmodag._version import __version__
 from cosmodag.cli._command import remember_command
 from cosmodag.cli._output import print_result
 from cosmodag.cli._shell import EXIT_USAGE, register, run
+from cosmodag.cli.bench import app as bench
 
 __all__ = ["app", "main"]
 
@@ -67,6 +68,7 @@ def _start(
 for _name, _target in _COMMANDS.items():
     _module, _, _function = _target.partition(":")
     register(app, _name, getattr(import_module(_module), _function))
+app.add_typer(bench, name="bench")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -19,6 +19,7 @@ __all__ = ["Parameter", "parameters_of"]
 
 _SECTION = r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)"
 _OPTIONS = {
+    "knowledge": "--knowledge",
     "refine": "--refine",
     "noise": "--noise",
     "threshold": "--threshold",

@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from cosmodag.cli._cache import keep_compiled_programs
+from cosmodag.cli._knowledge import (
+    InterventionsOption,
+    KnowledgeOption,
+    read_data,
+    told_facts,
+)
 from cosmodag.cli._learners import Method, make_learner, read_settings
 from cosmodag.cli._options import (
     ColumnsOption,
@@ -58,6 +64,8 @@ def fit(
     drop: DropOption = None,
     header: HeaderOption = True,
     missing: MissingOption = Missing.ERROR,
+    knowledge: KnowledgeOption = None,
+    interventions: InterventionsOption = None,
     scale: ScaleOption = None,
     refine: RefineOption = Refine.AUTO,
     noise: NoiseOption = None,
@@ -83,13 +91,16 @@ def fit(
     the learner's own defaults; files of an earlier fit in the same folder are replaced.
     """
     keep_compiled_programs()
-    from cosmodag.io.tables import read_table
+    from cosmodag.knowledge import as_knowledge
 
+    known = as_knowledge(knowledge)
     noted: list[str] = []
     with noted_warnings(noted, quiet):
-        data = read_table(table, header=header, missing=missing.value, columns=columns, drop=drop)
+        reading = {"header": header, "missing": missing.value, "columns": columns, "drop": drop}
+        data, targets = read_data(table, interventions, **reading)
     check_names_for(format or [], data.names)
     options = {
+        "knowledge": ("--knowledge", known),
         "refine": ("--refine", _refinement(refine)),
         "noise": ("--noise", noise and noise.value),
         "threshold": ("--threshold", threshold),
@@ -110,7 +121,7 @@ def fit(
         return
     with output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = time.monotonic()
-        model.fit(data)
+        model.fit(data, interventions=targets)
         seconds = time.monotonic() - begin
     facts = {
         "format": _FORMAT,
@@ -118,7 +129,8 @@ def fit(
         "rows": len(data.X),
         "variables": len(data.names),
         "method": method.value,
-        "parameters": model.get_params(deep=False),
+        "parameters": {**model.get_params(deep=False), "knowledge": knowledge and str(knowledge)},
+        **told_facts(model, interventions),
         "arcs": int(model.edges_.nnz),
         "was_cyclic": model.was_cyclic_,
         "stopped": model.stopped_,
@@ -141,6 +153,8 @@ def fit(
         print_table(head, rows, title="strongest arcs")
         if facts["noise_reason"]:
             print_result(facts["noise_reason"])
+        if "interventions" in facts:
+            print_result(facts["interventions"]["assumption"])
         print_result(
             f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "
             f"written to {output}/, to look at in {output / 'report.html'}"

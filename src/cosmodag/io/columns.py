@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 __all__ = [
     "check_names",
     "choose_columns",
+    "header_names",
+    "is_number",
+    "made_up_names",
     "nearest",
     "not_numbers",
+    "numbered_names",
     "refuse_empty",
     "refuse_text",
 ]
@@ -170,3 +174,45 @@ def refuse_empty(frame: "pd.DataFrame", source: str) -> None:
             f"{source} has no values in {name_list(empty)}: leave empty columns out "
             f"(--drop {shlex.quote(','.join(empty[:5]))})."
         )
+
+
+def header_names(first: list[str], source: str) -> list[str]:
+    """Column names from the first record; a record of numbers is taken for a missing header."""
+    names = [name.strip() for name in first]
+    if all(is_number(name) for name in names) and not _counts_up(names):
+        raise DataError(
+            f"the first line of {source} holds numbers where column names are expected "
+            f"({', '.join(names[:3])}{', …' if len(names) > 3 else ''}): read it with "
+            "header=False (--no-header), or add a line of names."
+        )
+    return names
+
+
+def _counts_up(names: list[str]) -> bool:
+    """Whether names are 0, 1, 2, …, which is how a nameless data frame is written."""
+    return len(names) > 2 and names == [str(index) for index in range(len(names))]
+
+
+def made_up_names(first: list[str], source: str) -> list[str]:
+    """Names for columns that have none; a record of words is taken for a header."""
+    texts = [field for field in first if field.strip() and not is_number(field)]
+    if len(texts) == len(first):
+        raise DataError(
+            f"the first line of {source} holds words, such as {texts[0]!r}, although it is said to "
+            "have no header: read it with header=True (leave out --no-header)."
+        )
+    return numbered_names(len(first))
+
+
+def numbered_names(count: int) -> list[str]:
+    """Names of columns that have none."""
+    return [f"x{index}" for index in range(count)]
+
+
+def is_number(text: str) -> bool:
+    """Whether a field holds a number, or a Boolean."""
+    try:
+        float(text)
+    except ValueError:
+        return text.strip().lower() in ("true", "false")
+    return True

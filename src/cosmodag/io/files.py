@@ -219,11 +219,14 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], d
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError:
+    except (SafetensorError, TypeError, ValueError, AttributeError):
         raise DataError(f"'{path}' is not a saved model, or it is damaged.") from None
     if metadata.get("format") != _MODEL_FORMAT:
         raise DataError(f"'{path}' was not written by cosmodag, or by a version not known here.")
-    return arrays, json.loads(metadata["facts"])
+    try:
+        return arrays, json.loads(metadata["facts"])
+    except (KeyError, ValueError, RecursionError):
+        raise DataError(f"'{path}' is not a saved model, or it is damaged.") from None
 
 
 def records_of(lines: Iterable[str]) -> Iterator[str]:

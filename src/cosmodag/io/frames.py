@@ -19,7 +19,7 @@ from cosmodag.io.columns import check_names, not_numbers
 
 __all__ = ["Missing", "Table", "as_table"]
 
-Missing = Literal["error", "drop"]
+Missing = Literal["error", "drop", "keep"]
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,9 @@ def as_table(
         copied when it is a float32 or float64 array already.
     names : sequence of str, optional
         Column names; by default those of the data frame, or ``x0, x1, …`` for an array.
-    missing : {"error", "drop"}
-        Refuse missing values, or drop the rows that hold one and warn how many.
+    missing : {"error", "drop", "keep"}
+        Refuse missing values; drop the rows that hold one and warn how many; or leave NaN in the
+        table, for a caller that deals with it.
     fewest_rows : int
         2 to learn from a table, 1 to use what was learnt on it.
     source, remedy : str
@@ -80,8 +81,8 @@ def as_table(
     >>> table.X.dtype.name, table.names
     ('float64', ['dose', 'response'])
     """
-    if missing not in ("error", "drop"):
-        raise DataError(f"missing is {missing!r}: it must be 'error' or 'drop'.")
+    if missing not in ("error", "drop", "keep"):
+        raise DataError(f"missing is {missing!r}: it must be 'error', 'drop' or 'keep'.")
     matrix, own_names = _matrix_and_names(data, source)
     _check_shape(matrix, source)
     columns = matrix.shape[1]
@@ -105,7 +106,8 @@ def as_table(
         if missing == "error":
             absent = _columns_with(np.isnan(matrix), own_names)
             raise DataError(f"{source} has missing values (NaN) in {name_list(absent)}: {remedy}.")
-        matrix = _complete_rows(matrix, own_names, fewest_rows, source)
+        if missing == "drop":
+            matrix = _complete_rows(matrix, own_names, fewest_rows, source)
     if len(matrix) < fewest_rows:
         raise DataError(
             f"{source} has one row (n_samples=1): structure cannot be learnt from fewer than two, "
@@ -137,8 +139,8 @@ def _from_array(data: Any, source: str) -> NDArray[Any]:
     """Turn an array or nested list into floats, float32 and float64 untouched."""
     if np.ma.is_masked(data):
         raise DataError(
-            f"{source} is a masked array with {np.ma.count_masked(data)} masked values, which are "
-            "missing: fill them in (filled(numpy.nan) marks them), or leave those rows out."
+            f"{source} is a masked array, and masked values are missing ones: fill them in "
+            "(filled(numpy.nan) marks them), or leave those rows out."
         )
     try:
         array = np.asarray(data)

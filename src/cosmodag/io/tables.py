@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.io.columns import check_names, choose_columns, refuse_empty, refuse_text
+from cosmodag.io.columns import (
+    check_names,
+    choose_columns,
+    header_names,
+    is_number,
+    made_up_names,
+    nearest,
+    numbered_names,
+    refuse_empty,
+    refuse_text,
+)
 from cosmodag.io.files import (
     check_file,
     fields,
@@ -31,7 +41,7 @@ from cosmodag.io.frames import Missing, Table, as_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Table", "as_table", "read_table"]
+__all__ = ["Missing", "Table", "as_table", "read_table", "read_with_labels"]
 
 _Choose = Callable[[Sequence[str]], list[int]]
 
@@ -81,17 +91,79 @@ def read_table(
     """
     with given_file(path) as (file, source):
         choose = partial(choose_columns, columns=columns, drop=drop, source=source)
-        return _read_file(file, source, header, missing, choose)
+        return _checked(_read_file(file, source, header, choose), source, missing)
 
 
-def _read_file(path: Path, source: str, header: bool, missing: Missing, choose: _Choose) -> Table:
-    """Read a table by the end of its file's name."""
+def read_with_labels(
+    path: str | os.PathLike[str],
+    column: str,
+    header: bool = True,
+    missing: Missing = "error",
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+) -> tuple[Table, list[Any]]:
+    r"""Read a table of numbers, and apart from it one column of labels, of any kind.
+
+    Parameters
+    ----------
+    path, header, missing, columns, drop
+        As for `read_table`; a row that is dropped loses its label too.
+    column : str
+        The name of the column of labels.
+
+    Returns
+    -------
+    Table, list
+        The table without the column, and the labels; a missing one is None.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "trial.csv"
+    >>> _ = path.write_text("dose,response,target\n1,2.5,dose\n2,4.5,\n")
+    >>> table, labels = read_with_labels(path, "target")
+    >>> table.names, labels
+    (['dose', 'response'], ['dose', None])
+    """
+    with given_file(path) as (file, source):
+
+        def choose(names: Sequence[str]) -> list[int]:
+            if column not in names:
+                raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
+            others = choose_columns(names, columns, drop, source)
+            return sorted({*others, list(names).index(column)})
+
+        frame = _read_file(file, source, header, choose, apart=column)
+        labels, rest = frame[column], frame.drop(columns=column)
+        if missing == "drop":
+            labels = labels[rest.notna().all(axis=1)]
+        table = _checked(rest, source, missing)
+    return table, [
+        None if absent else label for label, absent in zip(labels, labels.isna(), strict=True)
+    ]
+
+
+def _checked(data: Any, source: str, missing: Missing) -> Table:
+    table = as_table(
+        data,
+        missing=missing,
+        source=source,
+        remedy="fill them in, or drop the rows that hold them with missing='drop' (--missing drop)",
+    )
+    return Table(table.X.astype(np.float64, copy=False), table.names)
+
+
+def _read_file(
+    path: Path, source: str, header: bool, choose: _Choose, apart: str | None = None
+) -> Any:
+    """Read a file into a data frame or array, by the end of its name; one column may be text."""
     name = path.name.lower()
     readers: dict[str, Any] = {
-        ".csv": lambda: _read_text(path, source, None, header, choose),
-        ".csv.gz": lambda: _read_text(path, source, None, header, choose),
-        ".tsv": lambda: _read_text(path, source, "\t", header, choose),
-        ".tsv.gz": lambda: _read_text(path, source, "\t", header, choose),
+        ".csv": lambda: _read_text(path, source, None, header, choose, apart),
+        ".csv.gz": lambda: _read_text(path, source, None, header, choose, apart),
+        ".tsv": lambda: _read_text(path, source, "\t", header, choose, apart),
+        ".tsv.gz": lambda: _read_text(path, source, "\t", header, choose, apart),
         ".parquet": lambda: _read_parquet(path, source, choose),
         ".npy": lambda: _read_npy(path, source, choose),
     }
@@ -103,17 +175,16 @@ def _read_file(path: Path, source: str, header: bool, missing: Missing, choose: 
             f"{source} is not a table this can read: give a file that ends in .csv, .tsv, .parquet "
             "or .npy, or save it as CSV (.csv.gz if compressed)."
         )
-    table = as_table(
-        reader(),
-        missing=missing,
-        source=source,
-        remedy="fill them in, or drop the rows that hold them with missing='drop' (--missing drop)",
-    )
-    return Table(table.X.astype(np.float64, copy=False), table.names)
+    return reader()
 
 
 def _read_text(
-    path: Path, source: str, separator: str | None, header: bool, choose: _Choose
+    path: Path,
+    source: str,
+    separator: str | None,
+    header: bool,
+    choose: _Choose,
+    apart: str | None = None,
 ) -> "pd.DataFrame":
     """Read a CSV or TSV into a data frame that carries its names."""
     try:
@@ -123,7 +194,7 @@ def _read_text(
             raise DataError(f"{source} is empty: it has no columns and no rows.")
         separator = separator or find_separator(records)
         first = fields(records[0], separator)
-        names = _header_names(first, source) if header else _made_up_names(first, source)
+        names = header_names(first, source) if header else made_up_names(first, source)
         chosen = choose(names)
         _refuse_blanks(records, separator, source)
         frame = _parse(path, source, separator, skip=header)
@@ -141,8 +212,9 @@ def _read_text(
     chosen = [each for each in chosen if names[each] or frame.iloc[:, each].notna().any()]
     check_names([names[each] for each in chosen], source)
     frame = frame.iloc[:, chosen]
-    refuse_text(frame, source)
-    refuse_empty(frame, source)
+    numbers = frame if apart is None else frame.drop(columns=apart)
+    refuse_text(numbers, source)
+    refuse_empty(numbers, source)
     return frame
 
 
@@ -150,51 +222,10 @@ def _refuse_blanks(records: list[str], separator: str, source: str) -> None:
     """Refuse numbers between blanks, which would be read as one column of text."""
     last = records[-1]
     cut = last.split()
-    if len(fields(last, separator)) == 1 and len(cut) > 1 and all(map(_is_number, cut)):
+    if len(fields(last, separator)) == 1 and len(cut) > 1 and all(map(is_number, cut)):
         raise DataError(
             f"{source} separates its fields by blanks: separate them by commas or tabs."
         )
-
-
-def _header_names(first: list[str], source: str) -> list[str]:
-    """Column names from the first record; a record of numbers is taken for a missing header."""
-    names = [name.strip() for name in first]
-    if all(_is_number(name) for name in names) and not _counts_up(names):
-        raise DataError(
-            f"the first line of {source} holds numbers where column names are expected "
-            f"({', '.join(names[:3])}{', …' if len(names) > 3 else ''}): read it with "
-            "header=False (--no-header), or add a line of names."
-        )
-    return names
-
-
-def _counts_up(names: list[str]) -> bool:
-    """Whether names are 0, 1, 2, …, which is how a nameless data frame is written."""
-    return len(names) > 2 and names == [str(index) for index in range(len(names))]
-
-
-def _made_up_names(first: list[str], source: str) -> list[str]:
-    """Names for columns that have none; a record of words is taken for a header."""
-    texts = [field for field in first if field.strip() and not _is_number(field)]
-    if len(texts) == len(first):
-        raise DataError(
-            f"the first line of {source} holds words, such as {texts[0]!r}, although it is said to "
-            "have no header: read it with header=True (leave out --no-header)."
-        )
-    return _numbered(len(first))
-
-
-def _numbered(count: int) -> list[str]:
-    """Names of columns that have none."""
-    return [f"x{index}" for index in range(count)]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return text.strip().lower() in ("true", "false")
-    return True
 
 
 def _parse(path: Path, source: str, separator: str, skip: bool) -> "pd.DataFrame":
@@ -280,7 +311,7 @@ def _read_npy(path: Path, source: str, choose: _Choose) -> Any:
         raise DataError(f"{source} holds several arrays: save a single one with numpy.save.")
     if array.ndim != 2 or array.shape[1] == 0:
         return array  # refused with all other arrays that are no tables
-    names = _numbered(array.shape[1])
+    names = numbered_names(array.shape[1])
     chosen = choose(names)
     if len(chosen) == len(names):
         return array
