@@ -108,7 +108,7 @@ def test_the_page_draws_the_graph_and_its_parts_work(show, model):
     assert page.locator("#chosen h3").text_content() == middle
 
     first = paint_time(page)
-    assert first < 10_000  # what it takes on an idle machine is in docs/report.md
+    assert first < 10_000  # what it takes is measured in benchmarks/report.md
 
 
 def paint_time(page: Any) -> float:

@@ -17,7 +17,7 @@ def test_arcs_lead_down_and_nodes_keep_apart(d, arcs, seed):
     edges = sparse.coo_array(weights)
     layout = layered_layout(edges)
     assert (layout.layer[edges.row] < layout.layer[edges.col]).all()
-    widest = max(4, math.ceil(math.sqrt(1.6 * d)))
+    widest = max(4, math.ceil(math.sqrt(1.2 * d)))
     for layer in np.unique(layout.layer):
         places = np.sort(layout.x[layout.layer == layer])
         assert len(places) <= widest

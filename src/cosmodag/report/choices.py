@@ -88,10 +88,8 @@ def _starts(report: list[dict[str, Any]] | None) -> str | None:
     # The last search is the one that decided: earlier ones may have chosen for another score.
     chosen = [start for start in scored if start.get("chosen")][-1:] or scored[:1]
     names = list(dict.fromkeys(str(start["start"]) for start in scored))
-    shown = ", ".join(names[:_SHOWN_STARTS]) + (" …" if len(names) > _SHOWN_STARTS else "")
+    shown = "; ".join(names[:_SHOWN_STARTS]) + (" …" if len(names) > _SHOWN_STARTS else "")
     gained = float(chosen[0]["after"]) - float(chosen[0]["before"])
     moves = f" in {chosen[0]['moves']:,} moves" if "moves" in chosen[0] else ""
-    return (
-        f"{len(names)} orders: {shown}. The graph comes from “{chosen[0]['start']}”, whose score "
-        f"rose by {gained:.4g}{moves}."
-    )
+    rose = f", whose score rose by {gained:.4g}{moves}" if gained > 0 else ""
+    return f"{len(names)} orders: {shown}. The graph comes from “{chosen[0]['start']}”{rose}."

@@ -51,11 +51,11 @@ def page_data(
         ``schema``: 1. ``title``, ``learner``: text. ``variables``: ``name``, ``x``, ``layer`` (its
         place in a layered drawing), ``order`` (numbers, causes first). ``signed``: whether weights
         have signs. ``arcs``: ``from``, ``to``, ``weight``, ``basis`` (a number into ``bases``),
-        ``error`` and ``probability`` (or None). ``bases``: ``name``, ``meaning``. ``summary``,
+        ``error`` and ``probability`` (or None). ``bases``: ``name``, ``meaning``. ``summary`` and
         ``reproduce.facts``: pairs of label and value. ``findings``: ``severity``, ``sentence``.
         ``diagnosed``: whether the data was at hand. ``choices``: ``title``, ``text``. ``starts``:
-        records. ``history``: ``at`` and ``series``, each with ``label`` and ``values``. ``curves``:
-        ``arc``, ``x``, ``y``. ``stability`` (or None): ``resamples``, ``missed``.
+        records. ``history``: ``clock``, ``at``, ``series`` (each ``label``, ``values``).
+        ``curves``: ``arc``, ``x``, ``y``. ``stability`` (or None): ``resamples``, ``missed``.
         ``reproduce.code``: text.
     """
     run = run or {}

@@ -48,7 +48,9 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
     def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
         """One column of :meth:`_fitted`."""
-        fitted: NDArray[Any] = data @ column(self.adjacency_, v)
+        weights = column(self.adjacency_, v)
+        parents = np.flatnonzero(weights)
+        fitted: NDArray[Any] = data[:, parents] @ weights[parents]
         return fitted
 
     def _remember_names(self, X: Any, names: list[str]) -> None:

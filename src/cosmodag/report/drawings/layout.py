@@ -13,8 +13,9 @@ from cosmodag.dags import topological_order
 __all__ = ["Layout", "layered_layout"]
 
 _SWEEPS = 12
-_BEND = 0.4  # room of an arc that passes a layer, in nodes
-_ASPECT = 1.6  # how much wider than high a drawing should be, in nodes
+_BEND = 0.25  # room of an arc that passes a layer, in nodes
+_SHARE = 0.5  # room of all arcs that pass a layer, in full layers
+_ASPECT = 1.2  # how much wider than high a drawing should be, in nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +65,8 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
     whole, levels = _with_bends(edges, layer)
     rows = [np.flatnonzero(levels == k) for k in range(int(levels.max(initial=-1)) + 1)]
     crowd = max((np.count_nonzero(row >= d) for row in rows), default=0)
-    # All bends of a layer together take about as much room as a full layer of nodes.
-    room = np.where(np.arange(len(levels)) < d, 1.0, min(_BEND, most / max(crowd, 1)))
+    # All bends of a layer together take no more room than half a layer of nodes.
+    room = np.where(np.arange(len(levels)) < d, 1.0, min(_BEND, _SHARE * most / max(crowd, 1)))
     x = np.zeros(len(levels))
     for row in rows:
         x[row] = _spaced(np.zeros(len(row)), room[row])

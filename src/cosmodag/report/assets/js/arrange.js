@@ -72,10 +72,10 @@ function arrangeInLayers(cy, nodes) {
   const places = rows.flat().map(([, place]) => place);
   const span = Math.max(1, Math.max(...places) - Math.min(...places));
   const widest = nodes.reduce((most, node) => Math.max(most, node.data("width")), 0);
-  const height = 66;
-  // As wide as the frame allows at the height that the layers need.
-  const wide = ((height * rows.length * cy.width()) / cy.height() - widest) / span;
-  const step = Math.max(widest + 14, wide);
+  // As large as the names need in one direction, and as the frame allows in the other.
+  const frame = cy.width() / cy.height();
+  const step = Math.max(widest + 14, (66 * rows.length * frame - widest) / span);
+  const height = Math.min(160, Math.max(66, (step * span + widest) / frame / rows.length));
   cy.batch(() => {
     rows.forEach((row, level) => {
       for (const [node, place] of row) node.position({ x: step * place, y: height * level });
