@@ -23,6 +23,7 @@ LAYERS = [
     ["solver"],
     ["refinement", "diagnose"],
     ["learners"],
+    ["engines"],
     ["stability", "selection"],
     ["bench", "report"],
     ["cli", "__main__"],
@@ -40,7 +41,7 @@ LATE = {"gadjid", "matplotlib", "ray", "torch"}
 EXTRAS = {"torch"}
 
 # Packages whose name to install is not their name to import.
-IMPORT_NAMES = {"scikit-learn": "sklearn"}
+IMPORT_NAMES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}
 
 # llvmlite is a part of Numba: any other version than the one it asks for would break it.
 PARTS = {"llvmlite"}
@@ -119,9 +120,11 @@ def names_to_import(requirements: list[str]) -> set[str]:
 
 
 def brought_by_extra(found: Import) -> set[str]:
-    """Packages that the importer has at hand because it is itself part of an extra."""
+    """Packages of an extra that the importer is part of, or that a function of it may ask for."""
+    extras = PROJECT["optional-dependencies"]
     extra = part(found.importer)
-    return names_to_import(PROJECT["optional-dependencies"][extra]) if extra in EXTRAS else set()
+    asked_for = set() if found.at_top else names_to_import(extras["ray"])
+    return asked_for | (names_to_import(extras[extra]) if extra in EXTRAS else set())
 
 
 def test_nothing_imports_an_extra() -> None:
