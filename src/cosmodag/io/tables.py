@@ -91,7 +91,7 @@ def read_with_labels(
     source = f"'{path}'"
     frame = _read(Path(path), header, apart=column)
     if not hasattr(frame, "columns") or column not in list(frame.columns):
-        raise DataError(f"{source} has no column {column!r}.")
+        raise _no_column(source, column)
     labels = frame[column]
     rest = frame.drop(columns=column)
     if missing == "drop":
@@ -101,6 +101,10 @@ def read_with_labels(
     return table, [
         None if absent else label for label, absent in zip(labels, labels.isna(), strict=True)
     ]
+
+
+def _no_column(source: str, column: str) -> DataError:
+    return DataError(f"{source} has no column {column!r}.")
 
 
 def _checked(data: Any, source: str, missing: Missing) -> Table:
@@ -156,6 +160,8 @@ def _read_text(
     except csv.Error as error:
         raise DataError(f"{source} cannot be read as a table: {error}.") from error
     frame.columns = names
+    if apart is not None and apart not in names:
+        raise _no_column(source, apart)
     _refuse_text(frame.drop(columns=[apart], errors="ignore") if apart else frame, source)
     return frame
 
