@@ -12,6 +12,7 @@ from cosmodag.equivalence import compelled, essential_graph
 from cosmodag.errors import DataError
 from cosmodag.io.frames import as_table
 from cosmodag.knowledge import Bounds, Knowledge, bounds_of
+from cosmodag.learners.fitting.interventions import take_column, targets_of
 from cosmodag.learners.fitting.known import NOTHING, Known
 from cosmodag.learners.fitting.matrices import column
 from cosmodag.learners.fitting.preparation import Preparation
@@ -155,14 +156,17 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         fitted = self._fitted(self._prepared(X))
         return self._preparation.undo(fitted)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
         """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
 
         Error variances are those of the training data; constant columns are left out, and a table
-        of nothing else has a score of zero. Greater is better, so that scikit-learn's searches can
-        use it.
+        of nothing else has a score of zero. So are values that were set, where `interventions` says
+        so as for ``fit``. Greater is better, so that scikit-learn's searches can use it.
         """
+        X, entries = take_column(X, interventions)
         data = self._prepared(X)
+        names = [str(name) for name in self.names_]
+        targets = targets_of(entries, names, len(data))
         varying = ~self._preparation.constant
         if not varying.any():
             return 0.0
@@ -171,7 +175,8 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         # A column that others give exactly, a copy say, has no error; single precision has.
         variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
-        return float(np.mean(likelihood - np.log(self._preparation.scales[varying])))
+        likelihood -= np.log(self._preparation.scales[varying])
+        return float(np.mean(likelihood if targets is None else likelihood[~targets[:, varying]]))
 
     def sample(self, n: int, random_state: int | None = None) -> NDArray[np.float64]:
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
