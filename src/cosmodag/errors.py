@@ -3,6 +3,8 @@
 Every message is one sentence that names the file, column or option and says what to do.
 """
 
+from collections.abc import Sequence
+
 __all__ = [
     "AcyclicityWarning",
     "ConvergenceWarning",
@@ -17,6 +19,8 @@ __all__ = [
     "ResourceError",
     "ScaleWarning",
     "SettingsError",
+    "StoreError",
+    "name_list",
 ]
 
 
@@ -42,6 +46,10 @@ class ResourceError(CosmodagError, MemoryError):
 
 class SettingsError(CosmodagError, TypeError):
     """A problem's settings are not those that the parts of its solver declare."""
+
+
+class StoreError(DataError):
+    """A file of results cannot be used: it is damaged, or another program's."""
 
 
 class CosmodagWarning(UserWarning):
@@ -70,3 +78,17 @@ class ConvergenceWarning(CosmodagWarning):
 
 class FallbackWarning(CosmodagWarning):
     """Something fast could not be used here, and something slower took its place."""
+
+
+def name_list(names: Sequence[str], most: int = 5) -> str:
+    """Names for a message, quoted; a long list is cut and counted.
+
+    Examples
+    --------
+    >>> name_list(["a", "b"])
+    "'a', 'b'"
+    >>> name_list(list("abcdefg"), most=2)
+    "'a', 'b' and 5 more"
+    """
+    shown = ", ".join(repr(str(name)) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from learner_catalogue import CATALOGUE, chain_table
 
 import cosmodag
 from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, metrics, refine, simulate
 from cosmodag.errors import DataError, DataWarning, KnowledgeError
+from learner_catalogue import CATALOGUE, chain_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.ScaleWarning")
 

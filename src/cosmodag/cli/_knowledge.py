@@ -1,7 +1,7 @@
 """What ``fit`` is told beside its table: knowledge, and which variables were set."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,14 +29,14 @@ InterventionsOption = Annotated[
 
 
 def read_data(
-    path: Path, header: bool, missing: Literal["error", "drop"], interventions: str | None
+    path: Path, interventions: str | None, **reading: Any
 ) -> "tuple[Table, list[Any] | None]":
     """Read a table, and apart from it the column that says what was set, if there is one."""
     from cosmodag.io.tables import read_table, read_with_labels
 
     if interventions is None:
-        return read_table(path, header=header, missing=missing), None
-    return read_with_labels(path, interventions, header=header, missing=missing)
+        return read_table(path, **reading), None
+    return read_with_labels(path, interventions, **reading)
 
 
 def told_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The contract of every learner: what goes in, what is done to it, and that a DAG comes out."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
-from cosmodag.diagnose import quick, warn
-from cosmodag.io.frames import as_table
+from cosmodag.diagnose import heed, quick
 from cosmodag.knowledge import Bounds, as_knowledge, bounds_of
 from cosmodag.learners.fitting.checks import check_choice, check_number
 from cosmodag.learners.fitting.fitted import FittedGraph
-from cosmodag.learners.fitting.interventions import never_free, take_column, targets_of
+from cosmodag.learners.fitting.interventions import never_free, take_column
 from cosmodag.learners.fitting.known import NOTHING, Known
 from cosmodag.learners.fitting.matrices import chosen_arcs, count_arcs, isolated
+from cosmodag.learners.fitting.missing import CHOICES, complete
 from cosmodag.learners.fitting.preparation import SCALES, Preparation
 from cosmodag.learners.fitting.refined import Refined
 from cosmodag.learners.fitting.refining import refine_linear
@@ -67,6 +67,12 @@ class Prepared:
     preparation: Preparation
     known: Known = NOTHING
 
+    def of_rows(self, rows: NDArray[np.intp]) -> "Prepared":
+        """Take some rows, in any number of repetitions, prepared as they are here."""
+        targets = self.known.targets
+        known = replace(self.known, targets=None if targets is None else targets[rows])
+        return replace(self, X=self.X[rows], data=self.data[rows], known=known)
+
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
@@ -97,13 +103,14 @@ class Learnt:
 class StructureLearner(FittedGraph):
     """Base of all learners: validates, prepares, learns, refines, and reads out a DAG.
 
-    A subclass stores its parameters in ``__init__``, among them ``threshold``, ``scale`` and
-    ``knowledge``, and implements :meth:`_learn`.
+    A subclass stores its parameters in ``__init__``, among them ``threshold`` and ``scale``, and
+    if it takes them ``knowledge`` and ``missing``, and implements :meth:`_learn`.
     """
 
     threshold: Setting
     scale: str
-    knowledge: Any
+    knowledge: Any = None
+    missing: str = "error"
     weights_: NDArray[np.float64]
 
     _extra_facts: tuple[str, ...] = ()
@@ -117,6 +124,7 @@ class StructureLearner(FittedGraph):
         if self.threshold != "auto":
             check_number("threshold", self.threshold, low=0.0, low_allowed=True)
         check_choice("scale", self.scale, SCALES)
+        check_choice("missing", self.missing, CHOICES)
         if getattr(self, "refine", None) is not None:
             check_choice("refine", self.refine, ("auto", *METHODS))
         if hasattr(self, "noise"):
@@ -163,25 +171,33 @@ class StructureLearner(FittedGraph):
         -------
         self
         """
-        self._check_settings()
-        X, entries = take_column(X, interventions)
-        table = as_table(X)
-        warn(quick(table.X, table.names), stacklevel=3)
-        targets = targets_of(entries, table.names, len(table.X))
-        self._forget()
-        self._remember_names(X, table.names)
-        given = self._prepare(table.X, self._known(table.names, targets))
+        given = self._begin(X, interventions)
         with self._watch() as watch:
-            learnt = self._learn(given, watch)
-            self._read_out(learnt)
-            if self._refinement is None:
-                self._warn_if_repaired()
-            else:
-                self._take(self._refine(given, learnt, watch))
-                if learnt.raw_weights is None and hasattr(self, "weights_"):
-                    self.raw_weights_ = self.weights_
+            self._finish(given, self._learn(given, watch), watch)
         self._settle(given.data)
         return self
+
+    def _begin(self, X: Any, interventions: Any = None) -> Prepared:
+        """Check parameters and table, forget an earlier fit, and prepare the table."""
+        self._check_settings()
+        X, entries = take_column(X, interventions)
+        table, targets, report = complete(self, X, entries)
+        heed(quick(table.X, table.names), stacklevel=4)
+        self._forget()
+        if report is not None:
+            self.missing_report_ = report
+        self._remember_names(X, table.names)
+        return self._prepare(table.X, self._known(table.names, targets))
+
+    def _finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
+        """Turn what was learnt into a graph, refined where that is asked for."""
+        self._read_out(learnt)
+        if self._refinement is None:
+            self._warn_if_repaired()
+            return
+        self._take(self._refine(given, learnt, watch))
+        if learnt.raw_weights is None and hasattr(self, "weights_"):
+            self.raw_weights_ = self.weights_
 
     def _known(self, names: list[str], targets: NDArray[np.bool_] | None = None) -> Known:
         """Compile what is known for a table, and remember it; contradictions are refused."""

@@ -42,6 +42,7 @@ class SortLearner(StructureLearner):
         noise: str = "auto",
         threshold: Setting = "auto",
         knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
     ) -> None:
         self.criterion = criterion
@@ -49,6 +50,7 @@ class SortLearner(StructureLearner):
         self.noise = noise
         self.threshold = threshold
         self.knowledge = knowledge
+        self.missing = missing
         self.scale = scale
 
     @abstractmethod
@@ -96,6 +98,9 @@ class VarianceSort(SortLearner):
         refinement decides by evidence, 0.3 without.
     knowledge : Knowledge, mapping or path, optional
         What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop the rows that hold one; or fill them in from the learnt
+        graph, in turns with learning it (`missing_report_` says how that went).
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations; or leave the data alone, and
         regress without an intercept.
@@ -169,7 +174,7 @@ class RandomSort(SortLearner):
 
     Parameters
     ----------
-    criterion, refine, noise, threshold, knowledge, scale
+    criterion, refine, noise, threshold, knowledge, missing, scale
         As for :class:`VarianceSort`, and so are the attributes.
     random_state : int, Generator, RandomState or None
         The same number gives the same order.
@@ -190,6 +195,7 @@ class RandomSort(SortLearner):
         noise: str = "auto",
         threshold: Setting = "auto",
         knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
         random_state: Any = None,
     ) -> None:
@@ -199,6 +205,7 @@ class RandomSort(SortLearner):
             noise=noise,
             threshold=threshold,
             knowledge=knowledge,
+            missing=missing,
             scale=scale,
         )
         self.random_state = random_state
@@ -241,6 +248,7 @@ class EqualVariance(SortLearner):
         noise: str = "equal-variance",
         threshold: Setting = "auto",
         knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
     ) -> None:
         super().__init__(
@@ -249,6 +257,7 @@ class EqualVariance(SortLearner):
             noise=noise,
             threshold=threshold,
             knowledge=knowledge,
+            missing=missing,
             scale=scale,
         )
 
@@ -269,6 +278,9 @@ class EmptyGraph(StructureLearner):
         Present so that learners can be swapped; there is no arc to leave out.
     knowledge : Knowledge, mapping or path, optional
         What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop the rows that hold one; or fill them in from the learnt
+        graph, in turns with learning it (`missing_report_` says how that went).
     scale : {"center", "standardize", "none"}
         What is subtracted from, and divides, the columns before their variances are taken.
 
@@ -281,10 +293,16 @@ class EmptyGraph(StructureLearner):
     """
 
     def __init__(
-        self, *, threshold: Setting = "auto", knowledge: Any = None, scale: str = "center"
+        self,
+        *,
+        threshold: Setting = "auto",
+        knowledge: Any = None,
+        missing: str = "error",
+        scale: str = "center",
     ) -> None:
         self.threshold = threshold
         self.knowledge = knowledge
+        self.missing = missing
         self.scale = scale
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:

@@ -46,6 +46,9 @@ class OrderSearch(StructureLearner):
         Arcs with \|W\| at or below it are left out of `adjacency_`; automatically 0.
     knowledge : Knowledge, mapping or path, optional
         What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop the rows that hold one; or fill them in from the learnt
+        graph, in turns with learning it (`missing_report_` says how that went).
     scale : {"center", "standardize", "none"}
         What is done to the columns first; standardising only changes the units of weights.
     max_time : float, optional
@@ -82,6 +85,7 @@ class OrderSearch(StructureLearner):
         restarts: int = 0,
         threshold: Setting = "auto",
         knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
         max_time: float | None = None,
         random_state: Any = None,
@@ -91,6 +95,7 @@ class OrderSearch(StructureLearner):
         self.restarts = restarts
         self.threshold = threshold
         self.knowledge = knowledge
+        self.missing = missing
         self.scale = scale
         self.max_time = max_time
         self.random_state = random_state

@@ -107,7 +107,7 @@ def in_tiers(tiers: np.ndarray) -> np.ndarray:
     return (tiers[:, None] < tiers) & (tiers < tiers.max())
 
 
-def complete(problem: Problem) -> Problem:
+def with_all_features(problem: Problem) -> Problem:
     """The same problem, all said: one program of the reference loop for all of them."""
     n, d = problem.data.shape
     support = np.ones((d, d)) if problem.support is None else problem.support
@@ -131,7 +131,9 @@ def test_steps_are_those_of_the_reference_loop(name, given, columns):
     batch = make_batch(problems, recipe)
     assert batch.backend.name == name
     ours = run_rounds(batch.backend, batch, 0, 34)
-    theirs = run_rounds(REFERENCE, make_batch([complete(p) for p in problems], recipe), 0, 34)
+    theirs = run_rounds(
+        REFERENCE, make_batch([with_all_features(p) for p in problems], recipe), 0, 34
+    )
     assert ours.step.tolist() == [102] * 3
     assert_close_after_100_steps(ours, theirs)
 

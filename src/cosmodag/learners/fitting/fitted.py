@@ -49,7 +49,9 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
     def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
         """One column of :meth:`_fitted`."""
-        fitted: NDArray[Any] = data @ column(self.adjacency_, v)
+        weights = column(self.adjacency_, v)
+        parents = np.flatnonzero(weights)
+        fitted: NDArray[Any] = data[:, parents] @ weights[parents]
         return fitted
 
     def _remember_names(self, X: Any, names: list[str]) -> None:
@@ -164,19 +166,22 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         so as for ``fit``. Greater is better, so that scikit-learn's searches can use it.
         """
         X, entries = take_column(X, interventions)
+        likelihoods = self._log_likelihoods(X)
+        targets = targets_of(entries, [str(name) for name in self.names_], len(likelihoods))
+        if targets is not None:
+            likelihoods = likelihoods[~targets[:, ~self._preparation.constant]]
+        return float(np.mean(likelihoods)) if likelihoods.size else 0.0
+
+    def _log_likelihoods(self, X: Any) -> NDArray[np.float64]:
+        """Gaussian log-likelihood of every entry of the columns that are not constant."""
         data = self._prepared(X)
-        names = [str(name) for name in self.names_]
-        targets = targets_of(entries, names, len(data))
         varying = ~self._preparation.constant
-        if not varying.any():
-            return 0.0
         squares = (data - self._fitted(data))[:, varying] ** 2
         variances = self.noise_variances_[varying] / self._preparation.scales[varying] ** 2
         # A column that others give exactly, a copy say, has no error; single precision has.
         variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
-        likelihood -= np.log(self._preparation.scales[varying])
-        return float(np.mean(likelihood if targets is None else likelihood[~targets[:, varying]]))
+        return np.asarray(likelihood - np.log(self._preparation.scales[varying]))
 
     def sample(self, n: int, random_state: int | None = None) -> NDArray[np.float64]:
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
@@ -232,6 +237,43 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "adjacency_")
         save(self, path, residuals=residuals)
 
+    def report(
+        self, path: "str | os.PathLike[str]", *, data: Any = None, bootstrap: Any = None
+    ) -> None:
+        """Write a page to look at: one HTML file that needs nothing else, see ``docs/report.md``.
+
+        The graph, drawn, and beside it arcs, weights, training, the diagnosis of the data, what was
+        chosen and why, and how to make it again. No row of the data is in it.
+
+        Parameters
+        ----------
+        path : path
+            The file to make or replace.
+        data : table, optional
+            The training data, for the diagnosis and standard errors. A model that was just fitted
+            has it still; one that was loaded has not.
+        bootstrap : object, optional
+            With ``arc_probabilities``, a (d, d) array, and ``n``, the number of resamples.
+        """
+        from cosmodag.report import Evidence, write_report
+
+        check_is_fitted(self, "adjacency_")
+        write_report(path, self, Evidence.of(self, data, bootstrap))
+
+    def _repr_html_(self) -> str:
+        """Draw the graph for a notebook; before the fit, what scikit-learn shows."""
+        from sklearn.utils import estimator_html_repr
+
+        from cosmodag.report.drawings.thumbnail import thumbnail
+
+        if not hasattr(self, "adjacency_"):
+            return str(estimator_html_repr(self))
+        return thumbnail(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        # scikit-learn's own would come before _repr_html_.
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
     def _prepared(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training data's columns and prepare it alike."""
         check_is_fitted(self, "adjacency_")
@@ -249,6 +291,18 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
                         "give the columns in the same order."
                     )
         return self._preparation.apply(table.X).astype(np.float64)
+
+    def _training_data(self) -> NDArray[np.float64]:
+        """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
+        if not hasattr(self, "residuals_"):
+            raise DataError(
+                "The model was saved without the residuals of its training data, which this needs: "
+                "save it with residuals=True, or fit again."
+            )
+        values = self.residuals_.astype(np.float64)
+        for v in self._order:
+            values[:, v] += self._fitted_column(values, v)
+        return values
 
     def _check_columns(self, columns: int) -> None:
         if columns != self.n_features_in_:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import DataError, DataWarning
-from cosmodag.io.columns import name_list
+from cosmodag.errors import DataError, DataWarning, name_list
 
 __all__ = ["ASSUMPTION", "never_free", "take_column", "targets_of"]
 

@@ -34,6 +34,11 @@ class Known:
     targets: NDArray[np.bool_] | None = None
 
     @property
+    def is_nothing(self) -> bool:
+        """Whether there is neither."""
+        return self.bounds is None and self.targets is None
+
+    @property
     def support(self) -> NDArray[np.bool_] | None:
         """(d, d): arcs that may exist; None for all."""
         return None if self.bounds is None else self.bounds.support

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from cosmodag.knowledge import Bounds
 from cosmodag.learners.fitting.checks import seeds_from
-from cosmodag.learners.fitting.known import NOTHING
 from cosmodag.learners.fitting.refined import Refined
 from cosmodag.refinement.entropy.measure import non_gaussianity
 from cosmodag.refinement.entropy.search import search_non_gaussian
@@ -21,6 +20,7 @@ from cosmodag.refinement.refine import Refined as FinishedOrder
 from cosmodag.refinement.refine import refine_linear as refine_orders
 from cosmodag.refinement.scores import default_penalty
 from cosmodag.refinement.starts import respecting
+from cosmodag.solver.plan import device_named
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import Prepared, StructureLearner
@@ -54,7 +54,7 @@ def refine_linear(
         reason = "Noise that is not Gaussian was asked for."
         return _by_entropy(given, orders, random, watch, reason)
     known = given.known
-    data = given.X if known is NOTHING else known.moments(given.X)
+    data = given.X if known.is_nothing else known.moments(given.X)
     if known.bounds is not None and method == "order":
         orders = {**orders, **_drawn_orders(given.X.shape[1], random)}
     finish = partial(
@@ -67,6 +67,7 @@ def refine_linear(
         random=random,
         scale_free=scale_free,
         should_stop=lambda: watch.stop is not None,
+        device=device_named(getattr(model, "device", "auto")),
     )
     if known.targets is not None and noise == "auto" and method == "order":
         # Experiments tell directions whatever the noise: what is assumed of it comes after them.

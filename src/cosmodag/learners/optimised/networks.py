@@ -224,18 +224,6 @@ class NetworkLearner(TrainedLearner):
             return names.index(name)
         raise DataError(f"There is no column {name!r}: the columns are {_listed(names)}.")
 
-    def _training_data(self) -> NDArray[np.float64]:
-        """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
-        if not hasattr(self, "residuals_"):
-            raise DataError(
-                "The model was saved without the residuals of its training data, which this needs: "
-                "save it with residuals=True, or fit again."
-            )
-        values = self.residuals_.astype(np.float64)
-        for v in self._order:
-            values[:, v] += self._fitted_column(values, v)
-        return values
-
     def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
         weights = np.where(self.adjacency_[..., None] != 0, self.first_weights_, 0)
         functions = self._functions(slice(None))

@@ -128,6 +128,11 @@ class TrainedLearner(StructureLearner):
         watch.begin(self._length(n, d) * len(problems))
         solver = self.solver_for(n, d)
         solved = list(solve_many(solver, problems, device=self._device, watch=watch))
+        return self._learnt(solved, problems)
+
+    def _learnt(self, solved: list[Solved], problems: list[Problem]) -> Learnt:
+        """Read out the best of the starts."""
+        d = problems[0].data.shape[1]
         best = self._best(solved, problems)
         self._warn_of_limits(best.solution)
         found = read_out(best.solution, problems[best.place], self._raw_cut, best.plan.device)
