@@ -81,7 +81,7 @@ def write_results(
     formats : sequence of Format
         Formats of graphs beside GraphML, the list of arcs and the matrix.
     bootstrap : object, optional
-        With ``arc_probabilities`` and ``n``, for the list of arcs and the page.
+        As for ``model.report``: for the list of arcs and the page.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def write_results(
 
     names = data.names
     evidence = Evidence.of(model, data, bootstrap)
-    run = {**facts, **run_facts(evidence), **_origin(facts, data)}
+    run = {**_origin(facts, data), **run_facts(evidence), **facts}
     graph = Graph(names, model.adjacency_)
     files = {
         "graph": folder / "graph.graphml",
