@@ -88,10 +88,8 @@ def _knowledge(model: "StructureLearner") -> str | None:
     known = getattr(model, "knowledge_", None)
     if known is None:
         return None
-    counts = [
-        (name.replace("_", " "), len(value)) for name, value in known.facts().items() if value
-    ]
-    listed = ", ".join(f"{name}: {count}" for name, count in counts)
+    stated = {name.replace("_", " "): value for name, value in known.facts().items() if value}
+    listed = ", ".join(f"{name}: {len(value)}" for name, value in stated.items())
     return f"No graph that violates it was considered ({listed})." if listed else None
 
 
@@ -100,13 +98,9 @@ def _interventions(model: "StructureLearner") -> str | None:
     sets = getattr(model, "target_sets_", None)
     if sets is None:
         return None
-    names = [
-        str(name) for name, was_set in zip(model.names_, sets.any(axis=0), strict=True) if was_set
-    ]
+    names = [str(model.names_[v]) for v in sets.any(axis=0).nonzero()[0]]
     shown = ", ".join(names[:_SHOWN_STARTS]) + (" …" if len(names) > _SHOWN_STARTS else "")
-    return (
-        f"Rows in which a variable was set do not count in its own equation. Set in some: {shown}."
-    )
+    return f"In some rows these were set, and follow no equation there: {shown}."
 
 
 def _missing(model: "StructureLearner") -> str | None:
