@@ -167,6 +167,7 @@ def test_what_the_learner_was_told_is_told():
     told = {choice["title"]: choice["text"] for choice in data["choices"]}
     assert "forbidden edges: 2" in told["Knowledge"]
     assert told["Interventions"].endswith(": b.")
+    assert data["reproduce"]["code"].endswith(".fit(table, interventions=…)")
     assert told["Chosen because"] == "Lines are enough. It is Gaussian."
 
 
