@@ -22,7 +22,7 @@ def test_lines_are_kept_where_they_do():
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_networks_are_taken_where_curves_gain():
-    X = simulate.load("n200_d5_ER2_mlp", seed=1).X
+    X = simulate.load("n200_d5_ER2_mlp", seed=3).X
     choice = selection.auto(X, random_state=0)
     assert isinstance(choice.model, CosmoMLP)
     assert "curves gain" in choice.reasons["learner"]

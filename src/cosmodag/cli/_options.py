@@ -20,6 +20,8 @@ __all__ = [
     "DropOption",
     "DryRunOption",
     "EpochsOption",
+    "Filling",
+    "FillingOption",
     "Format",
     "FormatOption",
     "HeaderOption",
@@ -50,6 +52,14 @@ class Missing(StrEnum):
 
     ERROR = "error"
     DROP = "drop"
+
+
+class Filling(StrEnum):
+    """What a fit does about missing values."""
+
+    ERROR = "error"
+    DROP = "drop"
+    IMPUTE = "impute"
 
 
 class Scale(StrEnum):
@@ -126,6 +136,13 @@ HeaderOption = Annotated[
 ]
 MissingOption = Annotated[
     Missing, typer.Option(help="Refuse missing values, or drop rows that have one.")
+]
+FillingOption = Annotated[
+    Filling,
+    typer.Option(
+        "--missing",
+        help="Refuse missing values, drop rows that have one, or draw them from the learnt graph.",
+    ),
 ]
 
 # The learner, and its parameters that have an option of their own.

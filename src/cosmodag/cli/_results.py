@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cosmodag.io.graphs import GraphFormat
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
+    from cosmodag.stability import BootstrapResult
 
 __all__ = ["check_names_for", "output_folder", "strongest_arcs", "write_results"]
 
@@ -65,7 +66,7 @@ def write_results(
     data: "Table",
     facts: dict[str, Any],
     formats: Sequence[Format] = (),
-    bootstrap: Any = None,
+    bootstrap: "BootstrapResult | None" = None,
 ) -> dict[str, Path]:
     """Write the graph, the weights, the model and the page, each atomically, ``run.json`` last.
 
@@ -80,8 +81,8 @@ def write_results(
         What ``run.json`` is to say.
     formats : sequence of Format
         Formats of graphs beside GraphML, the list of arcs and the matrix.
-    bootstrap : object, optional
-        As for ``model.report``: for the list of arcs and the page.
+    bootstrap : BootstrapResult, optional
+        How probable each arc is, for the list of arcs and the page.
 
     Returns
     -------
@@ -121,6 +122,9 @@ def write_results(
             files[word] = folder / f"graph{graph_suffix(word)}"
             write_graph(graph, files[word], format=word)
     model.save(files["model"])
+    if bootstrap is not None:
+        files["bootstrap"] = folder / "bootstrap.csv"
+        write_text(files["bootstrap"], bootstrap.edges().to_csv(index=False))
     write_report(files["report"], model, evidence, run)
     write_text(files["run"], json.dumps(run, indent=2) + "\n")
     return files

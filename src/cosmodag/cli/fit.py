@@ -21,13 +21,13 @@ from cosmodag.cli._options import (
     DropOption,
     DryRunOption,
     EpochsOption,
+    Filling,
+    FillingOption,
     FormatOption,
     HeaderOption,
     JsonOption,
     MaxTimeOption,
     MethodOption,
-    Missing,
-    MissingOption,
     NoiseOption,
     OutputOption,
     QuietOption,
@@ -41,9 +41,17 @@ from cosmodag.cli._options import (
     ThresholdOption,
     TopOption,
 )
-from cosmodag.cli._output import noted_warnings, print_json, print_result, print_table
+from cosmodag.cli._output import noted_warnings, print_json, print_result
 from cosmodag.cli._results import check_names_for, output_folder, strongest_arcs, write_results
 from cosmodag.cli._shell import EXIT_INTERRUPTED
+from cosmodag.cli._sure import (
+    AutoOption,
+    BootstrapOption,
+    bootstrapped,
+    chosen,
+    command_of,
+    print_arcs,
+)
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
@@ -60,10 +68,11 @@ def fit(
     table: TableArgument,
     output: OutputOption = Path("cosmodag-out"),
     method: MethodOption = _COSMO,
+    auto: AutoOption = False,
     columns: ColumnsOption = None,
     drop: DropOption = None,
     header: HeaderOption = True,
-    missing: MissingOption = Missing.ERROR,
+    missing: FillingOption = Filling.ERROR,
     knowledge: KnowledgeOption = None,
     interventions: InterventionsOption = None,
     scale: ScaleOption = None,
@@ -76,6 +85,7 @@ def fit(
     max_time: MaxTimeOption = None,
     seed: SeedOption = None,
     setting: SetOption = None,
+    bootstrap: BootstrapOption = None,
     format: FormatOption = None,
     dry_run: DryRunOption = False,
     top: TopOption = 15,
@@ -87,8 +97,10 @@ def fit(
     Writes graph.graphml, edges.csv (with what the direction of each arc rests on), adjacency.csv
     (the chosen arcs), weights.csv (all weights that agree with the causal order), report.html (a
     page to look at), graph.cyjs (for Cytoscape), model.safetensors and run.json, and prints the
-    strongest arcs. W[u, v], row u and column v, is the arc u → v. Options that are left out have
-    the learner's own defaults; files of an earlier fit in the same folder are replaced.
+    strongest arcs. W[u, v], row u and column v, is the arc u → v. With --bootstrap, edges.csv also
+    says how probable each arc is, and bootstrap.csv lists all arcs that any resample shows. Options
+    that are left out have the learner's own defaults; files of an earlier fit in the same folder
+    are replaced.
     """
     keep_compiled_programs()
     from cosmodag.knowledge import as_knowledge
@@ -96,11 +108,13 @@ def fit(
     known = as_knowledge(knowledge)
     noted: list[str] = []
     with noted_warnings(noted, quiet):
-        reading = {"header": header, "missing": missing.value, "columns": columns, "drop": drop}
+        gaps = "keep" if missing is Filling.IMPUTE else missing.value
+        reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
         data, targets = read_data(table, interventions, **reading)
     check_names_for(format or [], data.names)
     options = {
         "knowledge": ("--knowledge", known),
+        "missing": ("--missing", "impute" if missing is Filling.IMPUTE else None),
         "refine": ("--refine", _refinement(refine)),
         "noise": ("--noise", noise and noise.value),
         "threshold": ("--threshold", threshold),
@@ -111,26 +125,34 @@ def fit(
         "max_time": ("--max-time", max_time),
         "random_state": ("--seed", seed),
     }
-    model = make_learner(method, options, read_settings(setting or []))
+    settings = read_settings(setting or [])
+    model = make_learner(method, {} if auto else options, {} if auto else settings)
     if refine is Refine.NONE:
         model.set_params(refine=None)
     if quiet and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=False)
+    if dry_run and auto:
+        raise DataError("--dry-run cannot tell what --auto would choose: leave one of them out.")
     if dry_run:
         _print_cost(model, data, json)
         return
     with output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = time.monotonic()
-        model.fit(data, interventions=targets)
+        choice = chosen(data, targets, options, settings, quiet) if auto else None
+        model = model.fit(data, interventions=targets) if choice is None else choice.model
         seconds = time.monotonic() - begin
+        sure = bootstrapped(model, data, targets, bootstrap, max_time, quiet)
     facts = {
         "format": _FORMAT,
         "table": str(table),
-        "rows": len(data.X),
+        "rows": len(model.residuals_),
         "variables": len(data.names),
-        "method": method.value,
+        "method": command_of(model),
+        "choice": choice and choice.reasons,
         "parameters": {**model.get_params(deep=False), "knowledge": knowledge and str(knowledge)},
         **told_facts(model, interventions),
+        "missing": getattr(model, "missing_report_", None),
+        "bootstrap": sure and sure.facts(),
         "arcs": int(model.edges_.nnz),
         "was_cyclic": model.was_cyclic_,
         "stopped": model.stopped_,
@@ -143,15 +165,15 @@ def fit(
         "warnings": noted,
         "seconds": round(seconds, 3),
     }
-    files = write_results(output, model, data, facts, format or [])
+    files = write_results(output, model, data, facts, format or [], sure)
     arcs = strongest_arcs(model, data.names, top)
     if json:
         print_json({**facts, "strongest": arcs, "files": files})
     elif not quiet:
-        rows = [(cause, "→", effect, f"{w:+.3f}", basis) for cause, effect, w, basis in arcs]
-        head = ["cause", "", "effect", "weight", "direction rests on"]
-        print_table(head, rows, title="strongest arcs")
-        if facts["noise_reason"]:
+        print_arcs(arcs, sure)
+        if choice is not None:
+            print_result(str(choice))
+        elif facts["noise_reason"]:
             print_result(facts["noise_reason"])
         if "interventions" in facts:
             print_result(facts["interventions"]["assumption"])

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,8 +66,9 @@ def read_table(
     header : bool
         Whether the first line of a CSV or TSV names the columns; without it they are called
         ``x0, x1, …``.
-    missing : {"error", "drop"}
-        Refuse missing values, or drop the rows that hold one and warn how many.
+    missing : {"error", "drop", "keep"}
+        Refuse missing values; drop the rows that hold one and warn how many; or leave them in, for
+        a learner with ``missing="impute"``.
     columns, drop : sequence of str, optional
         Columns to keep, and columns to leave out, by name: see `choose_columns`. Those left out
         may hold anything.
@@ -149,7 +151,8 @@ def _checked(data: Any, source: str, missing: Missing) -> Table:
         data,
         missing=missing,
         source=source,
-        remedy="fill them in, or drop the rows that hold them with missing='drop' (--missing drop)",
+        remedy="drop the rows that hold them with missing='drop' (--missing drop), or have a "
+        "learner draw them from its graph with missing='impute' (--missing impute)",
     )
     return Table(table.X.astype(np.float64, copy=False), table.names)
 
@@ -303,7 +306,7 @@ def _read_npy(path: Path, source: str, choose: _Choose) -> Any:
 
     try:
         array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+    except (ValueError, EOFError, OSError, SyntaxError, TokenError, RecursionError) as error:
         raise DataError(
             f"{source} is not a NumPy file of plain numbers: write it with numpy.save."
         ) from error

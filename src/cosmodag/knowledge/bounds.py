@@ -59,6 +59,15 @@ class Bounds:
             )
         return Bounds(self.support & ~variables, self.required, self.before, self.gaps)
 
+    @property
+    def beyond_support(self) -> Mask | None:
+        """`before` where arcs of the support could chain up to violate it; None where they cannot.
+
+        A search that has only the support to obey has more orders to choose from.
+        """
+        could = closure(self.support)
+        return self.before if np.any(could.T & self.before) else None
+
     @classmethod
     def none(cls, d: int) -> "Bounds":
         """Bounds that allow everything."""

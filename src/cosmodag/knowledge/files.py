@@ -64,6 +64,8 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     check_file(path)
     try:
         content = readers[path.suffix.lower()](path.read_text(encoding="utf-8-sig"))
+    except RecursionError as error:
+        raise KnowledgeError(f"'{path}' cannot be read: it is nested too deeply.") from error
     except (ValueError, csv.Error) as error:
         reason = " ".join(str(error).split())
         raise KnowledgeError(f"'{path}' cannot be read: {reason}") from error

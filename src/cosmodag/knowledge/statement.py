@@ -1,6 +1,7 @@
 """Knowledge as a person states it: by the names of columns."""
 
 import os
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -192,7 +193,7 @@ def _sequence(what: str, given: Any) -> list[Any]:
     if given is None:
         return []
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        raise KnowledgeError(f"{what} is {given!r}: it must be a list.")
+        raise KnowledgeError(f"{what} is {reprlib.repr(given)}: it must be a list.")
     return list(given)
 
 
@@ -201,7 +202,7 @@ def _name(what: str, given: Any) -> Name:
         return int(given)
     if isinstance(given, bool) or not isinstance(given, str | int):
         raise KnowledgeError(
-            f"{what} holds {given!r}: it must be the name of a column, or its number."
+            f"{what} holds {reprlib.repr(given)}: it must be the name of a column, or its number."
         )
     return given
 
@@ -213,7 +214,8 @@ def _names(what: str, given: Any) -> tuple[Name, ...]:
 def _edge(what: str, given: Any) -> Edge:
     pair = given if isinstance(given, list | tuple) else None
     if pair is None or len(pair) != 2:
-        raise KnowledgeError(f"{what} holds {given!r}: an arc is a pair (cause, effect).")
+        shown = reprlib.repr(given)
+        raise KnowledgeError(f"{what} holds {shown}: an arc is a pair (cause, effect).")
     cause, effect = _name(what, pair[0]), _name(what, pair[1])
     if cause == effect:
         raise KnowledgeError(f"{what} holds {cause} → {effect}: no variable causes itself.")

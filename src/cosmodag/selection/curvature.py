@@ -17,7 +17,7 @@ _RIDGES = (1.0, 10.0)
 _PACE, _TINY = 1.5, 1e-6
 _FOLDS = 5
 # Standard errors, and log-likelihood per row and equation, from which curves are preferred.
-_CERTAIN, _WORTHWHILE = 3.0, 0.003
+_CERTAIN, _WORTHWHILE = 2.0, 0.003
 
 
 @dataclass(frozen=True)

@@ -122,12 +122,12 @@ def fill(
     numbers[absent] = draws
     for members, some, was_set in _patterns(absent, targets):
         precision = equations.precision_where(was_set)
-        factor = linalg.cholesky(precision[np.ix_(some, some)], lower=True)
+        own = precision[np.ix_(some, some)]
         pulls = centred[members] @ precision[:, some]
-        means = -linalg.cho_solve((factor, True), pulls.T)
-        own = numbers[np.ix_(members, some)].T
-        noise = linalg.solve_triangular(factor, own, lower=True, trans=1)
-        filled[np.ix_(members, some)] = (means + noise).T + equations.means[some]
+        # With own = L Lᵀ, Lᵀ⁻¹ times standard numbers has the covariance own⁻¹.
+        drawn = np.linalg.solve(np.linalg.cholesky(own).T, numbers[np.ix_(members, some)].T)
+        means = -np.linalg.solve(own, pulls.T)
+        filled[np.ix_(members, some)] = (means + drawn).T + equations.means[some]
     return filled
 
 
@@ -136,7 +136,7 @@ def doubt(absent: NDArray[np.bool_], equations: Equations) -> NDArray[np.float64
     total = np.zeros(equations.precision.shape)
     for members, some, _ in _patterns(absent, None):
         block = np.ix_(some, some)
-        total[block] += len(members) * linalg.inv(equations.precision[block])
+        total[block] += len(members) * np.linalg.inv(equations.precision[block])
     return total / len(absent)
 
 

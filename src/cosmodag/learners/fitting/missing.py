@@ -28,8 +28,8 @@ REMEDY = (
 
 # Fits after which imputation ends even if the graph still changes.
 _ROUNDS = 4
-# Rounds of the start, which needs no graph.
-_START_ROUNDS = 10
+# Rounds of the start, which needs no graph, and the change in standard deviations that ends them.
+_START_ROUNDS, _SETTLED = 10, 0.02
 
 Targets = NDArray[np.bool_] | None
 
@@ -129,8 +129,9 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     learner, limit = clone(model).set_params(missing="error"), getattr(model, "max_time", None)
     if limit is not None:
         learner.set_params(max_time=limit / (2 * _ROUNDS))
+    before: NDArray[np.bool_] | None = None
     changes: list[int] = []
-    before, begin = None, time.monotonic()
+    begin = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CosmodagWarning)
         while len(changes) < _ROUNDS and (limit is None or time.monotonic() - begin < limit / 2):
@@ -160,9 +161,11 @@ def _started(X: NDArray[np.float64], absent: NDArray[np.bool_]) -> NDArray[np.fl
     lacking = np.diag(filled.var(axis=0) * absent.mean(axis=0))
     nothing = np.zeros(int(absent.sum()))
     for _ in range(_START_ROUNDS):
-        equations = Equations.without_graph(filled, lacking)
+        equations, before = Equations.without_graph(filled, lacking), filled
         filled = fill(X, absent, equations, nothing, None)
         lacking = doubt(absent, equations)
+        if np.all(np.abs(filled - before) <= _SETTLED * np.sqrt(equations.variances)):
+            break
     return filled
 
 
