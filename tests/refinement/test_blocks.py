@@ -1,10 +1,12 @@
+import jax
 import numpy as np
 import pytest
 from refine_reference import linear_table
 
-from cosmodag import simulate
+from cosmodag import Cosmo, simulate
 from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
+from cosmodag.refinement import jobs
 from cosmodag.refinement.in_blocks import pruning as blocks
 from cosmodag.refinement.in_blocks.columns import Columns
 from cosmodag.refinement.in_blocks.pruning import prune_blocks
@@ -145,6 +147,35 @@ def test_large_tables_are_refined_without_correlations(monkeypatch):
     assert (found.score, found.why) == (expected.score, expected.why)
     np.testing.assert_allclose(found.total, expected.total)
     assert_same(found.graph, expected.graph)
+
+
+def test_a_limit_on_time_ends_pruning_in_blocks(monkeypatch):
+    table = simulate.load("n300_d60_ER4_gauss", seed=0).X
+    order = np.argsort(table.var(axis=0))
+    for platform in blocks.LARGE:
+        monkeypatch.setitem(blocks.LARGE, platform, 50)
+    monkeypatch.setattr(blocks, "STEPS", 1)
+    found = refine_linear(table, {"variance": order}, method="prune", should_stop=lambda: True)
+    whole = refine_linear(table, {"variance": order}, method="prune")
+    assert found.ended_early
+    assert not whole.ended_early
+    assert found.graph.arcs < whole.graph.arcs
+
+
+def test_blocks_are_pruned_on_the_device_that_the_learner_names(monkeypatch):
+    for platform in blocks.LARGE:
+        monkeypatch.setitem(blocks.LARGE, platform, 50)
+    asked = []
+
+    def pruned(columns, order, *, device, **settings):
+        asked.append(device)
+        return prune_blocks(columns, order, device=device, **settings)
+
+    monkeypatch.setattr(jobs, "prune_blocks", pruned)
+    table = simulate.load("n300_d60_ER4_gauss", seed=0).X
+    Cosmo(refine="prune", epochs=1, device="cpu", random_state=0).fit(table)
+    assert asked
+    assert all(device == jax.devices("cpu")[0] for device in asked)
 
 
 def test_bad_input_is_refused():

@@ -9,9 +9,12 @@ from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.order_search import search_order
 from cosmodag.refinement.prune import prune
 from cosmodag.refinement.scores import equal_variance_total, gaussian_total
-from cosmodag.refinement.search import searching
-from cosmodag.refinement.search.rules import rules_of
+from cosmodag.refinement.search import searching, tree
+from cosmodag.refinement.search.grow import new_scratch
+from cosmodag.refinement.search.rules import local_score, rules_of
 from cosmodag.refinement.search.searching import Searching
+from cosmodag.refinement.search.tree import new_tree
+from cosmodag.refinement.threads import mapper
 
 
 def generator():
@@ -207,3 +210,54 @@ def test_awkward_tables_are_searched():
         assert np.all(np.isfinite(weights.toarray()))
         assert not weights.toarray()[12].any()
         assert not weights.toarray()[:, 12].any()
+
+
+def test_every_worker_has_room_for_the_longest_path(monkeypatch):
+    monkeypatch.setattr(searching, "FIRST_CAPACITY", 2)
+    monkeypatch.setattr(searching, "THREADED_FROM", 0)
+    table, _ = linear_table(np.random.default_rng(7), 300, 14, density=0.6)
+    moments = Moments.of(table)
+    with mapper(3) as run:
+        rules = rules_of(moments, 1.0, None, None, None)
+        search = Searching(rules, np.arange(14)[::-1].copy(), run, 3, generator(), lambda: False)
+        search.improve(np.ones(14, bool), True)
+    room = [len(search.workers.get().scratch.path) for _ in range(3)]
+    assert min(room) >= search.state.length.max() > 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_search_that_remembers_paths_finds_what_one_without_memory_finds(seed, monkeypatch):
+    random = np.random.default_rng(seed)
+    table, _ = linear_table(random, 200, 14)
+    moments, order = Moments.of(table), random.permutation(14)
+    shared = new_tree(14)
+    remembering = [
+        search_order(moments, order, penalty=2.0, random=generator(), tree=shared) for _ in range(2)
+    ]
+    assert shared.used[0] > 14
+    monkeypatch.setattr(tree, "MEMORY", 40_000)  # for some 60 paths: forgotten again and again
+    forgetful = search_order(moments, order, penalty=2.0, random=generator())
+    monkeypatch.setattr(tree, "TREE_UP_TO", 0)
+    plain = search_order(moments, order, penalty=2.0, random=generator())
+    for found in (*remembering, forgetful):
+        np.testing.assert_array_equal(found.graph.parents, plain.graph.parents)
+        assert found.score == plain.score
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_walk_ends_where_growing_does(seed):
+    random = np.random.default_rng(seed)
+    table, _ = linear_table(random, 150, 10)
+    moments = Moments.of(table)
+    rules = rules_of(moments, 2.0, None, None, None)
+    memory, scratch = new_tree(10), new_scratch(10, 10)
+    assert tree.plant(rules, memory, scratch)
+    for _ in range(5):
+        order = random.permutation(10)
+        key = np.argsort(order).astype(float)
+        for place, v in enumerate(order):
+            node = tree.walk(rules, memory, key, v, scratch)
+            _, parents, score = grow_shrink(moments, v, list(order[:place]), 2.0)
+            assert memory.parents[node] == len(parents)
+            found = local_score(rules, v, memory.parents[node], memory.residual[node])
+            np.testing.assert_allclose(found, score, rtol=1e-8)

@@ -238,7 +238,10 @@ class Store:
         except sqlite3.OperationalError as error:
             raise StoreError(f"'{self.path}' cannot be used: {error}.") from error
         except sqlite3.DatabaseError as error:
-            raise StoreError(f"'{self.path}' is damaged ({error}). {_REMEDY}") from error
+            reason = " ".join(str(error).split())
+            raise StoreError(f"'{self.path}' is damaged ({reason}). {_REMEDY}") from error
+        except UnicodeDecodeError as error:
+            raise StoreError(f"'{self.path}' is damaged. {_REMEDY}") from error
 
 
 _REMEDY = "Take a copy that is whole, or start anew under another name."

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cosmodag.cli._cache import keep_compiled_programs
-from cosmodag.cli._output import JsonOption, print_json, print_result
+from cosmodag.cli._options import JsonOption
+from cosmodag.cli._output import print_json, print_result
 from cosmodag.cli._shell import register
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +16,7 @@ from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.order_search import search_order
 from cosmodag.refinement.prune import prune
 from cosmodag.refinement.scores import total_of
+from cosmodag.refinement.search.tree import Tree, new_tree
 
 __all__ = ["Job", "Result"]
 
@@ -32,7 +34,9 @@ class Job:
     should_stop: Callable[[], bool]
     on_progress: Callable[[int, float], None] | None
     threads: int | None
+    device: jax.Device | None = None
     known: dict[bytes, Graph] = field(default_factory=dict)
+    trees: list[Tree] = field(default_factory=list)
 
     def pruned(self, order: NDArray[np.int64]) -> Graph:
         """Prune an order, once: no score changes what is pruned."""
@@ -40,7 +44,12 @@ class Job:
         if key not in self.known:
             if isinstance(self.moments, Columns):
                 self.known[key] = prune_blocks(
-                    self.moments, order, penalty=self.penalty, threads=self.threads
+                    self.moments,
+                    order,
+                    penalty=self.penalty,
+                    device=self.device,
+                    should_stop=self.should_stop,
+                    threads=self.threads,
                 )
             else:
                 self.known[key] = prune(
@@ -53,15 +62,23 @@ class Job:
                 )
         return self.known[key]
 
+    def _tree(self) -> Tree:
+        """Paths that the searches of this job have met."""
+        if not self.trees:
+            self.trees.append(new_tree(self.moments.variables))
+        return self.trees[0]
+
     def finish(
-        self, method: str, score: str, name: str, order: NDArray[np.int64], pairs: bool = False
+        self, method: str, score: str, name: str, order: NDArray[np.int64], **search: bool
     ) -> "Result":
         """Prune, or search from, one start."""
         begin = time.perf_counter()
         if method == "prune" or self.should_stop():
             graph = self.pruned(order)
             total = total_of(score, self.moments, graph, self.penalty)
-            before_it, moves, early = total, 0, method != "prune"
+            by_blocks = isinstance(self.moments, Columns)
+            before_it, moves = total, 0
+            early = method != "prune" or (by_blocks and self.should_stop())
         else:
             found = search_order(
                 self.moments,
@@ -75,7 +92,8 @@ class Job:
                 should_stop=self.should_stop,
                 on_progress=self.on_progress,
                 threads=self.threads,
-                pairs=pairs,
+                tree=self._tree(),
+                **search,
             )
             order, graph, total, moves = found.order, found.graph, found.score, found.moves
             before_it, early = found.start_score, found.ended_early

@@ -13,7 +13,8 @@ from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.prune import check_order, prune_by
 from cosmodag.refinement.scores import SCORES, default_penalty, total_of
 from cosmodag.refinement.search.rules import rules_of
-from cosmodag.refinement.search.searching import Searching, Stopped
+from cosmodag.refinement.search.searching import Searching, Stopped, is_threaded
+from cosmodag.refinement.search.tree import Tree
 from cosmodag.refinement.threads import available_threads, mapper
 
 __all__ = ["Searched", "search_order"]
@@ -65,6 +66,8 @@ def search_order(
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
     pairs: bool = True,
+    searched: bool = False,
+    tree: Tree | None = None,
 ) -> Searched:
     r"""Improve an order by moves along the arcs of its pruned graph.
 
@@ -104,6 +107,11 @@ def search_order(
     pairs : bool
         Whether a scale-free search ends with moves between variables without an arc, where one
         would enter the other's parents: up to 150 variables, and worth it for the best of starts.
+    searched : bool
+        Whether the start is where a search without them ended, and only they are left to try.
+    tree : Tree, optional
+        Paths met in earlier searches with the same moments, penalty, support and order constraints,
+        to be used and added to; see `cosmodag.refinement.search.tree`.
 
     Examples
     --------
@@ -121,16 +129,16 @@ def search_order(
     if penalty is None:
         penalty = default_penalty(float(moments.rows.max()), d)
     rules = rules_of(moments, penalty, support, required, before)
-    count = available_threads(threads)
+    count = available_threads(threads) if is_threaded(d) else 1
     start = prune_by(rules, moments, checked, count)
     start_score = total_of(score, moments, start, penalty)
     ended_early, rounds = False, 0
     with mapper(count) as run:
-        search = Searching(rules, checked, run, count, random, should_stop or (lambda: False))
+        search = Searching(rules, checked, run, count, random, should_stop or (lambda: False), tree)
         try:
-            for phase in _phases(score, d, pairs):
+            for phase in _phases(score, d, pairs, searched):
                 search.rules = search.rules._replace(slack=np.inf if phase.exact else penalty)
-                for _ in range(ROUNDS):
+                for _ in range(ROUNDS if score == "equal-variance" else 1):
                     rounds += 1
                     dirty = _prepare(search, moments, phase.equal, score)
                     moves = search.improve(dirty, phase.without_arcs)
@@ -157,11 +165,14 @@ class _Phase(NamedTuple):
     without_arcs: bool  # pairs of variables without an arc are tried too
 
 
-def _phases(score: str, d: int, pairs: bool) -> list[_Phase]:
+def _phases(score: str, d: int, pairs: bool, searched: bool) -> list[_Phase]:
     """List the phases: moves along arcs until none helps, then between variables without an arc."""
     arcs = _Phase(False, True, False)
     if score == "gaussian" and d <= CAREFUL_UP_TO:
-        return [arcs, _Phase(False, False, True)] if pairs and d <= PAIRS_UP_TO else [arcs]
+        if not pairs or d > PAIRS_UP_TO:
+            return [arcs]
+        between = _Phase(False, False, True)
+        return [between] if searched else [arcs, between]
     scale_free = [_Phase(False, False, False), arcs]
     if score == "gaussian":
         return scale_free

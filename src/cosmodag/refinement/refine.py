@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -89,6 +90,7 @@ def refine_linear(
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
+    device: jax.Device | None = None,
 ) -> Refined:
     """Find the DAG of best score that given orders, and what lies near them, have to offer.
 
@@ -119,6 +121,8 @@ def refine_linear(
     on_progress : function, optional
         Called with the number of moves and the score after each round.
     threads : int, optional
+    device : jax.Device, optional
+        Where graphs too large for a matrix of correlations are pruned; by default JAX's first.
 
     Examples
     --------
@@ -133,7 +137,7 @@ def refine_linear(
     if score not in ("auto", *SCORES):
         raise DataError(f"score is {score!r}: it must be one of 'auto', {SCORES}.")
     is_ruled = support is not None or required is not None
-    moments = _moments(data, by_blocks=method == "prune" and not is_ruled)
+    moments = _moments(data, by_blocks=method == "prune" and not is_ruled, device=device)
     random = random or np.random.default_rng()
     closed = _closed(before, required)
     job = Job(
@@ -148,6 +152,7 @@ def refine_linear(
         should_stop or (lambda: False),
         on_progress,
         threads,
+        device,
     )
     orders = {name: respecting(order, closed) for name, order in starts.items()}
     if further and method == "order":
@@ -165,12 +170,12 @@ def refine_linear(
     return _refined(best, score, f"The score {score!r} was asked for.", report)
 
 
-def _moments(data: ArrayLike | Moments, by_blocks: bool) -> Moments:
+def _moments(data: ArrayLike | Moments, by_blocks: bool, device: jax.Device | None) -> Moments:
     """Moments of a table; without the correlations where it is large and they are not needed."""
     if isinstance(data, Moments):
         return data
     table = np.asarray(data)
-    if by_blocks and table.ndim == 2 and are_worth_it(table.shape[1]):
+    if by_blocks and table.ndim == 2 and are_worth_it(table.shape[1], device):
         return Columns.of(table)
     return Moments.of(table)
 
@@ -216,11 +221,14 @@ def _closed(
 def _best(
     job: Job, method: str, score: str, orders: Mapping[str, NDArray[np.int64]]
 ) -> tuple[Result, list[dict[str, Any]]]:
-    results = [job.finish(method, score, name, order) for name, order in orders.items()]
+    alone = len(orders) == 1
+    results = [
+        job.finish(method, score, name, order, pairs=alone) for name, order in orders.items()
+    ]
     best = max(results, key=lambda result: result.total)
-    if method == "order" and score == "gaussian":
+    if method == "order" and score == "gaussian" and not alone:
         name = f"{best.entry['start']}, searched"
-        best = job.finish(method, score, name, best.order, pairs=True)
+        best = job.finish(method, score, name, best.order, pairs=True, searched=True)
         results.append(best)
     best.entry["chosen"] = True
     early = any(result.ended_early for result in results)

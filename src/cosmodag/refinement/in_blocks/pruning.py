@@ -40,9 +40,11 @@ USABLE = 0.6
 TOGETHER = 512
 
 
-def are_worth_it(d: int) -> bool:
+def are_worth_it(d: int, device: jax.Device | None = None) -> bool:
     """Tell whether d variables are better pruned from their columns than from correlations."""
-    return d > min(LARGE.values()) and d > LARGE[_platform(jax.devices()[0])]
+    if d <= min(LARGE.values()):  # JAX need not be asked
+        return False
+    return d > LARGE[_platform(jax.devices()[0] if device is None else device)]
 
 
 def prune_blocks(

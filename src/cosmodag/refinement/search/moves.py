@@ -12,8 +12,19 @@ from numpy.typing import NDArray
 from cosmodag.compiled import borrowing
 from cosmodag.refinement.search.grow import Scratch, new_scratch
 from cosmodag.refinement.search.state import is_parent, on_path, would_enter
+from cosmodag.refinement.search.tree import Tree
 
-__all__ = ["Worker", "admissible", "find_changed", "gather", "losers_first", "new_worker", "place"]
+__all__ = [
+    "Worker",
+    "admissible",
+    "find_changed",
+    "find_touched",
+    "gather",
+    "losers_first",
+    "new_worker",
+    "place",
+    "place_apart",
+]
 
 # Most variables that move together.
 TOGETHER = 100
@@ -23,6 +34,7 @@ class Worker(NamedTuple):
     """What one thread overwrites while it tries moves."""
 
     scratch: Scratch
+    tree: Tree
     key: NDArray[np.float64]  # positions, with those of a tried move written in
     mark: NDArray[np.int64]  # stamp of the move a variable takes part in
     hit: NDArray[np.int64]  # stamp of the move that changes a variable's path
@@ -37,11 +49,12 @@ class Worker(NamedTuple):
     best: NDArray[np.int64]  # tail, head, kind of the best move
 
 
-def new_worker(key: NDArray[np.float64], capacity: int, width: int) -> Worker:
+def new_worker(key: NDArray[np.float64], capacity: int, width: int, tree: Tree) -> Worker:
     """Make what one thread needs."""
     d = len(key)
     return Worker(
         new_scratch(d, capacity),
+        tree,
         key.copy(),
         np.zeros(d, np.int64),
         np.zeros(d, np.int64),
@@ -190,6 +203,53 @@ def find_changed(rules: Any, state: Any, worker: Any, count: int, v: int, u: int
                     continue
                 n = _consider(rules, state, worker, s, w, kind, n)
     return n
+
+
+@borrowing
+def find_touched(state: Any, worker: Any, count: int, v: int, u: int, kind: int) -> int:
+    """Write down whose paths a move may change, without looking; give how many."""
+    stamp, key, mark = worker.stamp[0], worker.key, worker.mark
+    low, high = key[v], key[u]
+    n = 0
+    for i in range(count):
+        s = worker.moved[i]
+        at = key[s]
+        for t in range(state.heard_count[s]):
+            w = state.heard[s, t]
+            inside = mark[w] != stamp and low <= key[w] <= high
+            if inside and (key[w] < at) == (kind < 2):
+                n = _note(worker, w, n)
+        for t in range(state.hears_count[s]):
+            w = state.hears[s, t]
+            inside = mark[w] != stamp and low <= key[w] <= high
+            if inside and (key[w] < at) == (kind < 2):
+                n = _note(worker, s, n)
+                break
+    return n
+
+
+@borrowing
+def place_apart(rules: Any, state: Any, worker: Any, touched: Any) -> int:
+    """`place` where a move touches nothing touched before, and say what it touches; −1 if not."""
+    v, u, kind = worker.best
+    if state.key[v] > state.key[u]:
+        return -1
+    worker.stamp[0] += 1
+    count = gather(state, worker, v, u, kind)
+    if count < 0 or not admissible(rules, state, worker, count, v, u, kind):
+        return -1
+    n = find_changed(rules, state, worker, count, v, u, kind)
+    for i in range(count):
+        if touched[worker.moved[i]]:
+            return -1
+    for i in range(n):
+        if touched[worker.changed[i]]:
+            return -1
+    for i in range(count):
+        touched[worker.moved[i]] = True
+    for i in range(n):
+        touched[worker.changed[i]] = True
+    return place(rules, state, worker)
 
 
 @borrowing

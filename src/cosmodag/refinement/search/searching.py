@@ -1,6 +1,7 @@
 """An order search in progress: its state, its threads, and rounds of moves."""
 
 from collections.abc import Callable
+from itertools import islice
 from queue import SimpleQueue
 from typing import Any
 
@@ -8,23 +9,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
-from cosmodag.refinement.search.moves import Worker, new_worker, place
+from cosmodag.refinement.search.grow import new_scratch
+from cosmodag.refinement.search.moves import Worker, new_worker, place_apart
 from cosmodag.refinement.search.rules import Rules
 from cosmodag.refinement.search.state import Pool, State, announce, empty_state, new_pool
+from cosmodag.refinement.search.tree import Tree, new_tree, plant
 from cosmodag.refinement.search.trials import DONE, FULL, collect_pairs, evaluate, regrow_all, sweep
 
-__all__ = ["Searching", "Stopped"]
+__all__ = ["Searching", "Stopped", "is_threaded"]
 
 # Longest list of who must hear of a move; beyond it gains are estimates.
 WIDTH = 2048
 FIRST_CAPACITY = 64
 # Multiplications between two questions whether to stop: a fraction of a second.
 BUDGET = 200_000_000
-# From this size on one variable's trials are work enough to share among threads.
+# From this size on a batch of variables is work enough to share among threads.
 THREADED_FROM = 2000
 SWEEPS = 30
+# Variables that are tried in one state: their pairs, some eight each, keep 16 threads busy. In
+# larger batches too many moves mend the same fault, and have to be taken back later.
+BATCH = 16
+
+_NO_MOVE: tuple[float, Any] = (0.0, None)
 
 Mapper = Callable[[Callable[[Any], Any], Any], list[Any]]
+
+
+def is_threaded(d: int) -> bool:
+    """Tell whether a search of d variables works on several threads."""
+    return d >= THREADED_FROM
 
 
 class Stopped(Exception):
@@ -45,6 +58,8 @@ class Searching:
         Draws the order in which variables are tried.
     should_stop : function
         Asked about every second; raises `Stopped` out of whatever is being done.
+    tree : Tree, optional
+        Paths that were met before, under the same rules.
     """
 
     def __init__(
@@ -55,6 +70,7 @@ class Searching:
         threads: int,
         random: np.random.Generator,
         should_stop: Callable[[], bool],
+        tree: Tree | None = None,
     ) -> None:
         d = len(order)
         self.rules = rules
@@ -64,6 +80,7 @@ class Searching:
         self.random = random
         self.should_stop = should_stop
         self.capacity = min(FIRST_CAPACITY, d)
+        self.tree = self._planted(tree)
         self.workers: SimpleQueue[Worker] = SimpleQueue()
         self._hire()
         self.moves = 0
@@ -75,7 +92,21 @@ class Searching:
         d = len(self.state.order)
         self.workers = SimpleQueue()
         for _ in range(self.threads):
-            self.workers.put(new_worker(self.state.key, self.capacity, min(d, WIDTH)))
+            self.workers.put(new_worker(self.state.key, self.capacity, min(d, WIDTH), self.tree))
+
+    def _planted(self, tree: Tree | None) -> Tree:
+        """Tree with the empty paths in it; an empty one where it cannot be used.
+
+        Threads would write into it at the same time, and required parents, which begin a path, are
+        not known to it.
+        """
+        d = len(self.state.order)
+        if is_threaded(d) or len(self.rules.required):
+            return new_tree(0)
+        tree = new_tree(d) if tree is None else tree
+        if not tree.used[0]:
+            plant(self.rules, tree, new_scratch(d, 1))
+        return tree
 
     def _ask(self) -> None:
         if self.should_stop():
@@ -94,11 +125,12 @@ class Searching:
         """Grow some variables on all their predecessors, on all threads."""
         if not len(variables):
             return
-        count = (
-            1 if len(self.state.order) < THREADED_FROM else min(8 * self.threads, len(variables))
-        )
+        count = min(8 * self.threads, len(variables)) if is_threaded(len(self.state.order)) else 1
         blocks = np.array_split(variables, count)
+        before = self.capacity
         pools = self.run(self._regrow_block, blocks)
+        if self.capacity > before:  # the paths grown may not fit the scratch of other workers
+            self._hire()
         for block, pool in zip(blocks, pools, strict=True):
             self._absorb(block, pool)
 
@@ -112,7 +144,7 @@ class Searching:
             narrow = bool(worker.scratch.overflow[0])
             if narrow:
                 capacity = min(2 * len(worker.scratch.path), len(self.state.order))
-                worker = new_worker(self.state.key, capacity, self.state.hears.shape[1])
+                worker = new_worker(self.state.key, capacity, self.state.hears.shape[1], self.tree)
                 self.capacity = max(self.capacity, capacity)
             self.workers.put(worker)
             if done:
@@ -152,10 +184,10 @@ class Searching:
             turn = turn[self.state.dirty[turn]]
             if not len(turn):
                 break
-            if len(self.state.order) < THREADED_FROM:
-                self._sweep(turn, without_arcs)
-            else:
+            if is_threaded(len(self.state.order)):
                 self._sweep_on_threads(turn, without_arcs)
+            else:
+                self._sweep(turn, without_arcs)
         return self.moves - before
 
     def _sweep(self, turn: NDArray[np.int64], without_arcs: bool) -> None:
@@ -179,47 +211,65 @@ class Searching:
                 _settle(self.state, variables)
 
     def _sweep_on_threads(self, turn: NDArray[np.int64], without_arcs: bool) -> None:
-        """Like `_sweep`, with the pairs of a variable shared among threads."""
-        for x in turn:
-            while self.state.dirty[x]:
-                self._ask()
-                worker = self.workers.get()
-                worker.key[:] = self.state.key
-                n = collect_pairs(self.rules, self.state, worker, x, without_arcs)
-                tails, heads = worker.tails[:n].copy(), worker.heads[:n].copy()
-                pairs = [(tails[i : i + 1], heads[i : i + 1]) for i in range(n)]
-                self.workers.put(worker)
-                found = self.run(self._evaluate, pairs)
-                if any(gain is None for gain, _ in found):
-                    self._widen()
-                    continue
-                self.tried += 1
-                gain, move = max(found, key=lambda one: float(one[0]), default=(0.0, tails))
-                self.state.dirty[x] = gain > 0
-                if gain > 0:
-                    self._make(move)
-                break
+        """Try a few variables at a time, in the same state, their pairs shared among threads.
 
-    def _evaluate(self, pair: tuple[Any, Any]) -> tuple[float | None, Any]:
-        """Worth and kind of the best move of one pair; None where scratch is too small."""
+        The best move of each is made, best first, where it touches nothing that another one of the
+        batch touched; the others wait for the next sweep. So nothing depends on the threads.
+        """
+        for first in range(0, len(turn), BATCH):
+            batch = turn[first : first + BATCH]
+            batch = batch[self.state.dirty[batch]]
+            found = self._tried(batch, without_arcs)
+            touched = np.zeros(len(self.state.order), np.bool_)
+            best_first = sorted(found, key=lambda one: -one[0])
+            changed = [self._make(move, touched) for gain, move in best_first if gain > 0]
+            variables = np.concatenate([np.zeros(0, np.int64), *changed])
+            self.state.dirty[batch] = [gain > 0 for gain, _ in found]
+            self._regrow(variables)
+            _settle(self.state, variables)
+
+    def _tried(self, batch: NDArray[np.int64], without_arcs: bool) -> list[tuple[float, Any]]:
+        """Worth and kind of the best move of each variable; workers are widened where need be."""
+        pairs = self.run(lambda x: self._pairs(x, without_arcs), batch)
+        every = [pair for of_one in pairs for pair in of_one]
+        while True:
+            self._ask()
+            found = iter(self.run(self._evaluate, every))
+            moves = [list(islice(found, len(of_one))) for of_one in pairs]
+            if all(gain >= 0 for of_one in moves for gain, _ in of_one):
+                self.tried += len(batch)
+                return [max(one, key=lambda m: float(m[0]), default=_NO_MOVE) for one in moves]
+            self._widen()
+
+    def _pairs(self, x: int, without_arcs: bool) -> list[tuple[Any, Any]]:
         worker = self.workers.get()
         worker.key[:] = self.state.key
-        gain: float | None = evaluate(self.rules, self.state, worker, *pair)
-        if worker.scratch.overflow[0]:
-            gain = None
+        n = collect_pairs(self.rules, self.state, worker, x, without_arcs)
+        tails, heads = worker.tails[:n].copy(), worker.heads[:n].copy()
+        self.workers.put(worker)
+        return [(tails[i : i + 1], heads[i : i + 1]) for i in range(n)]
+
+    def _evaluate(self, pair: tuple[Any, Any]) -> tuple[float, Any]:
+        """Worth and kind of the best move of one pair; −1 where scratch is too small."""
+        worker = self.workers.get()
+        worker.key[:] = self.state.key
+        gain = evaluate(self.rules, self.state, worker, *pair)
         move = worker.best.copy()
+        if worker.scratch.overflow[0]:
+            gain = -1.0
         self.workers.put(worker)
         return gain, move
 
-    def _make(self, move: NDArray[np.int64]) -> None:
+    def _make(self, move: NDArray[np.int64], touched: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Make a move unless it touches what is touched; give the variables to be grown anew."""
         worker = self.workers.get()
         worker.key[:] = self.state.key
         worker.best[:] = move
-        variables = worker.changed[: place(self.rules, self.state, worker)].copy()
+        count = place_apart(self.rules, self.state, worker, touched)
+        variables = worker.changed[: max(count, 0)].copy()
         self.workers.put(worker)
-        self.moves += 1
-        self._regrow(variables)
-        _settle(self.state, variables)
+        self.moves += count >= 0
+        return variables
 
 
 @borrowing

@@ -5,9 +5,17 @@ from typing import Any
 import numpy as np
 
 from cosmodag.compiled import borrowing
-from cosmodag.refinement.search.moves import admissible, find_changed, gather, losers_first, place
+from cosmodag.refinement.search.moves import (
+    admissible,
+    find_changed,
+    find_touched,
+    gather,
+    losers_first,
+    place,
+)
 from cosmodag.refinement.search.rules import grow_among, local_score, may_be_parent
 from cosmodag.refinement.search.state import announce, is_parent, regrow, would_enter
+from cosmodag.refinement.search.tree import walk
 
 __all__ = ["DONE", "FULL", "PAUSED", "collect_pairs", "evaluate", "regrow_all", "sweep"]
 
@@ -35,6 +43,14 @@ def _all_before(rules: Any, worker: Any, w: int) -> int:
 
 
 @borrowing
+def _score_of(rules: Any, worker: Any, w: int) -> float:
+    """Score of w among all that come before it, as positions are written in ``key``."""
+    m = _all_before(rules, worker, w)
+    _, _, parents, residual = grow_among(rules, w, m, worker.scratch)
+    return local_score(rules, w, parents, residual)
+
+
+@borrowing
 def _gain_of(rules: Any, state: Any, worker: Any, n: int, best: float) -> float:
     """Sum of what the changed variables gain; given up once it cannot come near ``best``."""
     hope = 0.0
@@ -43,12 +59,23 @@ def _gain_of(rules: Any, state: Any, worker: Any, n: int, best: float) -> float:
     total = 0.0
     for i in range(n):
         w = worker.changed[i]
-        m = _all_before(rules, worker, w)
-        _, _, parents, residual = grow_among(rules, w, m, worker.scratch)
-        total += local_score(rules, w, parents, residual) - state.score[w]
+        total += _score_of(rules, worker, w) - state.score[w]
         hope -= worker.hope[w]
         if total + hope < best - rules.slack:
             return -np.inf
+    return total
+
+
+@borrowing
+def _remembered_gain(rules: Any, state: Any, worker: Any, n: int) -> float:
+    """Sum of what the touched variables gain, by paths that are mostly known."""
+    tree, total = worker.tree, 0.0
+    for i in range(n):
+        w = worker.changed[i]
+        node = walk(rules, tree, worker.key, w, worker.scratch)
+        if node < 0:
+            return -np.inf
+        total += local_score(rules, w, tree.parents[node], tree.residual[node]) - state.score[w]
     return total
 
 
@@ -70,10 +97,17 @@ def _try(rules: Any, state: Any, worker: Any, v: int, u: int, kind: int, best: f
         return -np.inf
     if not admissible(rules, state, worker, count, v, u, kind):
         return -np.inf
-    n = find_changed(rules, state, worker, count, v, u, kind)
-    losers_first(worker, n)
+    remembers = worker.tree.used[0] > 0
+    if remembers:
+        n = find_touched(state, worker, count, v, u, kind)
+    else:
+        n = find_changed(rules, state, worker, count, v, u, kind)
+        losers_first(worker, n)
     _write_keys(worker, count, worker.key[v] - 1.0 if kind < 2 else worker.key[u])
-    gain = _gain_of(rules, state, worker, n, best)
+    if remembers:
+        gain = _remembered_gain(rules, state, worker, n)
+    else:
+        gain = _gain_of(rules, state, worker, n, best)
     for i in range(count):
         worker.key[worker.moved[i]] = worker.old_key[i]
     return gain
