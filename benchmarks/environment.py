@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cosmodag.engines import Failure, each
 from cosmodag.learners.optimised.trained import TrainedLearner
 from cosmodag.solver.backend import Backend
 from cosmodag.solver.plan import plan_many
@@ -56,6 +57,16 @@ def with_error(values: Iterable[float], digits: int = 2) -> str:
 def verdict(is_met: bool) -> str:
     """Whether a target was reached, as a cell of a table."""
     return "met" if is_met else "**missed**"
+
+
+def in_processes(function: Callable[[Any], Any], tasks: list[Any], jobs: int) -> list[Any]:
+    """Results of a function on tasks, in their order, from so many processes; one is this one."""
+    results = [None] * len(tasks)
+    for index, result in each(function, tasks, jobs=None if jobs == 1 else jobs):
+        if isinstance(result, Failure):
+            raise RuntimeError(f"{tasks[index]}: {result.message}")
+        results[index] = result
+    return results
 
 
 def timed(work: Callable[[], object]) -> float:

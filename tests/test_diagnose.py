@@ -15,11 +15,11 @@ from cosmodag.cli import main
 from cosmodag.diagnose import (
     Finding,
     diagnose,
+    heed,
     quick,
     r2_sortability,
     variance_inflation,
     varsortability,
-    warn,
 )
 from cosmodag.errors import DataError, DataWarning, ScaleWarning
 from cosmodag.io import Graph
@@ -230,7 +230,7 @@ def test_warnings_first_and_of_the_right_class(X):
     assert severities == sorted(severities, reverse=True)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warn(findings)
+        heed(findings)
     assert [item.category for item in caught] == [DataWarning, ScaleWarning]
     assert [str(item.message) for item in caught] == [f.sentence for f in findings[:2]]
     assert all(item.filename == __file__ for item in caught)

@@ -18,8 +18,20 @@ def module_names() -> list[str]:
     return names
 
 
-@pytest.mark.parametrize("name", module_names())
+def needs_torch(name: str) -> bool:
+    return name.startswith("cosmodag.torch.")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.optional if needs_torch(name) else ())
+        for name in module_names()
+    ],
+)
 def test_examples_run(name: str) -> None:
+    if needs_torch(name):
+        pytest.importorskip("torch", reason="PyTorch is not installed")
     failed, tried = doctest.testmod(import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert tried > 0
     assert failed == 0

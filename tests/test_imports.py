@@ -23,9 +23,11 @@ LAYERS = [
     ["solver"],
     ["refinement", "diagnose"],
     ["learners"],
+    ["engines"],
     ["stability", "selection"],
     ["bench", "report"],
     ["cli", "__main__"],
+    ["torch"],
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
@@ -34,8 +36,12 @@ UPWARD = {("learners", "report")}
 
 LATE = {"gadjid", "matplotlib", "ray", "torch"}
 
+# A part that is an extra itself may import at once what the extra of that name brings: it stands in
+# the last layer, so that nothing else imports it.
+EXTRAS = {"torch"}
+
 # Packages whose name to install is not their name to import.
-IMPORT_NAMES = {"scikit-learn": "sklearn"}
+IMPORT_NAMES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}
 
 # llvmlite is a part of Numba: any other version than the one it asks for would break it.
 PARTS = {"llvmlite"}
@@ -103,6 +109,33 @@ def describe(found: Import) -> str:
     return f"{found.importer}:{found.line} imports {found.imported}"
 
 
+PROJECT = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))[
+    "project"
+]
+
+
+def names_to_import(requirements: list[str]) -> set[str]:
+    names = {re.split(r"[^\w-]", requirement)[0] for requirement in requirements}
+    return {IMPORT_NAMES.get(name, name) for name in names}
+
+
+def brought_by_extra(found: Import) -> set[str]:
+    """Packages of an extra that the importer is part of, or that a function of it may ask for."""
+    extras = PROJECT["optional-dependencies"]
+    extra = part(found.importer)
+    asked_for = set() if found.at_top else names_to_import(extras["ray"])
+    return asked_for | (names_to_import(extras[extra]) if extra in EXTRAS else set())
+
+
+def test_nothing_imports_an_extra() -> None:
+    assert set(LAYERS[-1]) == EXTRAS
+    assert [
+        describe(found)
+        for found in INSIDE
+        if part(found.imported) in EXTRAS and part(found.importer) != part(found.imported)
+    ] == []
+
+
 def test_every_module_has_a_layer() -> None:
     parts = {part(module_name(path)) for path in SOURCE.rglob("*.py")} - {""}
     assert sorted(parts - LEVEL.keys()) == []
@@ -144,20 +177,18 @@ def test_heavy_packages_are_imported_where_they_are_used() -> None:
     early = [
         describe(found)
         for found in IMPORTS
-        if found.at_top and found.imported.split(".")[0] in LATE
+        if found.at_top and found.imported.split(".")[0] in LATE - brought_by_extra(found)
     ]
     assert early == []
 
 
 def test_every_package_imported_is_declared() -> None:
-    project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
-    declared = project["project"]["dependencies"]
-    names = {re.split(r"[^\w-]", requirement)[0] for requirement in declared}
-    known = {IMPORT_NAMES.get(name, name) for name in names} | sys.stdlib_module_names
+    known = names_to_import(PROJECT["dependencies"]) | sys.stdlib_module_names
     undeclared = [
         describe(found)
         for found in IMPORTS
-        if found.imported.split(".")[0] not in known | PARTS | {"cosmodag"}
+        if found.imported.split(".")[0]
+        not in known | PARTS | {"cosmodag"} | brought_by_extra(found)
     ]
     assert undeclared == []
 

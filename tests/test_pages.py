@@ -22,6 +22,9 @@ def blocks_of(page: Path) -> list[str]:
     ]
 
 
+# Pages about an extra: the package without which their examples cannot run.
+NEEDS = {"torch.md": "torch"}
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -42,8 +45,17 @@ def reader_has() -> dict[str, object]:
 
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks_of(p)], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(p, id=p.name, marks=pytest.mark.optional if p.name in NEEDS else ())
+        for p in PAGES
+        if blocks_of(p)
+    ],
+)
 def test_examples_run(page, reader_has, tmp_path, monkeypatch):
+    if page.name in NEEDS:
+        pytest.importorskip(NEEDS[page.name])
     monkeypatch.chdir(ROOT / "tests" / "data")
     names = dict(reader_has)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)

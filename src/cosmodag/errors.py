@@ -3,6 +3,8 @@
 Every message is one sentence that names the file, column or option and says what to do.
 """
 
+from collections.abc import Sequence
+
 __all__ = [
     "AcyclicityWarning",
     "ConvergenceWarning",
@@ -13,9 +15,12 @@ __all__ = [
     "DivergenceError",
     "FallbackWarning",
     "InterruptedWarning",
+    "KnowledgeError",
     "ResourceError",
     "ScaleWarning",
     "SettingsError",
+    "StoreError",
+    "name_list",
 ]
 
 
@@ -25,6 +30,10 @@ class CosmodagError(Exception):
 
 class DataError(CosmodagError, ValueError):
     """The input cannot be used as it is: a table, a graph, a name or an option."""
+
+
+class KnowledgeError(DataError):
+    """What is said to be known contradicts itself, or names what the table does not have."""
 
 
 class DivergenceError(CosmodagError, ArithmeticError):
@@ -37,6 +46,10 @@ class ResourceError(CosmodagError, MemoryError):
 
 class SettingsError(CosmodagError, TypeError):
     """A problem's settings are not those that the parts of its solver declare."""
+
+
+class StoreError(DataError):
+    """A file of results cannot be used: it is damaged, or another program's."""
 
 
 class CosmodagWarning(UserWarning):
@@ -65,3 +78,17 @@ class ConvergenceWarning(CosmodagWarning):
 
 class FallbackWarning(CosmodagWarning):
     """Something fast could not be used here, and something slower took its place."""
+
+
+def name_list(names: Sequence[str], most: int = 5) -> str:
+    """Names for a message, quoted; a long list is cut and counted.
+
+    Examples
+    --------
+    >>> name_list(["a", "b"])
+    "'a', 'b'"
+    >>> name_list(list("abcdefg"), most=2)
+    "'a', 'b' and 5 more"
+    """
+    shown = ", ".join(repr(str(name)) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

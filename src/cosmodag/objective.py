@@ -4,7 +4,7 @@ An objective is a function of one problem's parameters and one batch of rows. A 
 fits x; to add one, write it here and give it a name in `LOSSES`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypedDict
 
@@ -150,11 +150,6 @@ class AnnealedObjective:
 
     The penalties are on H, not on W = H ∘ S, so that an arc which the order holds back is not paid
     for less; neither norm is squared.
-
-    Attributes
-    ----------
-    loss
-        L.
     """
 
     loss: Loss = mean_squared_error
@@ -293,14 +288,9 @@ class Decayed:
         """Value on one batch."""
         value = self.objective(parameters, weights, rows, settings)
         squares = jnp.sum(weights**2)
-        for name, leaf in _named_leaves(parameters["functions"]):
-            if self.biases or name != "biases":
+        for path, leaf in jax.tree_util.tree_leaves_with_path(parameters["functions"]):
+            if self.biases or path[-1].key != "biases":
                 squares += jnp.sum(leaf**2)
         decay = 0.5 * settings["lambda2"] * settings.get("score_weight", 1.0)
         decayed: jax.Array = value + decay * squares
         return decayed
-
-
-def _named_leaves(tree: Any) -> Iterator[tuple[str, jax.Array]]:
-    for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
-        yield path[-1].key, leaf

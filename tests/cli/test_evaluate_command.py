@@ -1,6 +1,8 @@
 """``cosmodag evaluate`` matches nodes by name and prints what `metrics.evaluate` returns."""
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -96,3 +98,39 @@ def test_bad_input_is_one_line_and_code_2(
     assert printed.out == ""
     assert message in printed.err.lower()
     assert printed.err.count("\n") == 1
+
+
+def test_a_matrix_without_names_is_matched_by_position(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "named.csv").write_text("a,b,c\n0,1,1\n0,0,0\n0,0,0\n")
+    (folder / "bare.csv").write_text("0,0.9,0\n0,0,0.8\n0,0,0\n")
+    for files in (["named.csv", "bare.csv"], ["bare.csv", "named.csv"]):
+        assert main(["evaluate", *files, "--json"]) == 0
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        assert json.loads(printed.out)["tpr"] == 0.5
+    assert main(["evaluate", "bare.csv", "bare.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["shd"] == 0
+    # Names that happen to be x0, x1, … are matched as names, in whatever order.
+    (folder / "turned.csv").write_text("x2,x1,x0\n0,0,0\n0.8,0,0\n0,0.9,0\n")
+    assert main(["evaluate", "bare.csv", "turned.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["shd"] == 0
+    assert main(["evaluate", "truth.csv", "bare.csv"]) == 2
+    assert "'truth.csv' has 4 nodes and 'bare.csv' 3" in capsys.readouterr().err
+
+
+def test_one_graph_may_come_through_a_pipe(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(ESTIMATE.encode())))
+    assert main(["evaluate", "truth.csv", "-", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["shd"] == 2
+    assert main(["evaluate", "-", "-"]) == 2
+    assert "one graph" in capsys.readouterr().err
+
+
+def test_quiet_leaves_the_note_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "few.csv").write_text("source,target,weight\na,b,1\n")
+    assert main(["evaluate", "truth.csv", "few.csv", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""

@@ -20,8 +20,10 @@ from cosmodag.io.graphs import read_graph
 FILES = [
     "adjacency.csv",
     "edges.csv",
+    "graph.cyjs",
     "graph.graphml",
     "model.safetensors",
+    "report.html",
     "run.json",
     "weights.csv",
 ]
@@ -75,7 +77,7 @@ def test_the_list_of_arcs_says_what_they_rest_on_and_can_be_evaluated(table, tmp
     assert fit(table, "-o", out, "--epochs", 100) == 0
     model = cosmodag.load(out / "model.safetensors")
     written = pd.read_csv(out / "edges.csv")
-    assert list(written.columns) == ["cause", "effect", "weight", "basis"]
+    assert list(written.columns) == ["cause", "effect", "weight", "basis", "standard_error"]
     arcs = written.dropna()
     assert len(arcs) == model.edges_.nnz > 0
     assert arcs["basis"].tolist() == model.arrow_basis_

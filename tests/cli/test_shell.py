@@ -26,6 +26,10 @@ from cosmodag.errors import (
     ResourceError,
 )
 
+COMMANDS = [
+    "demo", "fit", "diagnose", "simulate", "evaluate", "convert", "methods", "doctor",
+]  # fmt: skip
+
 
 def app_raising(error: BaseException | None) -> typer.Typer:
     """An app of two commands, one of which raises; two, so that Typer keeps their names."""
@@ -149,7 +153,7 @@ def test_nothing_asked_for_is_bad_usage(capsys: pytest.CaptureFixture[str]) -> N
     assert "doctor" in err
 
 
-@pytest.mark.parametrize("command", ["demo", "fit", "diagnose", "simulate", "evaluate", "doctor"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_a_help_page(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     assert f"cosmodag {command}" in capsys.readouterr().out
@@ -157,7 +161,7 @@ def test_every_command_has_a_help_page(command: str, capsys: pytest.CaptureFixtu
 
 def test_every_command_is_listed() -> None:
     shown = CliRunner().invoke(app, ["--help"]).output
-    for command in ["demo", "fit", "diagnose", "simulate", "evaluate", "doctor"]:
+    for command in COMMANDS:
         assert f"\n  {command} " in shown
 
 
@@ -208,6 +212,33 @@ sys.exit(run(app, ["wait"]))
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (code, "cleaned up\n", line)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+def test_ctrl_c_within_a_callback_of_the_garbage_collector_is_not_lost() -> None:
+    script = """
+import gc, os, signal, sys, time
+from cosmodag.cli._shell import register, run
+import typer
+app = typer.Typer()
+def act():
+    def callback(phase, facts):
+        gc.callbacks.remove(callback)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+    gc.callbacks.append(callback)
+    gc.collect()
+    time.sleep(20)
+    print("went on")
+register(app, "act", act)
+register(app, "rest", lambda: None)
+sys.exit(run(app, ["act"]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "error: interrupted by Ctrl-C.\n"
 
 
 def test_run_puts_the_handler_of_sigterm_back() -> None:

@@ -77,3 +77,9 @@ def test_bad_input_is_one_line_and_code_2_and_leaves_nothing_behind(
     assert message in printed.err
     assert printed.err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_quiet_writes_and_says_nothing(tmp_path, capsys):
+    assert main(["simulate", "n20_d3_ER1_gauss", "-o", str(tmp_path / "data"), "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert (tmp_path / "data" / "truth.csv").exists()

@@ -151,7 +151,7 @@ BAD = {
     "too few names": (ROWS, {"names": ["a"]}, "2 columns but 1 names"),
     "same names": (ROWS, {"names": ["a", "a"]}, "more than one column named 'a'"),
     "empty name": (ROWS, {"names": ["a", ""]}, "column 2 .* no name"),
-    "unknown option": (ROWS, {"missing": "ignore"}, "'error' or 'drop'"),
+    "unknown option": (ROWS, {"missing": "ignore"}, "'error', 'drop' or 'keep'"),
     "number": (5, {}, "is a int"),
     "path": ("data.csv", {}, "is a str"),
     "dict": ({"a": [1, 2]}, {}, "is a dict"),

@@ -1,6 +1,8 @@
 """Graph files as others write them, and files that are refused in one sentence."""
 
+import gzip
 import io
+import sys
 
 import networkx as nx
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from cosmodag.errors import DataError
-from cosmodag.io import Graph, read_graph, to_networkx, write_graph
+from cosmodag.io import Graph, dump_graph, read_graph, to_networkx, write_graph
 
 GRAPH = Graph(["a b", 'c"d', "é"], [[0, 1.5, -2e-9], [0, 0, 3.0], [0, 0, 0]])
 
@@ -291,3 +293,33 @@ def test_a_large_sparse_graph_is_never_made_dense(tmp_path):
     graph = Graph.from_arcs([f"v{index}" for index in range(nodes)], keys // nodes, keys % nodes)
     write_graph(graph, tmp_path / "g.graphml")
     assert read_graph(tmp_path / "g.graphml") == graph
+
+
+@pytest.mark.parametrize(
+    "format", ["graphml", "gml", "dot", "dagitty", "edges", "adjacency", "json"]
+)
+def test_standard_input_is_told_by_how_it_begins(monkeypatch, format):
+    plain = Graph(["a b", "c'd", "é"], GRAPH.weights)
+    text = dump_graph(plain, format)
+    for content in (text, "\ufeff" + text):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+        assert read_graph("-") == plain
+
+
+def test_a_matrix_of_numbers_alone_is_a_graph(read):
+    graph = read("0,1.5,0\n0,0,-2\n0,0,0\n", "w.csv")
+    assert graph.named_arcs() == [("x0", "x1", 1.5), ("x1", "x2", -2.0)]
+    assert read("0;1\n0;0\n", "w.csv").names == ("x0", "x1")
+    # Numbers above a square are names.
+    assert read("0,1\n0,1\n0,0\n", "w.csv").names == ("0", "1")
+
+
+def test_compressed_graphs_are_read_and_not_written(tmp_path):
+    plain = Graph(["a", "b"], [[0, 0.5], [0, 0]])
+    for end in ("csv", "graphml", "json"):
+        write_graph(plain, tmp_path / f"g.{end}")
+        packed = tmp_path / f"g.{end}.gz"
+        packed.write_bytes(gzip.compress((tmp_path / f"g.{end}").read_bytes()))
+        assert read_graph(packed) == plain
+    with pytest.raises(DataError, match="cannot be told"):
+        write_graph(plain, tmp_path / "g.csv.gz")

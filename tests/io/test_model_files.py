@@ -5,7 +5,7 @@ import pytest
 
 import cosmodag
 from cosmodag.errors import DataError
-from cosmodag.io.models import read_model, write_model
+from cosmodag.io.files import read_model, write_model
 
 
 def test_round_trip(tmp_path):
@@ -38,7 +38,8 @@ def test_other_files_are_refused(tmp_path):
 
 
 def test_an_unknown_learner_is_refused(tmp_path):
-    write_model(tmp_path / "m.safetensors", {}, {"learner": "Oracle"})
+    facts = {"learner": "Oracle", "parameters": {}, "fitted": {}}
+    write_model(tmp_path / "m.safetensors", {}, facts)
     with pytest.raises(DataError, match="Oracle"):
         cosmodag.load(tmp_path / "m.safetensors")
 

@@ -1,6 +1,11 @@
 """Tables from files: what is read, and what is refused in one sentence that names the culprit."""
 
 import csv
+import gzip
+import io
+import os
+import sys
+import threading
 import warnings
 
 import numpy as np
@@ -84,7 +89,7 @@ def test_tsv_parquet_and_npy(tmp_path):
 BAD = {
     "folder": (None, "folder", "is a folder"),
     "missing file": (None, "none.csv", "none.csv' does not exist"),
-    "suffix": ("a,b\n1,2\n", "data.xlsx", ".csv, .tsv, .parquet or .npy"),
+    "suffix": ("a,b\n1,2\n", "data.xlsx", ".csv, .tsv, .parquet or .npy, or save it as CSV"),
     "empty": ("", "data.csv", "data.csv' is empty"),
     "blank": ("\n \n", "data.csv", "data.csv' is empty"),
     "header only": ("a,b\n", "data.csv", "2 column.* and no rows"),
@@ -224,3 +229,140 @@ def test_any_file_is_read_or_refused_but_never_breaks(tmp_path_factory, suffix, 
         return
     assert np.isfinite(table.X).all()
     assert table.X.shape[1] == len(set(table.names)) >= 2
+
+
+def test_a_compressed_csv_is_read(written):
+    content = gzip.compress(b"\xef\xbb\xbfa;b\n1;2\n3;4\n")
+    for name in ("data.csv.gz", "DATA.CSV.GZ"):
+        table = read_table(written(content, name))
+        assert table.names == ["a", "b"]
+        np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
+    tabs = gzip.compress(b"a\tb\n1\t2\n3\t4\n")
+    assert read_table(written(tabs, "data.tsv.gz")).names == ["a", "b"]
+    for broken in (content[:-9], b"a,b\n1,2\n", content[:12] + b"\0\0\0\0" + content[16:]):
+        with pytest.raises(DataError, match="not a whole gzip file"):
+            read_table(written(broken, "data.csv.gz"))
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "npy"])
+def test_standard_input_is_told_by_its_first_bytes(written, monkeypatch, kind):
+    frame = pd.DataFrame({"x0": [1.0, 3.0], "x1": [2.0, 4.0]})
+    content = io.BytesIO()
+    if kind == "npy":
+        np.save(content, frame.to_numpy())
+    elif kind == "parquet":
+        frame.to_parquet(content)
+    else:
+        text = frame.to_csv(index=False).encode()
+        content.write(gzip.compress(text) if kind == "csv.gz" else text)
+    content.seek(0)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(content))
+    table = read_table("-")
+    assert table.names == ["x0", "x1"]
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
+
+
+def test_messages_call_standard_input_so(monkeypatch):
+    for content, words in ((b"", "is empty"), (b"a,b\n1,x\n2,3\n", "'b'"), (b"a\xff,b", "UTF-8")):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        with pytest.raises(DataError, match="standard input") as caught:
+            read_table("-")
+        assert words in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+def test_a_pipe_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(
+        target=(tmp_path / "pipe").write_text, args=("a,b\n1,2\n3,4\n",), daemon=True
+    )
+    writer.start()
+    assert read_table(tmp_path / "pipe").names == ["a", "b"]
+    writer.join(5)
+
+
+MIXED = 'id,dose_a,dose_b,when,"level, mg"\nJo,1,2,May,5\nAl,3,4,June,6\n'
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ({"drop": ["id", "when"]}, ["dose_a", "dose_b", "level, mg"]),
+        ({"drop": ["id,when"]}, ["dose_a", "dose_b", "level, mg"]),
+        ({"drop": ["id, when", "dose_?"], "columns": ["*"]}, ["level, mg"]),
+        ({"columns": ["level, mg", "dose_a"]}, ["dose_a", "level, mg"]),
+        ({"columns": ['dose_a,"level, mg"']}, ["dose_a", "level, mg"]),
+        ({"columns": ["level, mg,dose_a,"]}, ["dose_a", "level, mg"]),
+        ({"columns": ["dose_*"]}, ["dose_a", "dose_b"]),
+    ],
+)
+def test_columns_are_chosen_by_name_before_their_values_are_looked_at(written, asked, names):
+    if len(names) == 1:
+        with pytest.raises(DataError, match="one column"):
+            read_table(written(MIXED), **asked)
+        return
+    table = read_table(written(MIXED), **asked)
+    assert table.names == names
+    expected = {"dose_a": [1, 3], "dose_b": [2, 4], "level, mg": [5, 6]}
+    np.testing.assert_array_equal(table.X.T, [expected[name] for name in names])
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"drop": ["Dose_A1"]}, "no column 'Dose_A1': the nearest are 'dose_a', 'dose_b'"),
+        ({"columns": ["dose_a,wen"]}, "no column 'wen': the nearest is 'when'"),
+        ({"columns": ["zzz"]}, "no column 'zzz': it has 'id', 'dose_a'"),
+        ({"drop": ["x*"]}, "no column 'x\\*'"),
+        ({"drop": ["*"]}, "every column of .* is left out"),
+        ({}, "'id' .* leave it out \\(--drop id\\)"),
+    ],
+)
+def test_a_column_that_is_not_there_is_named_with_its_nearest(written, asked, message):
+    with pytest.raises(DataError, match=message):
+        read_table(written(MIXED), **asked)
+
+
+def test_columns_left_out_may_have_no_name_or_a_double_one(written):
+    content = ",a,a,b,c\n0,1,2,3,4\n1,5,6,7,9\n"
+    assert read_table(written(content), columns=["b", "c"]).names == ["b", "c"]
+    with pytest.raises(DataError, match="more than one column named 'a'"):
+        read_table(written(content), columns=["a", "b"])
+
+
+def test_columns_are_chosen_in_every_format(tmp_path):
+    frame = pd.DataFrame({"x0": ["u", "v"], "x1": [1.0, 2.0], "x2": [4.0, 3.0]})
+    frame.to_parquet(tmp_path / "data.parquet")
+    np.save(tmp_path / "data.npy", frame.to_numpy()[:, [1, 1, 2]].astype(float))
+    for name in ("data.parquet", "data.npy"):
+        table = read_table(tmp_path / name, drop=["x0"])
+        assert table.names == ["x1", "x2"]
+        np.testing.assert_array_equal(table.X, [[1, 4], [2, 3]])
+
+
+def test_a_separator_at_the_end_of_every_line_makes_no_column(written):
+    assert read_table(written("a,b,\n1,2,\n3,4,\n")).names == ["a", "b"]
+    with pytest.raises(DataError, match="column 3 of"):
+        read_table(written("a,b,\n1,2,\n3,4,5\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b,c\n1,2,\n3,4,\n", "no values in 'c': leave empty columns out \\(--drop c\\)"),
+        ('a,b\n"1,304.5",2\n3,4\n', "'1,304.5': write numbers without thousands separators"),
+        ("a;b\n1'304.5;2\n3;4\n", "without thousands separators"),
+        ("a;b\n1.304,5;2\n3;4\n", "write decimals with a point"),
+        ("a,b\n12%,2\n3,4\n", "without a percent sign"),
+        ("a,b\n-,2\n3,4\n", "'-': leave the cell empty where a value is missing"),
+        ("a,b\n n.a. ,2\n3,4\n", "leave the cell empty"),
+        ("a b\n1 2\n3 4\n", "separates its fields by blanks"),
+        ("My table\na,b\n1,2\n", "line 2 .*a title or comment above the names has to go"),
+        ("größe,b\n1,2\n".encode("latin-1"), "in Excel as 'CSV UTF-8'"),
+        ("a,b\n1,2\n".encode("utf-16"), "not UTF-8 text"),
+    ],
+)
+def test_the_remedy_fits_what_is_wrong(written, content, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read_table(written(content))
+    assert "\n" not in str(caught.value)

@@ -9,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from learner_catalogue import CATALOGUE, QUICK, chain_table
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -21,6 +20,7 @@ from cosmodag import EmptyGraph
 from cosmodag.dags import is_dag
 from cosmodag.errors import DataError, DataWarning, ScaleWarning
 from cosmodag.learners.registry import LEARNERS
+from learner_catalogue import CATALOGUE, QUICK, chain_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 every_learner = pytest.mark.parametrize("make", CATALOGUE.values(), ids=CATALOGUE.keys())

@@ -1,8 +1,9 @@
 """Every learner under scikit-learn's own checks of an estimator."""
 
 import pytest
-from learner_catalogue import CATALOGUE, QUICK
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from learner_catalogue import CATALOGUE, QUICK
 
 # What cannot hold, and why.
 EXCEPTIONS = {

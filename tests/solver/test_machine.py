@@ -1,12 +1,17 @@
 """What a process may use: quotas and limits of containers, and BLAS threads shared by fits."""
 
 import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import joblib
+import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
+from cosmodag import Notears
 from cosmodag.solver import machine
 
 
@@ -56,27 +61,86 @@ def blas_limits() -> list[int]:
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
-def test_fits_in_two_threads_leave_the_limit_as_they_found_it():
+@pytest.fixture
+def two_threads():
     with threadpool_limits(2, user_api="blas"):
-        _enter_and_leave_in_turn()
+        # As at the start of a process: no thread is yet the one that may set limits.
+        getattr(OpenBLASController, "clear_controlling_thread", lambda **_: None)(force=True)
+        before = blas_limits()
+        assert before == [2] * len(before) != []
+        yield before
 
 
-def _enter_and_leave_in_turn():
-    before = blas_limits()
-    assert before == [2] * len(before) != []
-    entered, leave = threading.Event(), threading.Event()
+def in_turn(order: list[str]) -> list[list[int]]:
+    """Limits that fits in two threads leave after each step: enters and leaves of 'a' and 'b'."""
+    contexts = {name: machine.blas_threads(1) for name in "ab"}
+    seen = []
+    # Threads that outlive the fits: threadpoolctl lets no other set a limit while its first lives.
+    with ThreadPoolExecutor(1) as a, ThreadPoolExecutor(1) as b:
+        threads = {"a": a, "b": b}
+        for step in order:
+            verb, name = step.split()
+            context = contexts[name]
+            leave = partial(context.__exit__, None, None, None)
+            threads[name].submit(context.__enter__ if verb == "enter" else leave).result(10)
+            seen.append(blas_limits())
+    return seen
 
-    def first():
+
+@pytest.mark.parametrize("last", ["a", "b"])
+def test_the_limit_is_put_back_whichever_thread_ends_last(two_threads, last):
+    first = "b" if last == "a" else "a"
+    low = [1] * len(two_threads)
+    order = ["enter a", "enter b", f"leave {first}", f"leave {last}"]
+    assert in_turn(order) == [low, low, low, two_threads]
+
+
+def test_the_caller_can_set_limits_after_a_fit_in_another_thread(two_threads):
+    in_turn(["enter b", "leave b"])
+    with threadpool_limits(1, user_api="blas"):
+        assert blas_limits() == [1] * len(two_threads)
+    assert blas_limits() == two_threads
+
+
+def test_a_limit_of_the_caller_is_not_raised():
+    with threadpool_limits(1, user_api="blas"), machine.blas_threads(2):
+        assert set(blas_limits()) == {1}
+
+
+def test_a_limit_per_thread_is_put_back_by_its_thread(monkeypatch):
+    class PerThread(threading.local):
+        internal_api, threading_layer, num_threads = "openblas", "openmp", 4
+
+        def set_num_threads(self, number):
+            self.num_threads = number
+
+    library = PerThread()
+    monkeypatch.setattr(machine, "_blas", lambda: [library])
+    inside = []
+
+    def fit():
         with machine.blas_threads(1):
-            entered.set()
-            leave.wait(10)
+            inside.append(library.num_threads)
+        inside.append(library.num_threads)
 
-    thread = threading.Thread(target=first)
-    thread.start()
-    entered.wait(10)
-    # The second finds the limit of the first, and must not put that back when it ends after it.
     with machine.blas_threads(2):
-        assert blas_limits() == [1] * len(before)
-        leave.set()
+        thread = threading.Thread(target=fit)
+        thread.start()
         thread.join()
-    assert blas_limits() == before
+        assert (inside, library.num_threads) == ([1, 4], 2)
+    assert library.num_threads == 4
+
+
+def test_eight_fits_at_once_leave_the_limits_as_they_were(two_threads):
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    begin = threading.Barrier(8)
+
+    def fit(seed):
+        begin.wait(30)
+        return Notears(max_iter=2, random_state=seed).fit(X)
+
+    with warnings.catch_warnings(), ThreadPoolExecutor(8) as pool:
+        warnings.simplefilter("ignore")
+        assert len(list(pool.map(fit, range(8)))) == 8
+        # Asked before the pool ends: its first thread is alive, and the others cannot hide behind.
+        assert blas_limits() == two_threads

@@ -15,8 +15,10 @@ from typing import Annotated
 import typer
 
 from cosmodag._version import __version__
+from cosmodag.cli._command import remember_command
 from cosmodag.cli._output import print_result
 from cosmodag.cli._shell import EXIT_USAGE, register, run
+from cosmodag.cli.bench import app as bench
 
 __all__ = ["app", "main"]
 
@@ -25,13 +27,16 @@ _COMMANDS = {
     "fit": "cosmodag.cli.fit:fit",
     "diagnose": "cosmodag.cli.diagnose:diagnose",
     "simulate": "cosmodag.cli.simulate:simulate",
+    "report": "cosmodag.cli.report:report",
     "evaluate": "cosmodag.cli.evaluate:evaluate",
+    "convert": "cosmodag.cli.convert:convert",
+    "methods": "cosmodag.cli.methods:methods",
     "doctor": "cosmodag.cli.doctor:doctor",
 }
 
 app = typer.Typer(
     name="cosmodag",
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -63,6 +68,7 @@ def _start(
 for _name, _target in _COMMANDS.items():
     _module, _, _function = _target.partition(":")
     register(app, _name, getattr(import_module(_module), _function))
+app.add_typer(bench, name="bench")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,4 +84,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 done, 1 ran but failed, 2 bad usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.
     """
+    remember_command(arguments)
     return run(app, arguments)

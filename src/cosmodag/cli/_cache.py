@@ -1,9 +1,15 @@
 """Where compiled programs are kept between runs of the command line."""
 
 import os
+import stat
+import warnings
 from pathlib import Path
 
+from cosmodag.errors import FallbackWarning
+
 __all__ = ["cache_folder", "keep_compiled_programs"]
+
+_OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def cache_folder() -> Path:
@@ -18,7 +24,41 @@ def keep_compiled_programs() -> None:
 
     JAX reads these variables when it is imported, and a value that the user has set stays. The
     library itself sets nothing: a process that is not ours keeps its own configuration.
+
+    Programs that are read back are run, so that nobody else may write to the folder: it is made for
+    its owner alone, and one that others can write to is not used.
     """
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "jax"))
+    if "JAX_COMPILATION_CACHE_DIR" in os.environ:
+        return
+    folder = cache_folder() / "jax"
+    danger = _danger(folder)
+    if danger is not None:
+        warnings.warn(
+            f"Compiled programs are not kept: {danger}, and whoever can write there could have you "
+            f"run theirs. Remove the folder, or run chmod 700 '{folder}'.",
+            FallbackWarning,
+            stacklevel=2,
+        )
+        return
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = str(folder)
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+
+
+def _danger(folder: Path) -> str | None:
+    """Make the folder, and say why programs in it cannot be trusted, if they cannot."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        return f"'{folder}' cannot be made ({error.strerror})"
+    if not stat.S_ISDIR(found.st_mode):
+        return f"'{folder}' is a link or a file"
+    if not hasattr(os, "getuid"):  # Windows keeps users' folders apart by other means
+        return None
+    if found.st_uid != os.getuid():
+        return f"'{folder}' belongs to another user"
+    if found.st_mode & _OTHERS_MAY_WRITE:
+        return f"others may write to '{folder}'"
+    return None

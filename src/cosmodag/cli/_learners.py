@@ -3,13 +3,14 @@
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from cosmodag.cli._parameters import parameters_of
 from cosmodag.errors import DataError
-from cosmodag.learners.registry import LEARNERS
+from cosmodag.learners.registry import LEARNERS, Entry
 
 if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
 
-__all__ = ["Method", "make_learner", "read_settings"]
+__all__ = ["Method", "entry_of", "make_learner", "read_settings"]
 
 # A functional enumeration, so that the registry is the only list of learners.
 Method = StrEnum(  # type: ignore[misc]
@@ -17,6 +18,11 @@ Method = StrEnum(  # type: ignore[misc]
     [(entry.command.replace("-", "_").upper(), entry.command) for entry in LEARNERS.values()],
 )
 _ENTRIES = {entry.command: entry for entry in LEARNERS.values()}
+
+
+def entry_of(method: Method) -> Entry:
+    """Find the entry in the registry of learners that a name on the command line stands for."""
+    return _ENTRIES[method.value]
 
 
 def make_learner(
@@ -33,7 +39,9 @@ def make_learner(
     settings : dict
         Parameters given by ``--set``.
     """
-    learner = _ENTRIES[method.value].load()
+    from cosmodag.io.columns import nearest
+
+    learner = entry_of(method).load()
     known = learner._get_param_names()
     given = {name: pair for name, pair in options.items() if pair[1] is not None}
     for name, (option, _) in given.items():
@@ -44,15 +52,24 @@ def make_learner(
     for name in settings:
         if name not in known:
             raise DataError(
-                f"--set names '{name}', which is no parameter of {method.value}: it has "
-                f"{', '.join(known)}."
+                f"--set names '{name}', which is no parameter of {method.value}: "
+                f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
             )
+    types = {parameter.name: parameter.type for parameter in parameters_of(entry_of(method))}
+    settings = {name: _as_type(value, types[name]) for name, value in settings.items()}
     start = {"random_state": 0} if "random_state" in known else {}
     return learner(**{**start, **{name: value for name, (_, value) in given.items()}, **settings})
 
 
+def _as_type(value: Any, type_: str) -> Any:
+    """Take a single number for a tuple of one, and ``none`` for a word where that is a choice."""
+    if type_.startswith("tuple") and isinstance(value, int):
+        return (value,)
+    return "none" if value is None and '"none"' in type_ else value
+
+
 def read_settings(assignments: list[str]) -> dict[str, Any]:
-    """Read NAME=VALUE pairs; a value that is a number, true, false or none is taken as such."""
+    """Read NAME=VALUE pairs; numbers, true, false, none and lists of numbers are taken as such."""
     settings: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
@@ -60,12 +77,20 @@ def read_settings(assignments: list[str]) -> dict[str, Any]:
             raise DataError(
                 f"--set takes NAME=VALUE, such as lambda1=1e-3, but got '{assignment}'."
             )
-        settings[name.strip().replace("-", "_")] = _value(text.strip())
+        name = name.strip().replace("-", "_")
+        if name in settings:
+            raise DataError(f"{name} is given twice by --set: give it once.")
+        settings[name] = _value(text.strip())
     return settings
 
 
 def _value(text: str) -> Any:
     words = {"none": None, "true": True, "false": False}
+    if "," in text:
+        parts = tuple(
+            _value(part.strip()) for part in text.strip("()[]").split(",") if part.strip()
+        )
+        return parts if all(isinstance(part, int | float) for part in parts) else text
     if text.lower() in words:
         return words[text.lower()]
     for kind in (int, float):

@@ -3,22 +3,37 @@
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from cosmodag.errors import CosmodagWarning
 
-__all__ = ["JsonOption", "print_json", "print_result", "print_table", "say"]
-
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print the result as JSON, for another program to read.")
-]
+__all__ = ["noted_warnings", "print_json", "print_result", "print_table", "say"]
 
 
 def say(message: str) -> None:
     """Write one line to stderr; line breaks inside the message become spaces."""
     print(" ".join(message.split()), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
+    """Add this package's warnings to a list as they come, and keep them to it where ``quiet``."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def note(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            is_ours = issubclass(category, CosmodagWarning)
+            if is_ours:
+                noted.append(" ".join(str(message).split()))
+            if not (is_ours and quiet):
+                show(message, category, *where, **more)
+
+        warnings.showwarning = note
+        yield
 
 
 def print_result(text: str) -> None:

@@ -1,85 +1,133 @@
 """What ``fit`` writes into its folder."""
 
-import csv
-import io
 import json
-import platform
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosmodag._version import __version__
+from cosmodag.cli._command import command_line
+from cosmodag.cli._options import Format
+from cosmodag.cli._output import say
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
+    from cosmodag.io.graphs import GraphFormat
+    from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
+    from cosmodag.stability import BootstrapResult
 
-__all__ = ["output_folder", "strongest_arcs", "write_results"]
+__all__ = ["check_names_for", "output_folder", "strongest_arcs", "write_results"]
 
 
 @contextmanager
-def output_folder(folder: Path) -> Iterator[None]:
+def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
     """Make the output folder before the work, and take it back if nothing came of that."""
     is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise DataError(f"The output '{folder}' is not a folder: give another one.") from None
+    _check_writable(folder)
     try:
         yield
+        if (folder / "run.json").exists() and not quiet:
+            say(f"note: '{folder}' holds an earlier fit, whose files are replaced.")
     except BaseException:
         if is_new and not any(folder.iterdir()):
             folder.rmdir()
         raise
 
 
+def _check_writable(folder: Path) -> None:
+    """Write to the folder and take it back: permissions alone do not tell of a read-only disk."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from None
+
+
+def check_names_for(formats: Sequence[Format], names: list[str]) -> None:
+    """Refuse, before the work, formats that cannot hold these names."""
+    from scipy import sparse
+
+    from cosmodag.io import Graph, dump_graph
+
+    unconnected = Graph(names, sparse.csr_array((len(names), len(names))))
+    for format in (Format.GRAPHML, *formats):
+        dump_graph(unconnected, format.value)
+
+
 def write_results(
-    folder: Path, model: "StructureLearner", names: list[str], facts: dict[str, Any]
+    folder: Path,
+    model: "StructureLearner",
+    data: "Table",
+    facts: dict[str, Any],
+    formats: Sequence[Format] = (),
+    bootstrap: "BootstrapResult | None" = None,
 ) -> dict[str, Path]:
-    """Write the graph, the weights and the model, each atomically, and ``run.json`` last.
+    """Write the graph, the weights, the model and the page, each atomically, ``run.json`` last.
+
+    Parameters
+    ----------
+    folder : Path
+    model : StructureLearner
+        Fitted.
+    data : Table
+        What it was fitted on.
+    facts : dict
+        What ``run.json`` is to say.
+    formats : sequence of Format
+        Formats of graphs beside GraphML, the list of arcs and the matrix.
+    bootstrap : BootstrapResult, optional
+        How probable each arc is, for the list of arcs and the page.
 
     Returns
     -------
     dict
         The files by what they hold.
     """
+    from cosmodag.io import Graph, graph_suffix, write_graph
     from cosmodag.io.files import write_text
-    from cosmodag.io.graphs import Graph, write_graph
+    from cosmodag.report import Evidence, write_cytoscape, write_report
+    from cosmodag.report.saved import edge_list, run_facts
 
+    names = data.names
+    evidence = Evidence.of(model, data, bootstrap)
+    run = {**_origin(facts, data), **run_facts(evidence), **facts}
     graph = Graph(names, model.adjacency_)
     files = {
         "graph": folder / "graph.graphml",
+        "cytoscape": folder / "graph.cyjs",
         "edges": folder / "edges.csv",
         "adjacency": folder / "adjacency.csv",
         "weights": folder / "weights.csv",
         "model": folder / "model.safetensors",
+        "report": folder / "report.html",
         "run": folder / "run.json",
     }
     write_graph(graph, files["graph"])
-    write_text(files["edges"], _edge_list(model, names))
+    write_text(files["edges"], edge_list(model, names, evidence))
+    write_cytoscape(files["cytoscape"], model)
     if hasattr(model, "weights_"):
         write_graph(graph, files["adjacency"], format="adjacency")
         write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")
     else:
         del files["adjacency"], files["weights"]
+    for format in formats:
+        word: GraphFormat = format.value
+        if word not in {"graphml", *files}:
+            files[word] = folder / f"graph{graph_suffix(word)}"
+            write_graph(graph, files[word], format=word)
     model.save(files["model"])
-    write_text(files["run"], json.dumps({**facts, **_origin()}, indent=2) + "\n")
+    if bootstrap is not None:
+        files["bootstrap"] = folder / "bootstrap.csv"
+        write_text(files["bootstrap"], bootstrap.edges().to_csv(index=False))
+    write_report(files["report"], model, evidence, run)
+    write_text(files["run"], json.dumps(run, indent=2) + "\n")
     return files
-
-
-def _edge_list(model: "StructureLearner", names: list[str]) -> str:
-    """List the arcs and what their directions rest on; an isolated node has a line to itself."""
-    edges = model.edges_
-    lines = io.StringIO()
-    # Quoted names keep their blanks, and may hold anything.
-    writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writerow(["cause", "effect", "weight", "basis"])
-    arcs = zip(edges.row, edges.col, edges.data.tolist(), model.arrow_basis_, strict=True)
-    writer.writerows((names[u], names[v], weight, basis) for u, v, weight, basis in arcs)
-    ends = {*edges.row.tolist(), *edges.col.tolist()}
-    writer.writerows((name, "", "", "") for node, name in enumerate(names) if node not in ends)
-    return lines.getvalue()
 
 
 def strongest_arcs(model: "StructureLearner", names: list[str], most: int) -> list[tuple[Any, ...]]:
@@ -94,5 +142,18 @@ def strongest_arcs(model: "StructureLearner", names: list[str], most: int) -> li
     ]
 
 
-def _origin() -> dict[str, str]:
-    return {"cosmodag": __version__, "python": platform.python_version()}
+def _origin(facts: dict[str, Any], data: "Table") -> dict[str, Any]:
+    """Say how the result came about, so that somebody can make it again."""
+    from cosmodag.report.origin import file_hash, now, table_hash, versions
+
+    table = Path(facts.get("table", ""))
+    used = versions()
+    return {
+        "command": command_line(),
+        "date": now(),
+        "rows": len(data.X),
+        "sha256": file_hash(table) if table.is_file() else table_hash(data.X),
+        "versions": used,
+        "cosmodag": used["cosmodag"],
+        "python": used["python"],
+    }

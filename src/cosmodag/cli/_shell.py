@@ -8,6 +8,7 @@ import inspect
 import os
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -53,7 +54,7 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
         The exit code.
     """
     try:
-        with _terminating_on_sigterm():
+        with _terminating_on_sigterm(), _no_ctrl_c_lost():
             code = app(args=arguments, prog_name="cosmodag", standalone_mode=False)
             sys.stdout.flush()
     except _UsageError as error:
@@ -112,7 +113,7 @@ def _report(error: BaseException) -> int:
 
 def _describe_usage(error: Exception) -> str:
     """One line for a usage error, naming the help page that answers it."""
-    message = str(getattr(error, "format_message", error.__str__)())
+    message = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     page = f"{context.command_path} --help" if context is not None else "cosmodag --help"
     return f"{message.rstrip('.')} (see '{page}')."
@@ -161,6 +162,28 @@ def _one_line_warnings() -> Iterator[None]:
 
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def _no_ctrl_c_lost() -> Iterator[None]:
+    """Repeat a Ctrl-C that fell into a callback.
+
+    Python drops what is raised in a finaliser or a callback of the garbage collector (JAX has
+    one, and a fit spends time in it), and the key would have been pressed in vain.
+    """
+    show_as_python_does = sys.unraisablehook
+
+    def repeat(unraisable: "sys.UnraisableHookArgs") -> None:
+        if unraisable.exc_type is KeyboardInterrupt:
+            threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+        else:
+            show_as_python_does(unraisable)
+
+    sys.unraisablehook = repeat
+    try:
+        yield
+    finally:
+        sys.unraisablehook = show_as_python_does
 
 
 @contextmanager

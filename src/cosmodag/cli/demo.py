@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from cosmodag.cli._cache import keep_compiled_programs
-from cosmodag.cli._output import JsonOption, print_json, print_result, print_table, say
+from cosmodag.cli._options import JsonOption, OutputOption
+from cosmodag.cli._output import print_json, print_result, print_table, say
 from cosmodag.cli._results import output_folder, write_results
 
 __all__ = ["demo"]
@@ -16,9 +17,7 @@ _DATA = "n1000_d30_ER4_gauss"
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
-        "cosmodag-demo"
-    ),
+    output: OutputOption = Path("cosmodag-demo"),
     name: Annotated[str, typer.Option(help="The data set to simulate.")] = _DATA,
     seed: Annotated[int, typer.Option(min=0, help="Decides the data and the start.")] = 0,
     json: JsonOption = False,
@@ -27,25 +26,27 @@ def demo(
 
     Simulates a thousand rows from a random graph, learns it with COSMO (its order searched further
     and pruned by evidence; with networks where the simulated relations are not linear), compares
-    the result with the truth, and writes a picture beside the graph. Needs no data and less than a
-    minute.
+    the result with the truth, and writes a report and a picture beside the graph. Needs no data
+    and less than a minute.
     """
     keep_compiled_programs()
     from cosmodag import Cosmo, CosmoMLP, metrics, simulate
+    from cosmodag.io import Table
     from cosmodag.report.pictures import draw_comparison
 
     data = simulate.load(name, seed=seed)
+    table = Table(data.X, list(data.names))
     say(f"simulated {name}: {data.X.shape[0]} rows, {int(data.graph.sum())} arcs; learning ...")
     with output_folder(output):
         begin = time.monotonic()
         is_linear = data.weights is not None
         learner = Cosmo(refine="order") if is_linear else CosmoMLP()
-        model = learner.set_params(random_state=seed).fit(data.X)
+        model = learner.set_params(random_state=seed).fit(table)
         seconds = time.monotonic() - begin
     scores = metrics.evaluate(data.graph, model.weights_, threshold=0.0)
     shown = {key: scores[key] for key in ("auc", "nhd", "tpr", "fdr")}
     facts = {"data": name, "seed": seed, "seconds": round(seconds, 3), **shown}
-    files = write_results(output, model, list(data.names), facts)
+    files = write_results(output, model, table, facts)
     files["picture"] = output / "demo.png"
     title = f"{name}: AUC {shown['auc']:.3f}, NHD {shown['nhd']:.2f}, in {seconds:.1f} s"
     truth = data.graph.astype(float) if data.weights is None else data.weights
@@ -63,4 +64,6 @@ def demo(
         ["score", "value", "meaning"],
         [(key.upper(), f"{value:.3f}", meaning[key]) for key, value in shown.items()],
     )
-    print_result(f"learnt in {seconds:.1f} s; picture and graph written to {output}/")
+    print_result(
+        f"learnt in {seconds:.1f} s; written to {output}/, to look at in {output / 'report.html'}"
+    )

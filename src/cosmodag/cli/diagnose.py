@@ -1,36 +1,36 @@
 """``cosmodag diagnose``: what a table can and cannot tell."""
 
+from collections import Counter
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cosmodag.cli._output import JsonOption, print_json, print_result, print_table
+from cosmodag.cli._options import (
+    ColumnsOption,
+    DropOption,
+    HeaderOption,
+    JsonOption,
+    Missing,
+    MissingOption,
+    TableArgument,
+)
+from cosmodag.cli._output import print_json, print_result, print_table
 
 __all__ = ["diagnose"]
 
 
-class Missing(StrEnum):
-    """What to do about missing values."""
-
-    ERROR = "error"
-    DROP = "drop"
-
-
 def diagnose(
-    table: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet or .npy file.")],
+    table: TableArgument,
     graph: Annotated[
         Path | None,
         typer.Option(help="A true or learnt graph, to see whether scale gives its order away."),
     ] = None,
-    header: Annotated[
-        bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
-    ] = True,
-    missing: Annotated[
-        Missing, typer.Option(help="Refuse missing values, or drop rows that have one.")
-    ] = Missing.ERROR,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
+    header: HeaderOption = True,
+    missing: MissingOption = Missing.ERROR,
     json: JsonOption = False,
 ) -> None:
     """Say what in a table bears on a graph learnt from it.
@@ -41,14 +41,14 @@ def diagnose(
     from cosmodag.diagnose import diagnose as find
     from cosmodag.io import read_graph, read_table
 
-    data = read_table(table, header=header, missing=missing.value)
+    data = read_table(table, header=header, missing=missing.value, columns=columns, drop=drop)
     findings = find(data, graph=None if graph is None else read_graph(graph))
-    rows, columns = data.X.shape
+    rows, variables = data.X.shape
     if json:
         print_json(
             {
                 "rows": rows,
-                "columns": columns,
+                "columns": variables,
                 "findings": [asdict(finding) for finding in findings],
             }
         )
@@ -56,7 +56,13 @@ def diagnose(
     print_table(
         ["finding", "severity", "value", "what it means"],
         [(item.name, item.severity, f"{item.value:.3g}", item.sentence) for item in findings],
-        title=f"{table.name}: {rows} rows, {columns} columns",
+        title=f"{_called(table)}: {rows} rows, {variables} columns",
     )
-    warnings = sum(finding.severity == "warning" for finding in findings)
-    print_result(f"{warnings} warning(s), {len(findings) - warnings} notice(s).")
+    counts = Counter(finding.severity for finding in findings)
+    print_result(
+        ", ".join(f"{counts[kind]} {kind}(s)" for kind in ("error", "warning", "notice")) + "."
+    )
+
+
+def _called(table: Path) -> str:
+    return "standard input" if str(table) == "-" else table.name

@@ -1,11 +1,13 @@
 """``cosmodag evaluate``: an estimated graph scored against the true one."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cosmodag.cli._output import JsonOption, print_json, print_table, say
+from cosmodag.cli._options import JsonOption, QuietOption
+from cosmodag.cli._output import print_json, print_table, say
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ __all__ = ["evaluate"]
 
 
 def evaluate(
-    truth: Annotated[Path, typer.Argument(help="The true graph.")],
+    truth: Annotated[Path, typer.Argument(help="The true graph; - is standard input.")],
     estimate: Annotated[Path, typer.Argument(help="The estimated graph or weights.")],
     threshold: Annotated[
         float, typer.Option(help="Keep the arcs whose weight is above this in absolute value.")
@@ -24,18 +26,22 @@ def evaluate(
         bool, typer.Option("--sid", help="Also intervention distances; both graphs acyclic.")
     ] = False,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Score an estimated graph against the true one.
 
     Each file is a list of arcs or an adjacency matrix as CSV (row u, column v is the arc u → v),
     GraphML, GML, DOT, DAGitty or JSON. Nodes are matched by name; a node only one file has counts
-    as isolated in the other.
+    as isolated in the other. A matrix of numbers alone has no names: its nodes are matched by
+    position.
     """
     from cosmodag.io.graphs import read_graph
     from cosmodag.metrics import evaluate as score
 
-    true_graph, graph = read_graph(truth), read_graph(estimate)
-    names = _common_names(true_graph, graph, truth, estimate)
+    if str(truth) == str(estimate) == "-":
+        raise DataError("standard input holds one graph: give the other as a file.")
+    true_graph, graph = _matched(read_graph(truth), read_graph(estimate))
+    names = _common_names(true_graph, graph, truth, estimate, quiet)
     pattern = true_graph.aligned(names).weights.astype(bool)
     pattern.data[:] = True  # a true arc may weigh zero
     scores = score(pattern, graph.aligned(names).weights, threshold, sid=sid)
@@ -45,20 +51,43 @@ def evaluate(
         print_table(["score", "value"], [(key, _rounded(value)) for key, value in scores.items()])
 
 
-def _common_names(true_graph: "Graph", graph: "Graph", truth: Path, estimate: Path) -> list[str]:
+def _matched(true_graph: "Graph", graph: "Graph") -> "tuple[Graph, Graph]":
+    """Give a graph without names of its own those of the other, where they have the same size."""
+    one, other = set(true_graph.names), set(graph.names)
+    if one != other and len(one) == len(other):
+        if _is_nameless(graph):
+            return true_graph, replace(graph, names=true_graph.names)
+        if _is_nameless(true_graph):
+            return replace(true_graph, names=graph.names), graph
+    return true_graph, graph
+
+
+def _is_nameless(graph: "Graph") -> bool:
+    """Whether the names are x0, x1, … in this order, as those of a matrix of numbers alone."""
+    return list(graph.names) == [f"x{index}" for index in range(len(graph.names))]
+
+
+def _common_names(
+    true_graph: "Graph", graph: "Graph", truth: Path, estimate: Path, quiet: bool
+) -> list[str]:
     """Return the names of the file that has more of them, which must have all of the other's."""
     wider, narrower = (true_graph, truth), (graph, estimate)
     if len(graph.names) > len(true_graph.names):
         wider, narrower = narrower, wider
     known = set(wider[0].names)
     stray = [name for name in narrower[0].names if name not in known]
+    if stray and (_is_nameless(narrower[0]) or _is_nameless(wider[0])):
+        raise DataError(
+            f"'{truth}' has {len(true_graph.names)} nodes and '{estimate}' {len(graph.names)}, and "
+            "one of them has no names to match them by: give both the same nodes, or names."
+        )
     if stray:
         raise DataError(
             f"'{narrower[1]}' has the node {stray[0]!r}, which '{wider[1]}' has not: make the "
             "names agree, and list a node without arcs in one of the files."
         )
     isolated = len(known) - len(narrower[0].names)
-    if isolated:
+    if isolated and not quiet:
         say(f"note: '{narrower[1]}' does not mention {isolated} of the {len(known)} nodes.")
     return list(wider[0].names)
 

@@ -2,17 +2,56 @@
 
 import time
 from collections import Counter
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from cosmodag.cli._cache import keep_compiled_programs
+from cosmodag.cli._knowledge import (
+    InterventionsOption,
+    KnowledgeOption,
+    read_data,
+    told_facts,
+)
 from cosmodag.cli._learners import Method, make_learner, read_settings
-from cosmodag.cli._output import JsonOption, print_json, print_result, print_table
-from cosmodag.cli._results import output_folder, strongest_arcs, write_results
+from cosmodag.cli._options import (
+    ColumnsOption,
+    DeviceOption,
+    DropOption,
+    DryRunOption,
+    EpochsOption,
+    Filling,
+    FillingOption,
+    FormatOption,
+    HeaderOption,
+    JsonOption,
+    MaxTimeOption,
+    MethodOption,
+    NoiseOption,
+    OutputOption,
+    QuietOption,
+    Refine,
+    RefineOption,
+    RestartsOption,
+    ScaleOption,
+    SeedOption,
+    SetOption,
+    TableArgument,
+    ThresholdOption,
+    TopOption,
+)
+from cosmodag.cli._output import noted_warnings, print_json, print_result
+from cosmodag.cli._results import check_names_for, output_folder, strongest_arcs, write_results
 from cosmodag.cli._shell import EXIT_INTERRUPTED
+from cosmodag.cli._sure import (
+    AutoOption,
+    BootstrapOption,
+    bootstrapped,
+    chosen,
+    command_of,
+    print_arcs,
+)
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
@@ -22,111 +61,60 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 _COSMO = Method("cosmo")
-
-
-class Missing(StrEnum):
-    """What to do about missing values."""
-
-    ERROR = "error"
-    DROP = "drop"
-
-
-class Scale(StrEnum):
-    """What to do to the columns first."""
-
-    CENTER = "center"
-    STANDARDIZE = "standardize"
-    NONE = "none"
-
-
-class Refine(StrEnum):
-    """What to do with the learnt order."""
-
-    AUTO = "auto"
-    NONE = "none"
-    PRUNE = "prune"
-    ORDER = "order"
-
-
-class Noise(StrEnum):
-    """What refinement assumes of the noise."""
-
-    AUTO = "auto"
-    GAUSSIAN = "gaussian"
-    EQUAL_VARIANCE = "equal-variance"
-    NON_GAUSSIAN = "non-gaussian"
-
-
-class Device(StrEnum):
-    """Where to compute."""
-
-    AUTO = "auto"
-    CPU = "cpu"
-    GPU = "gpu"
+_FORMAT = "cosmodag-fit-1"  # described in docs/schemas/fit.schema.json
 
 
 def fit(
-    table: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet or .npy file.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
-        "cosmodag-out"
-    ),
-    method: Annotated[Method, typer.Option(help="The learner.")] = _COSMO,
-    header: Annotated[
-        bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
-    ] = True,
-    missing: Annotated[
-        Missing, typer.Option(help="Refuse missing values, or drop rows that have one.")
-    ] = Missing.ERROR,
-    scale: Annotated[
-        Scale | None,
-        typer.Option(help="Subtract column means (the default), standardise too, or do neither."),
-    ] = None,
-    refine: Annotated[
-        Refine,
-        typer.Option(
-            help="Keep the optimised weights, prune the learnt order by evidence, or also search "
-            "for a better order; by default what the learner does by itself."
-        ),
-    ] = Refine.AUTO,
-    noise: Annotated[
-        Noise | None, typer.Option(help="What refinement assumes of the noise.")
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(min=0.0, help="Weights up to this are not arcs.")
-    ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the data.")] = None,
-    restarts: Annotated[
-        int | None, typer.Option(min=1, help="Starts, of which the best is kept.")
-    ] = None,
-    device: Annotated[Device | None, typer.Option(help="Where to compute.")] = None,
-    max_time: Annotated[
-        float | None, typer.Option(help="Stop after so many seconds with what there is.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="The same seed gives the same graph; 0 by default.")
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the learner."),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it would cost, and stop.")
-    ] = False,
-    top: Annotated[int, typer.Option(min=0, help="How many arcs to print.")] = 15,
+    table: TableArgument,
+    output: OutputOption = Path("cosmodag-out"),
+    method: MethodOption = _COSMO,
+    auto: AutoOption = False,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
+    header: HeaderOption = True,
+    missing: FillingOption = Filling.ERROR,
+    knowledge: KnowledgeOption = None,
+    interventions: InterventionsOption = None,
+    scale: ScaleOption = None,
+    refine: RefineOption = Refine.AUTO,
+    noise: NoiseOption = None,
+    threshold: ThresholdOption = None,
+    epochs: EpochsOption = None,
+    restarts: RestartsOption = None,
+    device: DeviceOption = None,
+    max_time: MaxTimeOption = None,
+    seed: SeedOption = None,
+    setting: SetOption = None,
+    bootstrap: BootstrapOption = None,
+    format: FormatOption = None,
+    dry_run: DryRunOption = False,
+    top: TopOption = 15,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Learn a graph from a table and write it to a folder.
 
     Writes graph.graphml, edges.csv (with what the direction of each arc rests on), adjacency.csv
-    (the chosen arcs), weights.csv (all weights that agree with the causal order),
-    model.safetensors and run.json, and prints the strongest arcs. W[u, v], row u and column v, is
-    the arc u → v. Options that are left out have the learner's own defaults.
+    (the chosen arcs), weights.csv (all weights that agree with the causal order), report.html (a
+    page to look at), graph.cyjs (for Cytoscape), model.safetensors and run.json, and prints the
+    strongest arcs. W[u, v], row u and column v, is the arc u → v. With --bootstrap, edges.csv also
+    says how probable each arc is, and bootstrap.csv lists all arcs that any resample shows. Options
+    that are left out have the learner's own defaults; files of an earlier fit in the same folder
+    are replaced.
     """
     keep_compiled_programs()
-    from cosmodag.io.tables import read_table
+    from cosmodag.knowledge import as_knowledge
 
-    data = read_table(table, header=header, missing=missing.value)
+    known = as_knowledge(knowledge)
+    noted: list[str] = []
+    with noted_warnings(noted, quiet):
+        gaps = "keep" if missing is Filling.IMPUTE else missing.value
+        reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
+        data, targets = read_data(table, interventions, **reading)
+    check_names_for(format or [], data.names)
     options = {
+        "knowledge": ("--knowledge", known),
+        "missing": ("--missing", "impute" if missing is Filling.IMPUTE else None),
         "refine": ("--refine", _refinement(refine)),
         "noise": ("--noise", noise and noise.value),
         "threshold": ("--threshold", threshold),
@@ -137,22 +125,34 @@ def fit(
         "max_time": ("--max-time", max_time),
         "random_state": ("--seed", seed),
     }
-    model = make_learner(method, options, read_settings(setting or []))
+    settings = read_settings(setting or [])
+    model = make_learner(method, {} if auto else options, {} if auto else settings)
     if refine is Refine.NONE:
         model.set_params(refine=None)
+    if quiet and "verbose" in model.get_params(deep=False):
+        model.set_params(verbose=False)
+    if dry_run and auto:
+        raise DataError("--dry-run cannot tell what --auto would choose: leave one of them out.")
     if dry_run:
         _print_cost(model, data, json)
         return
-    with output_folder(output):
+    with output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = time.monotonic()
-        model.fit(data)
+        choice = chosen(data, targets, options, settings, quiet) if auto else None
+        model = model.fit(data, interventions=targets) if choice is None else choice.model
         seconds = time.monotonic() - begin
+        sure = bootstrapped(model, data, targets, bootstrap, max_time, quiet)
     facts = {
+        "format": _FORMAT,
         "table": str(table),
-        "rows": len(data.X),
+        "rows": len(model.residuals_),
         "variables": len(data.names),
-        "method": method.value,
-        "parameters": model.get_params(deep=False),
+        "method": command_of(model),
+        "choice": choice and choice.reasons,
+        "parameters": {**model.get_params(deep=False), "knowledge": knowledge and str(knowledge)},
+        **told_facts(model, interventions),
+        "missing": getattr(model, "missing_report_", None),
+        "bootstrap": sure and sure.facts(),
         "arcs": int(model.edges_.nnz),
         "was_cyclic": model.was_cyclic_,
         "stopped": model.stopped_,
@@ -162,21 +162,24 @@ def fit(
         "noise_reason": getattr(model, "noise_reason_", None),
         "starts": getattr(model, "refine_report_", None),
         "basis": dict(Counter(model.arrow_basis_)),
+        "warnings": noted,
         "seconds": round(seconds, 3),
     }
-    files = write_results(output, model, data.names, facts)
+    files = write_results(output, model, data, facts, format or [], sure)
     arcs = strongest_arcs(model, data.names, top)
     if json:
         print_json({**facts, "strongest": arcs, "files": files})
-    else:
-        rows = [(cause, "→", effect, f"{w:+.3f}", basis) for cause, effect, w, basis in arcs]
-        columns = ["cause", "", "effect", "weight", "direction rests on"]
-        print_table(columns, rows, title="strongest arcs")
-        if facts["noise_reason"]:
+    elif not quiet:
+        print_arcs(arcs, sure)
+        if choice is not None:
+            print_result(str(choice))
+        elif facts["noise_reason"]:
             print_result(facts["noise_reason"])
+        if "interventions" in facts:
+            print_result(facts["interventions"]["assumption"])
         print_result(
             f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "
-            f"written to {output}/"
+            f"written to {output}/, to look at in {output / 'report.html'}"
         )
     if model.stopped_ == "interrupt":
         raise typer.Exit(EXIT_INTERRUPTED)

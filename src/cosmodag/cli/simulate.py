@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cosmodag._version import __version__
-from cosmodag.cli._output import JsonOption, print_json, print_table
+from cosmodag.cli._options import JsonOption, QuietOption
+from cosmodag.cli._output import print_json, print_table
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def simulate(
     seed: Annotated[int, typer.Option(help="The same name and seed give the same data.")] = 0,
     format: Annotated[TableFormat, typer.Option(help="How to write the table.")] = TableFormat.csv,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Simulate a data set by name, for example n1000_d30_ER4_gauss.
 
@@ -57,7 +59,7 @@ def simulate(
     }
     if json:
         print_json({**result, "files": files})
-    else:
+    elif not quiet:
         print_table(["", "simulated"], [*result.items(), *files.items()])
 
 

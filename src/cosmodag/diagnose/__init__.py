@@ -8,7 +8,7 @@ that repeat each other, categories coded as numbers, single rows that outweigh t
 `diagnose` looks for all of it, `quick` for what costs little and is worth looking at in every fit.
 """
 
-from cosmodag.diagnose.findings import Finding, warn
+from cosmodag.diagnose.findings import Finding, heed
 from cosmodag.diagnose.full import diagnose
 from cosmodag.diagnose.one_pass import quick
 from cosmodag.diagnose.sortability import r2_sortability, variance_inflation, varsortability
@@ -16,9 +16,9 @@ from cosmodag.diagnose.sortability import r2_sortability, variance_inflation, va
 __all__ = [
     "Finding",
     "diagnose",
+    "heed",
     "quick",
     "r2_sortability",
     "variance_inflation",
     "varsortability",
-    "warn",
 ]

@@ -1,13 +1,13 @@
-"""A finding as plain data, and as a warning."""
+"""A finding as plain data, as a warning, and as an error."""
 
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from cosmodag.errors import DataWarning, ScaleWarning
+from cosmodag.errors import DataError, DataWarning, ScaleWarning
 
-__all__ = ["Finding", "warn"]
+__all__ = ["Finding", "heed"]
 
 _ABOUT_SCALE = ("scale_ratio", "equal_scale", "varsortability")
 
@@ -24,21 +24,24 @@ class Finding:
         The columns it is about; empty when it is about the table as a whole.
     value : float
         The number behind it: a count, a ratio or a share, as the sentence says.
-    severity : {"warning", "notice"}
-        A warning bears on whether the answer can be trusted; a notice is good to know.
+    severity : {"error", "warning", "notice"}
+        With an error no learner can work; a warning bears on whether the answer can be trusted; a
+        notice is good to know.
     sentence : str
-        What it means for the answer and, for a warning, what to do.
+        What it means for the answer and, unless it is a notice, what to do.
     """
 
     name: str
     columns: tuple[str, ...]
     value: float
-    severity: Literal["warning", "notice"]
+    severity: Literal["error", "warning", "notice"]
     sentence: str
 
 
-def warn(findings: Iterable[Finding], stacklevel: int = 2) -> None:
-    """Issue the warnings among findings, as `DataWarning` or its child `ScaleWarning`.
+def heed(findings: Iterable[Finding], stacklevel: int = 2) -> None:
+    """Raise the first error among findings, or issue their warnings.
+
+    Errors are `DataError`, warnings `DataWarning` or its child `ScaleWarning`.
 
     Parameters
     ----------
@@ -47,6 +50,10 @@ def warn(findings: Iterable[Finding], stacklevel: int = 2) -> None:
     stacklevel : int
         As for `warnings.warn`: 2 names the caller of this function, 3 the caller's caller.
     """
+    findings = list(findings)
+    for finding in findings:
+        if finding.severity == "error":
+            raise DataError(finding.sentence)
     for finding in findings:
         if finding.severity == "warning":
             category = ScaleWarning if finding.name in _ABOUT_SCALE else DataWarning

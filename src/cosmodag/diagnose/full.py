@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.diagnose.findings import Finding
 from cosmodag.diagnose.one_pass import quick
 from cosmodag.diagnose.sortability import explained_variance, r2_sortability, varsortability
-from cosmodag.errors import DataError
-from cosmodag.io.columns import name_list
+from cosmodag.errors import DataError, name_list
 from cosmodag.io.graphs import Graph
 from cosmodag.io.tables import as_table
+
+_SEVERITIES = ("error", "warning", "notice")
 
 __all__ = ["DEPENDENT", "NEARLY_DEPENDENT", "SORTED", "diagnose"]
 
@@ -81,7 +82,7 @@ def diagnose(
             findings += _sorted_by_variance(varsortability(X, arcs))
         if len(X) > X.shape[1]:
             findings += _sorted_by_r2(r2_sortability(X, arcs))
-    return sorted(findings, key=lambda finding: finding.severity == "notice")
+    return sorted(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
 
 
 def _variance_order(deviations: NDArray[np.float64], names: list[str]) -> Iterator[Finding]:

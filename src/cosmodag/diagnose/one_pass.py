@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from cosmodag.diagnose.collinear import combinations
 from cosmodag.diagnose.findings import Finding
-from cosmodag.io.columns import name_list
+from cosmodag.errors import name_list
 
 __all__ = ["EQUAL_SCALE", "FAR", "LARGE", "LEVELS", "SCALE_RATIO", "quick"]
 
 # Linear models with unit noise reach ratios of 1,600 on 100 nodes and 400 arcs: above this, units
 # are a likelier reason than causes.
 SCALE_RATIO = 1e4
+# One unit in the last place of the larger column: sums that hold both lose the smaller.
+UNUSABLE_RATIO = 1e15
 # Nearer to each other than columns come that nobody has put on one scale.
 EQUAL_SCALE = 1.001
 # In robust standard deviations; exponential noise reaches about 19 among 100,000 values.
@@ -54,9 +56,9 @@ def quick(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
     Returns
     -------
     list of Finding
-        Named ``constant``, ``too_large``, ``duplicate``, ``collinear``, ``scale_ratio``,
-        ``equal_scale``, ``few_rows``, ``outliers`` and ``integer_codes``; those that do not apply
-        are left out.
+        Named ``constant``, ``too_large``, ``duplicate``, ``collinear``, ``unusable_scale``,
+        ``scale_ratio``, ``equal_scale``, ``few_rows``, ``outliers`` and ``integer_codes``; those
+        that do not apply are left out.
 
     Examples
     --------
@@ -141,9 +143,9 @@ def _too_large(spans: NDArray[np.float64], names: Sequence[str]) -> Iterator[Fin
             "too_large",
             found,
             float(spans.max()),
-            "warning",
-            f"Squares of the values in {name_list(found)} exceed what double precision holds, so "
-            "that training will diverge: divide them by a large number.",
+            "error",
+            f"Squares of the values in {name_list(found)} exceed what double precision holds: "
+            "divide them by a large number.",
         )
 
 
@@ -201,7 +203,17 @@ def _scale(
     small = int(varying[np.argmin(deviations[varying])])
     large = int(varying[np.argmax(deviations[varying])])
     ratio = float(deviations[large] / deviations[small])
-    if ratio > SCALE_RATIO:
+    if ratio > UNUSABLE_RATIO:
+        yield Finding(
+            "unusable_scale",
+            (names[small], names[large]),
+            ratio,
+            "error",
+            f"The standard deviation of {names[large]!r} is {ratio:.3g} times that of "
+            f"{names[small]!r}, more than double precision can hold in one equation: check the "
+            "largest values, or bring the columns to comparable units.",
+        )
+    elif ratio > SCALE_RATIO:
         yield Finding(
             "scale_ratio",
             (names[small], names[large]),

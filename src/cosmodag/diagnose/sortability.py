@@ -58,11 +58,8 @@ def r2_sortability(X: ArrayLike, graph: ArrayLike) -> float:
 
     Parameters
     ----------
-    X : array of shape (n, d)
-        Rows are samples.
-    graph : array of shape (d, d)
-        Non-zero at [u, v] for the arc u → v; meant for a DAG, and in a graph with cycles walks
-        of up to d − 1 arcs are counted.
+    X, graph
+        As in `varsortability`.
 
     Returns
     -------
@@ -115,7 +112,7 @@ def variance_inflation(
     centred = X - np.mean(X, axis=0, dtype=np.float64)
     standard = centred / np.where(deviations > 0, deviations, 1.0)
     values, vectors = np.linalg.eigh(standard.T @ standard / len(X))
-    values = np.maximum(values, smallest * values[-1])
+    values = np.maximum(values, max(smallest * values[-1], np.finfo(float).tiny))
     # A constant column is explained by none: its row of C is zero, and the ridge alone is left.
     return np.where(deviations > 0, (vectors**2 / values).sum(axis=1), 1.0)
 

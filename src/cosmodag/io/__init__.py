@@ -9,7 +9,7 @@ from cosmodag.io.convert import (
     to_pgmpy,
 )
 from cosmodag.io.datasets import Dataset, read_dataset
-from cosmodag.io.graphs import Graph, read_graph, write_graph
+from cosmodag.io.graphs import Graph, dump_graph, graph_suffix, read_graph, write_graph
 from cosmodag.io.tables import Table, as_table, read_table
 
 __all__ = [
@@ -17,7 +17,9 @@ __all__ = [
     "Graph",
     "Table",
     "as_table",
+    "dump_graph",
     "from_networkx",
+    "graph_suffix",
     "read_dataset",
     "read_graph",
     "read_table",

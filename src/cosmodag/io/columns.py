@@ -1,50 +1,123 @@
-"""Columns of a data frame, or of Python objects, as floats; what is not a number is named."""
+"""Columns of a table: their names, which of them to keep, and what in them is not a number."""
 
-import math
+import difflib
+import fnmatch
 import re
+import shlex
 from collections import Counter
-from collections.abc import Sequence
-from decimal import Decimal
-from numbers import Real
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from cosmodag.errors import DataError, name_list
 
-from cosmodag.errors import DataError
+if TYPE_CHECKING:
+    import pandas as pd
 
-__all__ = ["check_names", "name_list", "not_numbers", "numbers_from_frame", "numbers_from_objects"]
+__all__ = [
+    "check_names",
+    "choose_columns",
+    "header_names",
+    "is_number",
+    "made_up_names",
+    "nearest",
+    "not_numbers",
+    "numbered_names",
+    "refuse_empty",
+    "refuse_text",
+]
 
-_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,}(\.\d{3})*,\d+")
+# What is nearly a number, and what to do about it.
+_REMEDIES = (
+    (re.compile(r"[+-]?\d{1,3}([,'’\s]\d{3})+\.\d*"), "write numbers without thousands separators"),
+    (re.compile(r"[+-]?\d+(\.\d{3})*,\d+"), "write decimals with a point, not a comma"),
+    (re.compile(r"[+-]?\d[\d.]*\s*%"), "write the number alone, without a percent sign"),
+    (
+        re.compile(r"[-–—.?*]+|n\.?a\.?|missing", re.I),
+        "leave the cell empty where a value is missing",
+    ),
+)
 
 
-def name_list(names: Sequence[str], most: int = 5) -> str:
-    """Names for a message, quoted; a long list is cut and counted.
+def choose_columns(
+    names: Sequence[str],
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    source: str = "the table",
+) -> list[int]:
+    """Find the positions of the columns to keep, in the order of the table.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names of all columns.
+    columns, drop : sequence of str, optional
+        What to keep (everything by default), and what to leave out of that. Each is a name, a
+        pattern with ``*``, ``?`` or ``[…]`` as in file names, or several of these between commas;
+        a name may itself hold commas.
+    source : str
+        How messages call the table.
 
     Examples
     --------
-    >>> name_list(["a", "b"])
-    "'a', 'b'"
-    >>> name_list(list("abcdefg"), most=2)
-    "'a', 'b' and 5 more"
+    >>> choose_columns(["id", "dose_a", "dose_b", "level, mg"], drop=["id,dose_*"])
+    [3]
+    >>> choose_columns(["id", "dose_a", "dose_b", "level, mg"], columns=["level, mg", "id"])
+    [0, 3]
     """
-    shown = ", ".join(repr(str(name)) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    kept = set(range(len(names)))
+    if columns:
+        kept = _positions(names, columns, source)
+    if drop:
+        kept -= _positions(names, drop, source)
+    if not kept:
+        raise DataError(f"every column of {source} is left out: keep at least two.")
+    return sorted(kept)
 
 
-def not_numbers(name: str, example: object, source: str) -> DataError:
-    """Make the error for a column that is not numeric: its name, a value, and a remedy."""
-    text = str(example)
-    shown = repr(text if len(text) <= 40 else text[:40] + "…")
-    if _DECIMAL_COMMA.fullmatch(text.strip()):
-        return DataError(
-            f"column {name!r} of {source} has the value {shown}: write decimals with a point, not "
-            "a comma."
-        )
-    return DataError(
-        f"column {name!r} of {source} is not numeric (it has the value {shown}): leave it out, or "
-        "code it as numbers first, a category as one 0/1 column per level."
-    )
+def _positions(names: Sequence[str], asked: Sequence[str], source: str) -> set[int]:
+    found: set[int] = set()
+    for name in _single_names(names, asked):
+        exact = [position for position, known in enumerate(names) if known == name]
+        matching = exact or [
+            position for position, known in enumerate(names) if fnmatch.fnmatchcase(known, name)
+        ]
+        if not matching:
+            raise DataError(f"{source} has no column {name!r}: {nearest(name, names)}.")
+        found.update(matching)
+    return found
+
+
+def _single_names(names: Sequence[str], asked: Sequence[str]) -> Iterator[str]:
+    """Cut lists at their commas, but for those within the name of a column."""
+    for entry in asked:
+        parts = entry.split(",")
+        while parts:
+            joined = [
+                ",".join(parts[:count]).strip().strip('"') for count in range(len(parts), 0, -1)
+            ]
+            name = next((name for name in joined if name in names), joined[-1])
+            parts = parts[len(parts) - joined.index(name) :]
+            if name:
+                yield name
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """Say which of the known names are like a name that is not known.
+
+    Examples
+    --------
+    >>> nearest("dos", ["dose", "level"])
+    "the nearest is 'dose'"
+    >>> nearest("age", ["dose", "level"])
+    "it has 'dose', 'level'"
+    """
+    folded = {other.casefold(): other for other in reversed(known)}
+    alike = difflib.get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.6)
+    if len(alike) == 1:
+        return f"the nearest is {folded[alike[0]]!r}"
+    if alike:
+        return f"the nearest are {name_list([folded[other] for other in alike])}"
+    return f"it has {name_list(known)}"
 
 
 def check_names(names: Sequence[str], source: str) -> None:
@@ -52,8 +125,8 @@ def check_names(names: Sequence[str], source: str) -> None:
     if "" in names:
         position = list(names).index("") + 1
         raise DataError(
-            f"column {position} of {source} has no name: name it, or leave it out if it is a row "
-            "index (pandas writes none with index=False)."
+            f"column {position} of {source} has no name: name it, or leave it out (a row index "
+            "that pandas wrote is not there with index=False; --columns takes those that you name)."
         )
     if len(set(names)) < len(names):
         repeated = [name for name, times in Counter(names).items() if times > 1]
@@ -63,61 +136,83 @@ def check_names(names: Sequence[str], source: str) -> None:
         )
 
 
-def numbers_from_objects(values: NDArray[np.object_], name: str, source: str) -> NDArray[Any]:
-    """Python objects as float64: numbers, Booleans, None and NaN pass, anything else is named."""
-    numbers = np.empty(len(values))
-    for index, value in enumerate(values):
-        if value is None:
-            numbers[index] = math.nan
-        elif isinstance(value, Real | Decimal | np.bool_):
-            numbers[index] = float(value)
-        elif type(value).__name__ in ("NAType", "NaTType"):
-            numbers[index] = math.nan
-        else:
-            raise not_numbers(name, value, source)
-    return numbers
+def not_numbers(
+    name: str, example: object, source: str, leave_out: str = "leave it out"
+) -> DataError:
+    """Make the error for a column that is not numeric: its name, a value, and a remedy."""
+    text = str(example)
+    shown = repr(text if len(text) <= 40 else text[:40] + "…")
+    remedy = next((words for known, words in _REMEDIES if known.fullmatch(text.strip())), None)
+    if remedy:
+        return DataError(f"column {name!r} of {source} has the value {shown}: {remedy}.")
+    return DataError(
+        f"column {name!r} of {source} is not numeric (it has the value {shown}): {leave_out}, "
+        "or code it as numbers first, a category as one 0/1 column per level."
+    )
 
 
-def numbers_from_frame(data: Any, source: str) -> tuple[NDArray[Any], list[str]]:
-    """Turn a pandas, polars or Arrow table into a float matrix and its column names."""
-    import narwhals as nw
+def refuse_text(frame: "pd.DataFrame", source: str) -> None:
+    """Name the first column of a CSV that did not parse as numbers, with the value at fault."""
+    import pandas as pd
 
-    try:
-        frame = nw.from_native(data, eager_only=True)
-    except nw.exceptions.DuplicateError:
-        native = data.column_names if hasattr(data, "column_names") else data.columns
-        check_names([str(name) for name in native], source)
-        raise
-    except TypeError as error:
+    for name, column in frame.items():
+        if pd.api.types.is_numeric_dtype(column.dtype):
+            continue
+        present = column.dropna()
+        kept = present[[str(value) not in ("True", "False") for value in present]]
+        wrong = kept[pd.to_numeric(kept, errors="coerce").isna()]
+        if len(wrong):
+            leave_out = f"leave it out (--drop {shlex.quote(str(name))})"
+            raise not_numbers(str(name), wrong.iloc[0], source, leave_out)
+
+
+def refuse_empty(frame: "pd.DataFrame", source: str) -> None:
+    """Name the columns that hold no value at all, for which dropping rows is no remedy."""
+    empty = [str(name) for name, column in frame.items() if column.isna().all()]
+    if empty and len(frame):
         raise DataError(
-            f"{source} is a {type(data).__name__}, which is not a table in memory: pass a data "
-            "frame (a lazy one after collect(), a single column as a frame)."
-        ) from error
-    names = [str(name) for name in frame.columns]
-    dtypes = list(frame.schema.dtypes())
-    if all(dtype in (nw.Float64, nw.Float32) for dtype in dtypes):
-        matrix = np.asarray(frame.to_numpy())
-        if matrix.dtype.kind == "f":
-            return matrix, names
-    columns = [
-        _numbers_from_column(frame.get_column(column), str(column), source)
-        for column in frame.columns
-    ]
-    return np.column_stack(columns) if columns else np.empty((len(frame), 0)), names
+            f"{source} has no values in {name_list(empty)}: leave empty columns out "
+            f"(--drop {shlex.quote(','.join(empty[:5]))})."
+        )
 
 
-def _numbers_from_column(column: Any, name: str, source: str) -> NDArray[Any]:
-    """One narwhals Series as float64, missing values as NaN."""
-    import narwhals as nw
+def header_names(first: list[str], source: str) -> list[str]:
+    """Column names from the first record; a record of numbers is taken for a missing header."""
+    names = [name.strip() for name in first]
+    if all(is_number(name) for name in names) and not _counts_up(names):
+        raise DataError(
+            f"the first line of {source} holds numbers where column names are expected "
+            f"({', '.join(names[:3])}{', …' if len(names) > 3 else ''}): read it with "
+            "header=False (--no-header), or add a line of names."
+        )
+    return names
 
-    dtype = column.dtype
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        values = np.asarray(column.to_numpy())
-        if values.dtype.kind in "fiub":
-            return values.astype(np.float64)
-        return numbers_from_objects(values.astype(object), name, source)
-    present = column.drop_nulls()
-    example = present[0] if len(present) else None
-    if dtype == nw.Object or len(present) == 0:
-        return numbers_from_objects(np.asarray(column.to_list(), dtype=object), name, source)
-    raise not_numbers(name, example, source)
+
+def _counts_up(names: list[str]) -> bool:
+    """Whether names are 0, 1, 2, …, which is how a nameless data frame is written."""
+    return len(names) > 2 and names == [str(index) for index in range(len(names))]
+
+
+def made_up_names(first: list[str], source: str) -> list[str]:
+    """Names for columns that have none; a record of words is taken for a header."""
+    texts = [field for field in first if field.strip() and not is_number(field)]
+    if len(texts) == len(first):
+        raise DataError(
+            f"the first line of {source} holds words, such as {texts[0]!r}, although it is said to "
+            "have no header: read it with header=True (leave out --no-header)."
+        )
+    return numbered_names(len(first))
+
+
+def numbered_names(count: int) -> list[str]:
+    """Names of columns that have none."""
+    return [f"x{index}" for index in range(count)]
+
+
+def is_number(text: str) -> bool:
+    """Whether a field holds a number, or a Boolean."""
+    try:
+        float(text)
+    except ValueError:
+        return text.strip().lower() in ("true", "false")
+    return True

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import DataError
-from cosmodag.io.columns import name_list
-from cosmodag.io.digraph import Graph
+from cosmodag.errors import DataError, name_list
+from cosmodag.io.digraph import Graph, graph_from_names
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -61,14 +60,8 @@ def from_networkx(graph: "nx.DiGraph") -> Graph:
     """
     if not graph.is_directed() or graph.is_multigraph():
         raise DataError(f"a networkx.DiGraph is needed, not a {type(graph).__name__}.")
-    position = {node: index for index, node in enumerate(graph)}
-    edges = list(graph.edges(data="weight", default=1.0))
-    return Graph.from_arcs(
-        [str(node) for node in graph],
-        [position[source] for source, _, _ in edges],
-        [position[target] for _, target, _ in edges],
-        np.array([weight for _, _, weight in edges], dtype=np.float64),
-    )
+    arcs = list(graph.edges(data="weight", default=1.0))
+    return graph_from_names(list(graph), arcs, "the graph", [str(node) for node in graph])
 
 
 def to_pgmpy(graph: Graph) -> Any:

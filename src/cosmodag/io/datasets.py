@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from cosmodag.dags import DENSE_LIMIT, is_dag
 from cosmodag.errors import DataError, DataWarning
+from cosmodag.io.frames import Missing
 from cosmodag.io.graphs import GraphFormat, read_graph
-from cosmodag.io.tables import Missing, read_table
+from cosmodag.io.tables import read_table
 
 __all__ = ["Dataset", "dense_if_small", "read_dataset"]
 

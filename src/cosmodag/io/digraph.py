@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.errors import DataError
-from cosmodag.io.columns import name_list
+from cosmodag.errors import DataError, name_list
 
 __all__ = ["Graph", "graph_from_names", "number"]
 
@@ -183,9 +182,7 @@ def _check_names(names: tuple[str, ...]) -> None:
 
 def graph_from_names(
     nodes: Sequence[str],
-    sources: Sequence[str],
-    targets: Sequence[str],
-    values: Sequence[float],
+    arcs: Sequence[tuple[str, str, float]],
     source: str,
     names: Sequence[str] | None = None,
 ) -> Graph:
@@ -198,13 +195,14 @@ def graph_from_names(
         repeated = next(node for index, node in enumerate(nodes) if position[node] != index)
         raise DataError(f"{source} lists the node {repeated!r} more than once: keep one.")
     try:
-        rows = np.fromiter((position[node] for node in sources), np.int64, len(sources))
-        columns = np.fromiter((position[node] for node in targets), np.int64, len(targets))
+        rows = [position[start] for start, _, _ in arcs]
+        columns = [position[end] for _, end, _ in arcs]
     except KeyError as error:
         raise DataError(
             f"{source} has an arc at {error.args[0]!r}, which is not among its nodes: add the node."
         ) from error
     try:
+        values = [weight for _, _, weight in arcs]
         return Graph.from_arcs(nodes if names is None else names, rows, columns, values)
     except DataError as error:
         raise DataError(f"{source} cannot be used as a graph: {error}") from error

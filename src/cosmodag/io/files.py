@@ -1,4 +1,4 @@
-"""Files whole or not at all, what can go wrong said in one sentence, and records of CSV files.
+"""Files whole or not at all: text, records of CSV, and the arrays and facts of a fitted model.
 
 A file is written under a temporary name in the folder where it will stand, flushed to the disk,
 and renamed; a rename within one folder is atomic, so that a crash, a full disk or Ctrl-C leaves
@@ -7,11 +7,20 @@ either the old file or the new one.
 
 import contextlib
 import csv
+import gzip
+import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 
@@ -19,49 +28,90 @@ __all__ = [
     "check_file",
     "fields",
     "find_separator",
+    "given_file",
     "opened_text",
+    "read_model",
     "read_text",
     "records_of",
     "write_bytes",
+    "write_model",
     "write_text",
 ]
 
 # A comma comes after the semicolon: in 'a;b' over '1,5;2,5' the commas are decimal marks.
 _SEPARATORS = (";", "\t", ",", "|")
+_MODEL_FORMAT = "cosmodag-model-1"
+_STANDARD_INPUT = "-"
+# How files that are no text begin, and the ends of their names.
+_BEGINNINGS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"\x1f\x8b": ".csv.gz"}
 
 
-def check_file(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that is not a file with something in it."""
+def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
+    """Refuse a path that is not a file with something in it; messages call it ``source``."""
     path = Path(path)
+    source = source or f"'{path}'"
     try:
         if path.is_dir():
-            raise DataError(f"'{path}' is a folder: give the name of a file.")
+            raise DataError(f"{source} is a folder: give the name of a file.")
         if not path.exists():
-            raise DataError(f"'{path}' does not exist: check the path.")
+            raise DataError(f"{source} does not exist: check the path.")
         if path.is_file() and path.stat().st_size == 0:
-            raise DataError(f"'{path}' is empty: it has no columns and no rows.")
+            raise DataError(f"{source} is empty: it has no columns and no rows.")
         if not os.access(path, os.R_OK):
-            raise DataError(f"'{path}' cannot be read: permission denied.")
+            raise DataError(f"{source} cannot be read: permission denied.")
     except OSError as error:
-        raise DataError(f"'{path}' cannot be read: {error.strerror}.") from error
+        raise DataError(f"{source} cannot be read: {error.strerror}.") from error
 
 
 @contextlib.contextmanager
-def opened_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """Open a UTF-8 file for reading, a byte order mark skipped and line ends untouched."""
+def given_file(path: str | os.PathLike[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the file a path stands for, and how messages call it.
+
+    ``-`` is standard input. It, and a pipe, are copied to a temporary file, because readers go
+    back to the beginning; the end of its name is what the first bytes say, ``.csv`` for text.
+    """
+    is_standard_input = os.fspath(path) == _STANDARD_INPUT
+    if not is_standard_input and not Path(path).is_fifo():
+        yield Path(path), f"'{path}'"
+        return
+    with tempfile.TemporaryDirectory(prefix="cosmodag-") as folder:
+        spooled = Path(folder) / "input"
+        with open(spooled, "wb") as copy, contextlib.ExitStack() as stack:
+            pipe = sys.stdin.buffer if is_standard_input else stack.enter_context(open(path, "rb"))
+            shutil.copyfileobj(pipe, copy)
+        with open(spooled, "rb") as copy:
+            first = copy.read(8)
+        end = next((end for mark, end in _BEGINNINGS.items() if first.startswith(mark)), ".csv")
+        source = "standard input" if is_standard_input else f"'{path}'"
+        yield spooled.rename(spooled.with_name(spooled.name + end)), source
+
+
+@contextlib.contextmanager
+def opened_text(path: str | os.PathLike[str], source: str | None = None) -> Iterator[TextIO]:
+    """Open a UTF-8 file for reading, a byte order mark skipped and line ends untouched.
+
+    A file whose name ends in ``.gz`` is decompressed on the way.
+    """
+    source = source or f"'{path}'"
+    is_compressed = Path(path).suffix.lower() == ".gz"
     try:
-        with open(path, encoding="utf-8-sig", newline="") as handle:
-            yield handle
+        with (gzip.open if is_compressed else open)(
+            path, "rt", encoding="utf-8-sig", newline=""
+        ) as handle:
+            yield cast(TextIO, handle)
     except UnicodeDecodeError as error:
         raise DataError(
-            f"'{path}' is not UTF-8 text: save it as UTF-8 (byte {error.start} is not)."
+            f"{source} is not UTF-8 text: save it as UTF-8, in Excel as 'CSV UTF-8' (byte "
+            f"{error.start} is not)."
         ) from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{source} is not a whole gzip file: compress it again.") from error
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
+def read_text(path: str | os.PathLike[str], source: str | None = None) -> str:
     """Read the whole of a UTF-8 file, checked by `check_file`."""
-    check_file(path)
-    with opened_text(path) as handle:
+    check_file(path, source)
+    with opened_text(path, source) as handle:
         return handle.read()
 
 
@@ -89,15 +139,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write ``data`` to ``path``, all of it or nothing.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to make or replace; its folder must exist.
-    data : bytes
-        What the file is to hold.
-    """
+    """Write ``data`` to ``path``, all of it or nothing; the folder must exist."""
     # A link is followed, so that it stays a link to the file that is replaced.
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -138,6 +180,53 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def write_model(
+    path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
+) -> None:
+    """Write arrays, and facts that JSON can hold or that are NumPy scalars, atomically.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.safetensors"
+    >>> write_model(path, {"weights": np.eye(2)}, {"learner": "Cosmo"})
+    >>> arrays, facts = read_model(path)
+    >>> arrays["weights"].tolist(), facts
+    ([[1.0, 0.0], [0.0, 1.0]], {'learner': 'Cosmo'})
+    """
+    from safetensors.numpy import save
+
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    metadata = {"format": _MODEL_FORMAT, "facts": json.dumps(dict(facts), default=_plain)}
+    write_bytes(path, save(contiguous, metadata))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be saved: it is a {type(value).__name__}, not plain data.")
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Read what :func:`write_model` wrote: the arrays and the facts."""
+    from safetensors import SafetensorError, safe_open
+
+    path = Path(path)
+    check_file(path)
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, TypeError, ValueError, AttributeError):
+        raise DataError(f"'{path}' is not a saved model, or it is damaged.") from None
+    if metadata.get("format") != _MODEL_FORMAT:
+        raise DataError(f"'{path}' was not written by cosmodag, or by a version not known here.")
+    try:
+        return arrays, json.loads(metadata["facts"])
+    except (KeyError, ValueError, RecursionError):
+        raise DataError(f"'{path}' is not a saved model, or it is damaged.") from None
 
 
 def records_of(lines: Iterable[str]) -> Iterator[str]:

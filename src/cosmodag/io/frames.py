@@ -1,24 +1,25 @@
 """Tables in memory: from whatever the caller has to a float matrix and column names.
 
-`as_table` takes pandas, polars and Arrow tables, NumPy arrays and lists; `read_table` of
-`cosmodag.io.tables` takes files and ends here. Every check is made once, in O(n·d), and a
-table that cannot be used is refused in one sentence.
+Every check is made once, in O(n·d), and a table that cannot be used is refused in one sentence.
 """
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import DataError, DataWarning
-from cosmodag.io.columns import check_names, name_list, numbers_from_frame, numbers_from_objects
+from cosmodag.errors import DataError, DataWarning, name_list
+from cosmodag.io.columns import check_names, not_numbers
 
 __all__ = ["Missing", "Table", "as_table"]
 
-Missing = Literal["error", "drop"]
+Missing = Literal["error", "drop", "keep"]
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,13 @@ def as_table(
         copied when it is a float32 or float64 array already.
     names : sequence of str, optional
         Column names; by default those of the data frame, or ``x0, x1, …`` for an array.
-    missing : {"error", "drop"}
-        Refuse missing values, or drop the rows that hold one and warn how many.
+    missing : {"error", "drop", "keep"}
+        Refuse missing values; drop the rows that hold one and warn how many; or leave NaN in the
+        table, for a caller that deals with it.
     fewest_rows : int
         2 to learn from a table, 1 to use what was learnt on it.
-    source : str
-        How messages call the table.
-    remedy : str
-        What the message on missing values advises.
+    source, remedy : str
+        How messages call the table, and what the one on missing values advises.
 
     Returns
     -------
@@ -81,8 +81,8 @@ def as_table(
     >>> table.X.dtype.name, table.names
     ('float64', ['dose', 'response'])
     """
-    if missing not in ("error", "drop"):
-        raise DataError(f"missing is {missing!r}: it must be 'error' or 'drop'.")
+    if missing not in ("error", "drop", "keep"):
+        raise DataError(f"missing is {missing!r}: it must be 'error', 'drop' or 'keep'.")
     matrix, own_names = _matrix_and_names(data, source)
     _check_shape(matrix, source)
     columns = matrix.shape[1]
@@ -97,11 +97,17 @@ def as_table(
         own_names = [f"x{index}" for index in range(columns)]
     check_names(own_names, source)
     if not _all_finite(matrix):
-        _refuse_infinite(matrix, own_names, source)
+        infinite = _columns_with(np.isinf(matrix), own_names)
+        if infinite:
+            raise DataError(
+                f"{source} has infinite values in {name_list(infinite)}: replace them by numbers, "
+                "or leave those rows out."
+            )
         if missing == "error":
-            absent = _chosen(own_names, np.isnan(matrix).any(axis=0))
+            absent = _columns_with(np.isnan(matrix), own_names)
             raise DataError(f"{source} has missing values (NaN) in {name_list(absent)}: {remedy}.")
-        matrix = _complete_rows(matrix, own_names, fewest_rows, source)
+        if missing == "drop":
+            matrix = _complete_rows(matrix, own_names, fewest_rows, source)
     if len(matrix) < fewest_rows:
         raise DataError(
             f"{source} has one row (n_samples=1): structure cannot be learnt from fewer than two, "
@@ -121,7 +127,7 @@ def _matrix_and_names(data: Any, source: str) -> tuple[NDArray[Any], list[str] |
     if isinstance(data, np.ndarray | list | tuple):
         return _from_array(data, source), None
     if any(hasattr(type(data), known) for known in ("columns", "column_names", "to_frame")):
-        return numbers_from_frame(data, source)
+        return _numbers_from_frame(data, source)
     if hasattr(data, "__array__"):
         return _from_array(data, source), None
     raise DataError(
@@ -131,6 +137,11 @@ def _matrix_and_names(data: Any, source: str) -> tuple[NDArray[Any], list[str] |
 
 def _from_array(data: Any, source: str) -> NDArray[Any]:
     """Turn an array or nested list into floats, float32 and float64 untouched."""
+    if np.ma.is_masked(data):
+        raise DataError(
+            f"{source} is a masked array, and masked values are missing ones: fill them in "
+            "(filled(numpy.nan) marks them), or leave those rows out."
+        )
     try:
         array = np.asarray(data)
     except (ValueError, TypeError) as error:
@@ -144,13 +155,13 @@ def _from_array(data: Any, source: str) -> NDArray[Any]:
             f"{source} has {array.ndim} dimension(s), shape {array.shape}, where rows of samples "
             "and columns of variables are expected. Reshape your data to two dimensions."
         )
-    if array.dtype.kind == "f":
-        return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
-    if array.dtype.kind in "biu":
+    if array.dtype in (np.float32, np.float64):
+        return array
+    if array.dtype.kind in "fbiu":
         return array.astype(np.float64)
     if array.dtype.kind in "OUS":
         columns = [
-            numbers_from_objects(array[:, index].astype(object), f"x{index}", source)
+            _numbers_from_objects(array[:, index].astype(object), f"x{index}", source)
             for index in range(array.shape[1])
         ]
         return np.column_stack(columns) if columns else np.empty(array.shape)
@@ -182,13 +193,8 @@ def _all_finite(matrix: NDArray[Any]) -> bool:
     return bool(np.isfinite(total)) or bool(np.isfinite(matrix).all())
 
 
-def _refuse_infinite(matrix: NDArray[Any], names: list[str], source: str) -> None:
-    infinite = np.isinf(matrix).any(axis=0)
-    if infinite.any():
-        raise DataError(
-            f"{source} has infinite values in {name_list(_chosen(names, infinite))}: replace them "
-            "by numbers, or leave those rows out."
-        )
+def _columns_with(mask: NDArray[np.bool_], names: list[str]) -> list[str]:
+    return [names[index] for index in np.flatnonzero(mask.any(axis=0))]
 
 
 def _complete_rows(
@@ -196,7 +202,7 @@ def _complete_rows(
 ) -> NDArray[Any]:
     """Drop the rows that have a missing value, and warn how many."""
     absent = np.isnan(matrix)
-    columns = name_list(_chosen(names, absent.any(axis=0)))
+    columns = name_list(_columns_with(absent, names))
     complete = ~absent.any(axis=1)
     kept = int(complete.sum())
     if kept < fewest_rows:
@@ -211,9 +217,57 @@ def _complete_rows(
         DataWarning,
         stacklevel=4,
     )
-    kept_rows: NDArray[Any] = matrix[complete]
-    return kept_rows
+    return matrix[complete]  # type: ignore[no-any-return]
 
 
-def _chosen(names: list[str], mask: NDArray[np.bool_]) -> list[str]:
-    return [names[index] for index in np.flatnonzero(mask)]
+def _numbers_from_objects(values: NDArray[np.object_], name: str, source: str) -> NDArray[Any]:
+    """Python objects as float64: numbers, Booleans, None and NaN pass, anything else is named."""
+
+    def number(value: object) -> float:
+        if value is None or type(value).__name__ in ("NAType", "NaTType"):
+            return math.nan
+        if isinstance(value, Real | Decimal | np.bool_):
+            return float(value)
+        raise not_numbers(name, value, source)
+
+    return np.array([number(value) for value in values], dtype=np.float64)
+
+
+def _numbers_from_frame(data: Any, source: str) -> tuple[NDArray[Any], list[str]]:
+    """Turn a pandas, polars or Arrow table into a float matrix and its column names."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        native = data.column_names if hasattr(data, "column_names") else data.columns
+        check_names([str(name) for name in native], source)
+        raise
+    except TypeError as error:
+        raise DataError(
+            f"{source} is a {type(data).__name__}, which is not a table in memory: pass a data "
+            "frame (a lazy one after collect(), a single column as a frame)."
+        ) from error
+    names = [str(name) for name in frame.columns]
+    if all(dtype in (nw.Float64, nw.Float32) for dtype in frame.schema.dtypes()):
+        matrix = np.asarray(frame.to_numpy())
+        if matrix.dtype.kind == "f":
+            return matrix, names
+    columns = [_numbers_from_column(column, source) for column in frame.iter_columns()]
+    return np.column_stack(columns) if columns else np.empty((len(frame), 0)), names
+
+
+def _numbers_from_column(column: Any, source: str) -> NDArray[Any]:
+    """One narwhals Series as float64, missing values as NaN."""
+    import narwhals as nw
+
+    name, dtype = str(column.name), column.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        values = np.asarray(column.to_numpy())
+        if values.dtype.kind in "fiub":
+            return values.astype(np.float64)
+        return _numbers_from_objects(values.astype(object), name, source)
+    present = column.drop_nulls()
+    if dtype == nw.Object or len(present) == 0:
+        return _numbers_from_objects(np.asarray(column.to_list(), dtype=object), name, source)
+    raise not_numbers(name, present[0], source)

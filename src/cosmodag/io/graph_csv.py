@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import math
 import re
 
 import numpy as np
@@ -70,11 +71,15 @@ def is_edge_list(text: str) -> bool:
     The first line of a matrix starts with an empty cell, or holds variables only.
     """
     try:
-        records = list(itertools.islice(records_of(io.StringIO(text, newline="")), 2))
+        records = _first_records(text)
         first = fields(records[0], find_separator(records)) if records else [""]
     except csv.Error:  # said when the file is read
         return False
     return first[0].strip() != "" and _end_columns(first) is not None
+
+
+def _first_records(text: str) -> list[str]:
+    return list(itertools.islice(records_of(io.StringIO(text, newline="")), 2))
 
 
 def _end_columns(header: list[str]) -> tuple[int, int] | None:
@@ -88,7 +93,7 @@ def _end_columns(header: list[str]) -> tuple[int, int] | None:
 def _rows(text: str, source: str) -> list[list[str]]:
     """Cut a CSV into fields; blanks around a field count only within quotes."""
     try:
-        records = list(itertools.islice(records_of(io.StringIO(text, newline="")), 2))
+        records = _first_records(text)
         if not records:
             raise DataError(f"{source} is empty: it holds no graph.")
         separator = find_separator(records)
@@ -129,21 +134,23 @@ def parse_edges(text: str, source: str) -> Graph:
         if end:
             value = 1.0 if weight is None else number(row[weight], source)
             arcs.append((start, end, value))
-    return graph_from_names(
-        list(nodes), [arc[0] for arc in arcs], [arc[1] for arc in arcs], [arc[2] for arc in arcs],
-        source,
-    )  # fmt: skip
+    return graph_from_names(list(nodes), arcs, source)
 
 
 def parse_adjacency(text: str, source: str) -> Graph:
-    """Read a square matrix of weights, with names above it and, perhaps, before each row."""
+    """Read a square matrix of weights, with names above it and, perhaps, before each row.
+
+    Without names, as many rows of numbers as there are columns, nodes are called ``x0, x1, …``.
+    """
     header, *rows = _rows(text, source)
+    if len(rows) + 1 == len(header) and _are_numbers(header):
+        header, rows = [f"x{index}" for index in range(len(header))], [header, *rows]
     labelled = len(rows) == len(header) - 1
     names = header[1:] if labelled else header
     if len(rows) != len(names):
         raise DataError(
             f"{source} has {len(rows)} rows below {len(names)} names: an adjacency matrix is "
-            "square."
+            "square, and a list of arcs begins with a line such as 'source,target'."
         )
     check_names(names, source)
     weights = np.empty((len(names), len(names)))
@@ -165,3 +172,10 @@ def parse_adjacency(text: str, source: str) -> Graph:
         return Graph(names, weights)
     except DataError as error:
         raise DataError(f"{source} cannot be used as a graph: {error}") from error
+
+
+def _are_numbers(cells: list[str]) -> bool:
+    try:
+        return all(math.isfinite(float(cell)) for cell in cells)
+    except ValueError:
+        return False

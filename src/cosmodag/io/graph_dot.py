@@ -87,9 +87,7 @@ class _Reader:
         self.position = 0
         self.edge_defaults: dict[str, str] = {}
         self.nodes: dict[str, None] = {}
-        self.sources: list[str] = []
-        self.targets: list[str] = []
-        self.values: list[float] = []
+        self.arcs: list[tuple[str, str, float]] = []
 
     def graph(self) -> Graph:
         self._header()
@@ -98,9 +96,7 @@ class _Reader:
         self.position += 1
         if self.now.kind != "end":
             raise self._unexpected()
-        return graph_from_names(
-            list(self.nodes), self.sources, self.targets, self.values, self.source
-        )
+        return graph_from_names(list(self.nodes), self.arcs, self.source)
 
     @property
     def now(self) -> _Token:
@@ -175,9 +171,7 @@ class _Reader:
         own = self._attributes()
         weight = _weight(own, _weight(self.edge_defaults, "1"))
         value = number(weight, self.source)
-        self.sources += [pair[0] for pair in pairs]
-        self.targets += [pair[1] for pair in pairs]
-        self.values += [value] * len(pairs)
+        self.arcs += [(*pair, value) for pair in pairs]
 
     def _ends(self) -> list[str]:
         """Read one node, or several in braces."""

@@ -9,37 +9,69 @@ import csv
 import itertools
 import os
 import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.io.columns import check_names, not_numbers
-from cosmodag.io.files import check_file, fields, find_separator, opened_text, records_of
+from cosmodag.io.columns import (
+    check_names,
+    choose_columns,
+    header_names,
+    is_number,
+    made_up_names,
+    nearest,
+    numbered_names,
+    refuse_empty,
+    refuse_text,
+)
+from cosmodag.io.files import (
+    check_file,
+    fields,
+    find_separator,
+    given_file,
+    opened_text,
+    records_of,
+)
 from cosmodag.io.frames import Missing, Table, as_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Missing", "Table", "as_table", "read_table"]
+__all__ = ["Missing", "Table", "as_table", "read_table", "read_with_labels"]
+
+_Choose = Callable[[Sequence[str]], list[int]]
 
 
 def read_table(
-    path: str | os.PathLike[str], header: bool = True, missing: Missing = "error"
+    path: str | os.PathLike[str],
+    header: bool = True,
+    missing: Missing = "error",
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
 ) -> Table:
     r"""Read a table of numbers from a file.
 
     Parameters
     ----------
     path : path-like
-        A ``.csv``, ``.tsv``, ``.parquet`` or ``.npy`` file. A CSV is UTF-8; its separator is
-        found among comma, semicolon, tab and vertical bar, and decimals are written with a point.
+        A ``.csv``, ``.tsv``, ``.csv.gz``, ``.tsv.gz``, ``.parquet`` or ``.npy`` file, or ``-`` for
+        standard input. A CSV is UTF-8; its separator is found among comma, semicolon, tab and
+        vertical bar, and decimals are written with a point.
     header : bool
         Whether the first line of a CSV or TSV names the columns; without it they are called
         ``x0, x1, …``.
-    missing : {"error", "drop"}
-        Refuse missing values, or drop the rows that hold one and warn how many.
+    missing : {"error", "drop", "keep"}
+        Refuse missing values; drop the rows that hold one and warn how many; or leave them in, for
+        a learner with ``missing="impute"``.
+    columns, drop : sequence of str, optional
+        Columns to keep, and columns to leave out, by name: see `choose_columns`. Those left out
+        may hold anything.
 
     Returns
     -------
@@ -59,41 +91,115 @@ def read_table(
     >>> read_table(path).names
     ['dose', 'response']
     """
-    path = Path(path)
-    source = f"'{path}'"
-    suffix = path.suffix.lower()
-    readers: dict[str, Any] = {
-        ".csv": lambda: _read_text(path, source, None, header),
-        ".tsv": lambda: _read_text(path, source, "\t", header),
-        ".parquet": lambda: _read_parquet(path, source),
-        ".npy": lambda: _read_npy(path, source),
-    }
-    if path.is_dir() or suffix in readers:
-        check_file(path)
-    if suffix not in readers:
-        raise DataError(
-            f"{source} is not a table this can read: give a file that ends in .csv, .tsv, "
-            ".parquet or .npy."
-        )
+    with given_file(path) as (file, source):
+        choose = partial(choose_columns, columns=columns, drop=drop, source=source)
+        return _checked(_read_file(file, source, header, choose), source, missing)
+
+
+def read_with_labels(
+    path: str | os.PathLike[str],
+    column: str,
+    header: bool = True,
+    missing: Missing = "error",
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+) -> tuple[Table, list[Any]]:
+    r"""Read a table of numbers, and apart from it one column of labels, of any kind.
+
+    Parameters
+    ----------
+    path, header, missing, columns, drop
+        As for `read_table`; a row that is dropped loses its label too.
+    column : str
+        The name of the column of labels.
+
+    Returns
+    -------
+    Table, list
+        The table without the column, and the labels; a missing one is None.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "trial.csv"
+    >>> _ = path.write_text("dose,response,target\n1,2.5,dose\n2,4.5,\n")
+    >>> table, labels = read_with_labels(path, "target")
+    >>> table.names, labels
+    (['dose', 'response'], ['dose', None])
+    """
+    with given_file(path) as (file, source):
+
+        def choose(names: Sequence[str]) -> list[int]:
+            if column not in names:
+                raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
+            others = choose_columns(names, columns, drop, source)
+            return sorted({*others, list(names).index(column)})
+
+        frame = _read_file(file, source, header, choose, apart=column)
+        labels, rest = frame[column], frame.drop(columns=column)
+        if missing == "drop":
+            labels = labels[rest.notna().all(axis=1)]
+        table = _checked(rest, source, missing)
+    return table, [
+        None if absent else label for label, absent in zip(labels, labels.isna(), strict=True)
+    ]
+
+
+def _checked(data: Any, source: str, missing: Missing) -> Table:
     table = as_table(
-        readers[suffix](),
+        data,
         missing=missing,
         source=source,
-        remedy="fill them in, or drop the rows that hold them with missing='drop' (--missing drop)",
+        remedy="drop the rows that hold them with missing='drop' (--missing drop), or have a "
+        "learner draw them from its graph with missing='impute' (--missing impute)",
     )
     return Table(table.X.astype(np.float64, copy=False), table.names)
 
 
-def _read_text(path: Path, source: str, separator: str | None, header: bool) -> "pd.DataFrame":
+def _read_file(
+    path: Path, source: str, header: bool, choose: _Choose, apart: str | None = None
+) -> Any:
+    """Read a file into a data frame or array, by the end of its name; one column may be text."""
+    name = path.name.lower()
+    readers: dict[str, Any] = {
+        ".csv": lambda: _read_text(path, source, None, header, choose, apart),
+        ".csv.gz": lambda: _read_text(path, source, None, header, choose, apart),
+        ".tsv": lambda: _read_text(path, source, "\t", header, choose, apart),
+        ".tsv.gz": lambda: _read_text(path, source, "\t", header, choose, apart),
+        ".parquet": lambda: _read_parquet(path, source, choose),
+        ".npy": lambda: _read_npy(path, source, choose),
+    }
+    reader = next((readers[end] for end in readers if name.endswith(end)), None)
+    if path.is_dir() or reader is not None:
+        check_file(path, source)
+    if reader is None:
+        raise DataError(
+            f"{source} is not a table this can read: give a file that ends in .csv, .tsv, .parquet "
+            "or .npy, or save it as CSV (.csv.gz if compressed)."
+        )
+    return reader()
+
+
+def _read_text(
+    path: Path,
+    source: str,
+    separator: str | None,
+    header: bool,
+    choose: _Choose,
+    apart: str | None = None,
+) -> "pd.DataFrame":
     """Read a CSV or TSV into a data frame that carries its names."""
     try:
-        with opened_text(path) as handle:
+        with opened_text(path, source) as handle:
             records = list(itertools.islice(records_of(handle), 2))
         if not records:
             raise DataError(f"{source} is empty: it has no columns and no rows.")
         separator = separator or find_separator(records)
         first = fields(records[0], separator)
-        names = _header_names(first, source) if header else _made_up_names(first, source)
+        names = header_names(first, source) if header else made_up_names(first, source)
+        chosen = choose(names)
+        _refuse_blanks(records, separator, source)
         frame = _parse(path, source, separator, skip=header)
         if len(frame) == 0:
             frame = frame.reindex(columns=range(len(first)))
@@ -105,52 +211,31 @@ def _read_text(path: Path, source: str, separator: str | None, header: bool) -> 
     except csv.Error as error:
         raise DataError(f"{source} cannot be read as a table: {error}.") from error
     frame.columns = names
-    _refuse_text(frame, source)
+    # A separator at the end of every line makes a column of nothing: no name, no value.
+    chosen = [each for each in chosen if names[each] or frame.iloc[:, each].notna().any()]
+    check_names([names[each] for each in chosen], source)
+    frame = frame.iloc[:, chosen]
+    numbers = frame if apart is None else frame.drop(columns=apart)
+    refuse_text(numbers, source)
+    refuse_empty(numbers, source)
     return frame
 
 
-def _header_names(first: list[str], source: str) -> list[str]:
-    """Column names from the first record; a record of numbers is taken for a missing header."""
-    names = [name.strip() for name in first]
-    check_names(names, source)
-    if all(_is_number(name) for name in names) and not _counts_up(names):
+def _refuse_blanks(records: list[str], separator: str, source: str) -> None:
+    """Refuse numbers between blanks, which would be read as one column of text."""
+    last = records[-1]
+    cut = last.split()
+    if len(fields(last, separator)) == 1 and len(cut) > 1 and all(map(is_number, cut)):
         raise DataError(
-            f"the first line of {source} holds numbers where column names are expected "
-            f"({', '.join(names[:3])}{', …' if len(names) > 3 else ''}): read it with "
-            "header=False (--no-header), or add a line of names."
+            f"{source} separates its fields by blanks: separate them by commas or tabs."
         )
-    return names
-
-
-def _counts_up(names: list[str]) -> bool:
-    """Whether names are 0, 1, 2, …, which is how a nameless data frame is written."""
-    return len(names) > 2 and names == [str(index) for index in range(len(names))]
-
-
-def _made_up_names(first: list[str], source: str) -> list[str]:
-    """Names for columns that have none; a record of words is taken for a header."""
-    texts = [field for field in first if field.strip() and not _is_number(field)]
-    if len(texts) == len(first):
-        raise DataError(
-            f"the first line of {source} holds words, such as {texts[0]!r}, although it is said to "
-            "have no header: read it with header=True (leave out --no-header)."
-        )
-    return [f"x{index}" for index in range(len(first))]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return text.strip().lower() in ("true", "false")
-    return True
 
 
 def _parse(path: Path, source: str, separator: str, skip: bool) -> "pd.DataFrame":
     """Read the records, those after the header if there is one, by pandas."""
     import pandas as pd
 
-    with opened_text(path) as handle, warnings.catch_warnings():
+    with opened_text(path, source) as handle, warnings.catch_warnings():
         warnings.simplefilter("ignore", pd.errors.DtypeWarning)
         if skip:
             next(records_of(handle))
@@ -186,55 +271,51 @@ def _exact_floats(pandas_version: str) -> dict[str, Any]:
 
 def _refuse_ragged(path: Path, source: str, separator: str, width: int | None) -> int:
     """Name the first line with another number of fields than ``width`` (the first line's)."""
-    with opened_text(path) as handle:
+    with opened_text(path, source) as handle:
         reader = csv.reader(handle, delimiter=separator, skipinitialspace=True)
         line = 1
         for record in reader:
             if record and width is None:
                 width = len(record)
             if record and len(record) != width:
+                title = " (a title or comment above the names has to go)" if width == 1 else ""
                 raise DataError(
                     f"line {line} of {source} has {len(record)} field(s) where {width} are "
-                    "expected: give every line as many fields as the first."
+                    f"expected: give every line as many fields as the first{title}."
                 )
             line = reader.line_num + 1
     return width or 0
 
 
-def _refuse_text(frame: "pd.DataFrame", source: str) -> None:
-    """Name the first column of a CSV that did not parse as numbers, with the value at fault."""
-    import pandas as pd
-
-    for name, column in frame.items():
-        if pd.api.types.is_numeric_dtype(column.dtype):
-            continue
-        present = column.dropna()
-        kept = present[[str(value) not in ("True", "False") for value in present]]
-        wrong = kept[pd.to_numeric(kept, errors="coerce").isna()]
-        if len(wrong):
-            raise not_numbers(str(name), wrong.iloc[0], source)
-
-
-def _read_parquet(path: Path, source: str) -> Any:
+def _read_parquet(path: Path, source: str, choose: _Choose) -> Any:
     import pandas as pd
 
     try:
-        return pd.read_parquet(path, engine="pyarrow")
+        frame = pd.read_parquet(path, engine="pyarrow")
     except ImportError as error:
         raise DataError(f"{source} needs pyarrow to be read: install it.") from error
     except Exception as error:  # pyarrow raises classes of its own for a broken file
         raise DataError(
             f"{source} is not a Parquet file that can be read: write it again."
         ) from error
+    return frame.iloc[:, choose([str(name) for name in frame.columns])]
 
 
-def _read_npy(path: Path, source: str) -> Any:
+def _read_npy(path: Path, source: str, choose: _Choose) -> Any:
+    import pandas as pd
+
     try:
         array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+    except (ValueError, EOFError, OSError, SyntaxError, TokenError, RecursionError) as error:
         raise DataError(
             f"{source} is not a NumPy file of plain numbers: write it with numpy.save."
         ) from error
     if not isinstance(array, np.ndarray):
         raise DataError(f"{source} holds several arrays: save a single one with numpy.save.")
-    return array
+    if array.ndim != 2 or array.shape[1] == 0:
+        return array  # refused with all other arrays that are no tables
+    names = numbered_names(array.shape[1])
+    chosen = choose(names)
+    if len(chosen) == len(names):
+        return array
+    return pd.DataFrame(array[:, chosen], columns=[names[position] for position in chosen])

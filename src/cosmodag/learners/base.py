@@ -1,7 +1,7 @@
 """The contract of every learner: what goes in, what is done to it, and that a DAG comes out."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
-from cosmodag.diagnose import quick, warn
-from cosmodag.io.frames import as_table
+from cosmodag.diagnose import heed, quick
+from cosmodag.knowledge import Bounds, as_knowledge, bounds_of
 from cosmodag.learners.fitting.checks import check_choice, check_number
 from cosmodag.learners.fitting.fitted import FittedGraph
-from cosmodag.learners.fitting.matrices import count_arcs, isolated
+from cosmodag.learners.fitting.interventions import never_free, take_column
+from cosmodag.learners.fitting.known import NOTHING, Known
+from cosmodag.learners.fitting.matrices import chosen_arcs, count_arcs, isolated
+from cosmodag.learners.fitting.missing import CHOICES, complete
 from cosmodag.learners.fitting.preparation import SCALES, Preparation
 from cosmodag.learners.fitting.refined import Refined
 from cosmodag.learners.fitting.refining import refine_linear
@@ -55,11 +58,20 @@ class Prepared:
         The same in the table's common unit, float32.
     preparation
         How it was made.
+    known
+        What was said beside the table: bounds on the graph, interventions.
     """
 
     X: NDArray[np.float64]
     data: NDArray[np.float32]
     preparation: Preparation
+    known: Known = NOTHING
+
+    def of_rows(self, rows: NDArray[np.intp]) -> "Prepared":
+        """Take some rows, in any number of repetitions, prepared as they are here."""
+        targets = self.known.targets
+        known = replace(self.known, targets=None if targets is None else targets[rows])
+        return replace(self, X=self.X[rows], data=self.data[rows], known=known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +104,13 @@ class StructureLearner(FittedGraph):
     """Base of all learners: validates, prepares, learns, refines, and reads out a DAG.
 
     A subclass stores its parameters in ``__init__``, among them ``threshold`` and ``scale``, and
-    implements :meth:`_learn`.
+    if it takes them ``knowledge`` and ``missing``, and implements :meth:`_learn`.
     """
 
     threshold: Setting
     scale: str
+    knowledge: Any = None
+    missing: str = "error"
     weights_: NDArray[np.float64]
 
     _extra_facts: tuple[str, ...] = ()
@@ -110,6 +124,7 @@ class StructureLearner(FittedGraph):
         if self.threshold != "auto":
             check_number("threshold", self.threshold, low=0.0, low_allowed=True)
         check_choice("scale", self.scale, SCALES)
+        check_choice("missing", self.missing, CHOICES)
         if getattr(self, "refine", None) is not None:
             check_choice("refine", self.refine, ("auto", *METHODS))
         if hasattr(self, "noise"):
@@ -136,7 +151,7 @@ class StructureLearner(FittedGraph):
         """Threshold on weights that refinement chose by evidence."""
         return 0.0 if self.threshold == "auto" else float(self.threshold)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, interventions: Any = None) -> Self:
         """Learn a graph.
 
         Parameters
@@ -145,34 +160,64 @@ class StructureLearner(FittedGraph):
             One row per sample, one column per variable; finite numbers.
         y : ignored
             Present for scikit-learn's sake.
+        interventions : sequence, str, or (n, d) Boolean table, optional
+            Which variables were set from outside, row by row: a list with an entry for each row,
+            nothing (None, ``""``) for plain observations, a column's name, or several; the name
+            of a column of X that holds such entries, and is then no variable; or a Boolean table.
+            They are taken to be perfect: in its rows the variable does not depend on its causes,
+            and its own equation is not learnt from them.
 
         Returns
         -------
         self
         """
-        self._check_settings()
-        table = as_table(X)
-        warn(quick(table.X, table.names), stacklevel=3)
-        self._forget()
-        self._remember_names(X, table.names)
-        given = self._prepare(table.X)
+        given = self._begin(X, interventions)
         with self._watch() as watch:
-            learnt = self._learn(given, watch)
-            self._read_out(learnt)
-            if self._refinement is None:
-                self._warn_if_repaired()
-            else:
-                self._take(self._refine(given, learnt, watch))
-                if learnt.raw_weights is None and hasattr(self, "weights_"):
-                    self.raw_weights_ = self.weights_
+            self._finish(given, self._learn(given, watch), watch)
         self._settle(given.data)
         return self
 
-    def _prepare(self, X: NDArray[Any]) -> Prepared:
+    def _begin(self, X: Any, interventions: Any = None) -> Prepared:
+        """Check parameters and table, forget an earlier fit, and prepare the table."""
+        self._check_settings()
+        X, entries = take_column(X, interventions)
+        table, targets, report = complete(self, X, entries)
+        heed(quick(table.X, table.names), stacklevel=4)
+        self._forget()
+        if report is not None:
+            self.missing_report_ = report
+        self._remember_names(X, table.names)
+        return self._prepare(table.X, self._known(table.names, targets))
+
+    def _finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
+        """Turn what was learnt into a graph, refined where that is asked for."""
+        self._read_out(learnt)
+        if self._refinement is None:
+            self._warn_if_repaired()
+            return
+        self._take(self._refine(given, learnt, watch))
+        if learnt.raw_weights is None and hasattr(self, "weights_"):
+            self.raw_weights_ = self.weights_
+
+    def _known(self, names: list[str], targets: NDArray[np.bool_] | None = None) -> Known:
+        """Compile what is known for a table, and remember it; contradictions are refused."""
+        self.knowledge_ = as_knowledge(self.knowledge)
+        bounds = bounds_of(self.knowledge_, names)
+        if targets is not None:
+            self.target_sets_ = np.unique(targets, axis=0)
+            always = never_free(targets, names)
+            if always.any():
+                bounds = (bounds or Bounds.none(len(names))).without_causes(always, names)
+                targets = targets & ~always
+        self._told = Known(bounds, targets)
+        return self._told
+
+    def _prepare(self, X: NDArray[Any], known: Known = NOTHING) -> Prepared:
         # However the caller's table lies in memory, sums over it are the same to the last bit.
         X = np.ascontiguousarray(X)
-        self._preparation = Preparation.of(X, self.scale)
-        return Prepared(self._preparation.centre(X), self._preparation.apply(X), self._preparation)
+        self._preparation = Preparation.of(X, self.scale, known.untouched)
+        centred, data = self._preparation.centre(X), self._preparation.apply(X)
+        return Prepared(centred, data, self._preparation, known)
 
     def _watch(self) -> Watch:
         """Make what looks after the run; learners without a limit on time have none to give."""
@@ -181,14 +226,15 @@ class StructureLearner(FittedGraph):
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that no attribute of it outlives this one."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_preparation"]:
+        kept = ("_preparation", "_told")
+        for name in [name for name in vars(self) if name.endswith("_") or name in kept]:
             delattr(self, name)
 
     def _settle(self, data: NDArray[np.float32]) -> None:
         """Keep what is left of the training data once the graph is known."""
         self.residuals_ = np.asarray(data - self._fitted(data), np.float32)
         scaled = self.residuals_.astype(np.float64) * self._preparation.scales
-        self.noise_variances_ = np.mean(scaled**2, axis=0)
+        self.noise_variances_ = np.average(scaled**2, axis=0, weights=self._told.counted)
 
     def _read_out(self, learnt: Learnt) -> None:
         """Turn what was learnt into fitted attributes; arcs against the order are dropped."""
@@ -197,16 +243,23 @@ class StructureLearner(FittedGraph):
             setattr(self, name, value)
         raw = isolated(_matrix_of(learnt), self._preparation.constant)
         if learnt.order is None:
-            self._order = topological_order(drop_cycles(raw)[0])
+            self._order = self._order_from(raw)
         else:
-            self._order = np.asarray(learnt.order)
+            self._order = self._told.ordered(learnt.order)
         weights = agreeing(raw, self._order)
         if not sparse.issparse(raw):
             self.raw_weights_, self.weights_ = raw, weights
         strong = above(raw, self._raw_cut)
-        self.adjacency_ = above(weights, self._raw_cut)
+        self.adjacency_ = chosen_arcs(weights, self._raw_cut, self._told.required)
         self.was_cyclic_ = not is_dag(strong)
-        self.dropped_arcs_ = count_arcs(strong) - count_arcs(self.adjacency_)
+        self.dropped_arcs_ = count_arcs(strong) - count_arcs(above(weights, self._raw_cut))
+
+    def _order_from(self, raw: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Order of weights that may have cycles: what is known is inserted first."""
+        before = self._told.before
+        # Infinitely strong: inserted before all others, of which those that disagree are dropped.
+        bound = raw if before is None else np.where(before, np.inf, raw)
+        return topological_order(drop_cycles(bound)[0])
 
     def _warn_if_repaired(self) -> None:
         """Say that arcs were dropped, where that is not how the method works."""
@@ -222,7 +275,7 @@ class StructureLearner(FittedGraph):
         self.noise_, self.noise_reason_ = refined.noise, refined.reason
         self.refine_report_ = refined.report
         self.stopped_ = self.stopped_ or refined.stopped
-        chosen = above(refined.weights, self._refined_cut)
+        chosen = chosen_arcs(refined.weights, self._refined_cut, self._told.required)
         if len(self._order) > DENSE_LIMIT:
             self.adjacency_ = chosen
             return

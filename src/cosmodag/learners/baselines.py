@@ -16,7 +16,7 @@ from cosmodag.diagnose import variance_inflation
 from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
 from cosmodag.learners.fitting.checks import check_choice, seeds_from
 from cosmodag.learners.fitting.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
-from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.prune import prune
 from cosmodag.refinement.starts import equal_variance_order
 from cosmodag.solver.watch import Watch
 
@@ -41,27 +41,40 @@ class SortLearner(StructureLearner):
         refine: str | None = None,
         noise: str = "auto",
         threshold: Setting = "auto",
+        knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
     ) -> None:
         self.criterion = criterion
         self.refine = refine
         self.noise = noise
         self.threshold = threshold
+        self.knowledge = knowledge
+        self.missing = missing
         self.scale = scale
 
     @abstractmethod
-    def _sort(self, data: NDArray[np.float32]) -> NDArray[np.intp]:
-        """Put the variables in order, causes first."""
+    def _sort(self, given: Prepared) -> NDArray[np.intp]:
+        """Put the variables in order, causes first; what is known is seen to afterwards."""
 
     def _check_settings(self) -> None:
         super()._check_settings()
         check_choice("criterion", self.criterion, CRITERIA)
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
-        order = self._sort(given.data)
+        known = given.known
+        order = known.ordered(self._sort(given))
         if self.refine is not None:  # which then decides on arcs, at less cost
             return Learnt(None, order)
-        return Learnt(regress_on_predecessors(given.data, order, self.criterion), order)
+        weights = regress_on_predecessors(
+            given.data,
+            order,
+            self.criterion,
+            support=known.support,
+            required=known.required,
+            counted=known.counted,
+        )
+        return Learnt(weights, order)
 
 
 class VarianceSort(SortLearner):
@@ -83,6 +96,11 @@ class VarianceSort(SortLearner):
     threshold : float or "auto"
         Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
         refinement decides by evidence, 0.3 without.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop the rows that hold one; or fill them in from the learnt
+        graph, in turns with learning it (`missing_report_` says how that went).
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations; or leave the data alone, and
         regress without an intercept.
@@ -108,8 +126,10 @@ class VarianceSort(SortLearner):
     True
     """
 
-    def _sort(self, data: NDArray[np.float32]) -> NDArray[np.intp]:
-        variances = np.var(data, axis=0, dtype=np.float64)
+    def _sort(self, given: Prepared) -> NDArray[np.intp]:
+        data = given.data.astype(np.float64)
+        means = np.average(data, axis=0, weights=given.known.counted)
+        variances = np.average((data - means) ** 2, axis=0, weights=given.known.counted)
         with np.errstate(divide="ignore"):
             return order_of(np.round(np.log(variances), DIGITS))
 
@@ -140,7 +160,9 @@ class R2Sort(SortLearner):
     True
     """
 
-    def _sort(self, data: NDArray[np.float32]) -> NDArray[np.intp]:
+    def _sort(self, given: Prepared) -> NDArray[np.intp]:
+        rows = given.known.untouched
+        data = given.data if rows is None else given.data[rows]
         return order_of(variance_inflation(data, NEGLIGIBLE))
 
 
@@ -152,7 +174,7 @@ class RandomSort(SortLearner):
 
     Parameters
     ----------
-    criterion, refine, noise, threshold, scale
+    criterion, refine, noise, threshold, knowledge, missing, scale
         As for :class:`VarianceSort`, and so are the attributes.
     random_state : int, Generator, RandomState or None
         The same number gives the same order.
@@ -172,17 +194,25 @@ class RandomSort(SortLearner):
         refine: str | None = None,
         noise: str = "auto",
         threshold: Setting = "auto",
+        knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            criterion=criterion, refine=refine, noise=noise, threshold=threshold, scale=scale
+            criterion=criterion,
+            refine=refine,
+            noise=noise,
+            threshold=threshold,
+            knowledge=knowledge,
+            missing=missing,
+            scale=scale,
         )
         self.random_state = random_state
 
-    def _sort(self, data: NDArray[np.float32]) -> NDArray[np.intp]:
+    def _sort(self, given: Prepared) -> NDArray[np.intp]:
         (seed,) = seeds_from(self.random_state, 1)
-        return np.random.default_rng(seed).permutation(data.shape[1])
+        return np.random.default_rng(seed).permutation(given.data.shape[1])
 
 
 class EqualVariance(SortLearner):
@@ -217,18 +247,27 @@ class EqualVariance(SortLearner):
         refine: str | None = "prune",
         noise: str = "equal-variance",
         threshold: Setting = "auto",
+        knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
     ) -> None:
         super().__init__(
-            criterion=criterion, refine=refine, noise=noise, threshold=threshold, scale=scale
+            criterion=criterion,
+            refine=refine,
+            noise=noise,
+            threshold=threshold,
+            knowledge=knowledge,
+            missing=missing,
+            scale=scale,
         )
 
-    def _sort(self, data: NDArray[np.float32]) -> NDArray[np.intp]:
-        return np.asarray(equal_variance_order(Moments.of(data.astype(np.float64))), np.intp)
+    def _sort(self, given: Prepared) -> NDArray[np.intp]:
+        moments = given.known.moments(given.data.astype(np.float64))
+        return np.asarray(equal_variance_order(moments, before=given.known.before), np.intp)
 
 
 class EmptyGraph(StructureLearner):
-    r"""Learn nothing: every variable is on its own.
+    r"""Learn nothing: every variable is on its own, but for arcs that are required.
 
     What precision and distances are worth on sparse graphs, of which the empty one gets most
     entries right; its AUC is ½.
@@ -237,6 +276,11 @@ class EmptyGraph(StructureLearner):
     ----------
     threshold : float
         Present so that learners can be swapped; there is no arc to leave out.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop the rows that hold one; or fill them in from the learnt
+        graph, in turns with learning it (`missing_report_` says how that went).
     scale : {"center", "standardize", "none"}
         What is subtracted from, and divides, the columns before their variances are taken.
 
@@ -248,10 +292,23 @@ class EmptyGraph(StructureLearner):
     0
     """
 
-    def __init__(self, *, threshold: Setting = "auto", scale: str = "center") -> None:
+    def __init__(
+        self,
+        *,
+        threshold: Setting = "auto",
+        knowledge: Any = None,
+        missing: str = "error",
+        scale: str = "center",
+    ) -> None:
         self.threshold = threshold
+        self.knowledge = knowledge
+        self.missing = missing
         self.scale = scale
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
-        d = given.data.shape[1]
-        return Learnt(np.zeros((d, d)), np.arange(d))
+        d, known = given.data.shape[1], given.known
+        order = known.ordered(np.arange(d))
+        if known.required is None:
+            return Learnt(np.zeros((d, d)), order)
+        only = prune(known.moments(given.X), order, support=known.required, required=known.required)
+        return Learnt(only.matrix().toarray(), order)

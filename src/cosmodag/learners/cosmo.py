@@ -1,5 +1,6 @@
 """COSMO: structure learning without an acyclicity constraint (Massidda et al., ICLR 2024)."""
 
+import os
 import warnings
 from typing import Any
 
@@ -84,6 +85,11 @@ class Cosmo(AnnealedLearner):
     restarts : int
         Solve so many problems at once from different starts, and keep the one with the best
         penalised objective on all data.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop the rows that hold one; or fill them in from the learnt
+        graph, in turns with learning it (`missing_report_` says how that went).
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations (which hides the cue that a
         squared-error learner uses, and warns); or leave the data alone.
@@ -91,6 +97,10 @@ class Cosmo(AnnealedLearner):
         Where to compute.
     max_time : float, optional
         Seconds after which training stops with the result so far and a warning.
+    checkpoint : path, optional
+        Folder in which training leaves, every half minute and when it is stopped, how far it is.
+        The same fit with the same folder goes on from there, bit for bit; what is left of a fit
+        that ended is removed.
     random_state : int, Generator, RandomState or None
         The same number gives the same result, bit for bit, on the same machine.
     verbose : bool
@@ -151,9 +161,12 @@ class Cosmo(AnnealedLearner):
         noise: str = "auto",
         threshold: Setting = "auto",
         restarts: int = 1,
+        knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: Any = None,
         verbose: bool = True,
     ) -> None:
@@ -173,9 +186,12 @@ class Cosmo(AnnealedLearner):
         self.noise = noise
         self.threshold = threshold
         self.restarts = restarts
+        self.knowledge = knowledge
+        self.missing = missing
         self.scale = scale
         self.device = device
         self.max_time = max_time
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 

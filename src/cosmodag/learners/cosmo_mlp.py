@@ -1,5 +1,6 @@
 """Non-linear COSMO: one perceptron per variable, oriented by priorities."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,11 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     restarts : int
         Solve so many problems at once from different starts, and keep the one with the best
         penalised objective on all data.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop the rows that hold one; or fill them in from the learnt
+        graph, in turns with learning it (`missing_report_` says how that went).
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations (which hides the cue that a
         squared-error learner uses, and warns); or leave the data alone.
@@ -92,6 +98,10 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         Where to compute.
     max_time : float, optional
         Seconds after which training stops with the result so far and a warning.
+    checkpoint : path, optional
+        Folder in which training leaves, every half minute and when it is stopped, how far it is.
+        The same fit with the same folder goes on from there, bit for bit; what is left of a fit
+        that ended is removed.
     random_state : int, Generator, RandomState or None
         The same number gives the same result, bit for bit, on the same machine.
     verbose : bool
@@ -166,9 +176,12 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         refine: str | None = "prune",
         threshold: Setting = "auto",
         restarts: int = 1,
+        knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: Any = None,
         verbose: bool = True,
     ) -> None:
@@ -191,9 +204,12 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         self.refine = refine
         self.threshold = threshold
         self.restarts = restarts
+        self.knowledge = knowledge
+        self.missing = missing
         self.scale = scale
         self.device = device
         self.max_time = max_time
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 

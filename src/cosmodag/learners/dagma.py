@@ -58,6 +58,11 @@ class Dagma(VariantLearner):
     threshold : float or "auto"
         Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
         refinement decides by evidence, 0.3 without.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop the rows that hold one; or fill them in from the learnt
+        graph, in turns with learning it (`missing_report_` says how that went).
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations, which warns; or do nothing.
     device : {"auto", "cpu", "gpu"}
@@ -111,6 +116,8 @@ class Dagma(VariantLearner):
         refine: str | None = None,
         noise: str = "auto",
         threshold: Setting = "auto",
+        knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
@@ -127,6 +134,8 @@ class Dagma(VariantLearner):
         self.refine = refine
         self.noise = noise
         self.threshold = threshold
+        self.knowledge = knowledge
+        self.missing = missing
         self.scale = scale
         self.device = device
         self.max_time = max_time

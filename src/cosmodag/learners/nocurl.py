@@ -68,6 +68,11 @@ class NoCurl(VariantLearner):
     threshold : float or "auto"
         Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
         refinement decides by evidence, 0.3 without.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop the rows that hold one; or fill them in from the learnt
+        graph, in turns with learning it (`missing_report_` says how that went).
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations, which warns; or do nothing.
     device : {"auto", "cpu", "gpu"}
@@ -124,6 +129,8 @@ class NoCurl(VariantLearner):
         refine: str | None = None,
         noise: str = "auto",
         threshold: Setting = "auto",
+        knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
         device: str = "auto",
         max_time: float | None = None,
@@ -141,6 +148,8 @@ class NoCurl(VariantLearner):
         self.refine = refine
         self.noise = noise
         self.threshold = threshold
+        self.knowledge = knowledge
+        self.missing = missing
         self.scale = scale
         self.device = device
         self.max_time = max_time

@@ -59,6 +59,11 @@ class NotearsMLP(NetworkLearner, ConstrainedLearner):
     threshold : float or "auto"
         Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
         refinement decides by evidence, 0.3 without.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop the rows that hold one; or fill them in from the learnt
+        graph, in turns with learning it (`missing_report_` says how that went).
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations, which warns; or do nothing.
     max_time : float, optional
@@ -111,6 +116,8 @@ class NotearsMLP(NetworkLearner, ConstrainedLearner):
         tolerance: Setting = "auto",
         refine: str | None = None,
         threshold: Setting = "auto",
+        knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
         max_time: float | None = None,
         random_state: Any = None,
@@ -125,6 +132,8 @@ class NotearsMLP(NetworkLearner, ConstrainedLearner):
         self.tolerance = tolerance
         self.refine = refine
         self.threshold = threshold
+        self.knowledge = knowledge
+        self.missing = missing
         self.scale = scale
         self.max_time = max_time
         self.random_state = random_state

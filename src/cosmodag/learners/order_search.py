@@ -44,6 +44,11 @@ class OrderSearch(StructureLearner):
         (and one random order up to 40 variables); none beyond 150 variables.
     threshold : float or "auto"
         Arcs with \|W\| at or below it are left out of `adjacency_`; automatically 0.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop the rows that hold one; or fill them in from the learnt
+        graph, in turns with learning it (`missing_report_` says how that went).
     scale : {"center", "standardize", "none"}
         What is done to the columns first; standardising only changes the units of weights.
     max_time : float, optional
@@ -79,6 +84,8 @@ class OrderSearch(StructureLearner):
         noise: str = "auto",
         restarts: int = 0,
         threshold: Setting = "auto",
+        knowledge: Any = None,
+        missing: str = "error",
         scale: str = "center",
         max_time: float | None = None,
         random_state: Any = None,
@@ -87,6 +94,8 @@ class OrderSearch(StructureLearner):
         self.noise = noise
         self.restarts = restarts
         self.threshold = threshold
+        self.knowledge = knowledge
+        self.missing = missing
         self.scale = scale
         self.max_time = max_time
         self.random_state = random_state
@@ -100,7 +109,9 @@ class OrderSearch(StructureLearner):
     _method = "order"
     _start: list[Any] | None = None
 
-    def fit_from(self, X: Any, order: Sequence[Any], method: str = "order") -> Self:
+    def fit_from(
+        self, X: Any, order: Sequence[Any], method: str = "order", *, interventions: Any = None
+    ) -> Self:
         """Learn a graph as :meth:`fit` does, from a given order beside the usual ones.
 
         Parameters
@@ -110,10 +121,12 @@ class OrderSearch(StructureLearner):
             Causes first; every column once.
         method : {"prune", "order"}
             With ``"prune"`` the given order is kept, and only arcs are chosen.
+        interventions : optional
+            As for :meth:`fit`.
         """
         self._method, self._start = method, list(order)
         try:
-            return self.fit(X)
+            return self.fit(X, interventions=interventions)
         finally:
             del self._method, self._start
 

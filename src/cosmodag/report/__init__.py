@@ -1,1 +1,17 @@
-"""Pictures of what was learnt."""
+"""What was learnt, to look at: a page, plots, pictures, and a file for Cytoscape."""
+
+from cosmodag.report.drawings.cyjs import write_cytoscape
+from cosmodag.report.evidence import Evidence, standard_errors
+from cosmodag.report.page import write_report
+from cosmodag.report.plots import plot_graph, plot_history, plot_matrix, plot_stability
+
+__all__ = [
+    "Evidence",
+    "plot_graph",
+    "plot_history",
+    "plot_matrix",
+    "plot_stability",
+    "standard_errors",
+    "write_cytoscape",
+    "write_report",
+]

@@ -3,6 +3,7 @@
 from cosmodag.dags import DENSE_LIMIT
 from cosmodag.io.datasets import Dataset
 from cosmodag.simulate.graphs import bipartite, erdos_renyi, random_weights, scale_free
+from cosmodag.simulate.interventional import Experiments, interventional
 from cosmodag.simulate.mechanisms import NOISES, population_covariance, sample_linear
 from cosmodag.simulate.named import DatasetName, load, parse_name
 from cosmodag.simulate.nonlinear import NONLINEAR, sample_nonlinear
@@ -13,8 +14,10 @@ __all__ = [
     "NONLINEAR",
     "Dataset",
     "DatasetName",
+    "Experiments",
     "bipartite",
     "erdos_renyi",
+    "interventional",
     "load",
     "parse_name",
     "population_covariance",

@@ -28,6 +28,7 @@ def sample_nonlinear(
     *,
     mechanism: str = "mlp",
     scales: ArrayLike = 1.0,
+    held: Matrix | None = None,
 ) -> Matrix:
     """Sample x_v = f_v(x_pa(v)) + z_v with Gaussian noise; a node without parents is pure noise.
 
@@ -48,6 +49,8 @@ def sample_nonlinear(
         - ``gp-add``: a sum of such draws, one for each parent.
     scales : float or array of d floats
         The standard deviation of z, one for all variables or one each.
+    held : ndarray, shape (n, d), optional
+        Values to which variables are set, whatever their parents; NaN elsewhere.
 
     Returns
     -------
@@ -78,6 +81,8 @@ def sample_nonlinear(
         inputs = parents.indices[parents.indptr[node] : parents.indptr[node + 1]]
         if inputs.size:
             values[:, node] += NONLINEAR[mechanism](values[:, inputs], function_rng)
+        if held is not None:
+            values[:, node] = np.where(np.isnan(held[:, node]), values[:, node], held[:, node])
     return values
 
 

@@ -65,28 +65,38 @@ def threads_worth(multiplications: float, workers: int = 1) -> int:
     return max(1, cores() // workers) if multiplications > _WORTH_THREADS else 1
 
 
+@cache
+def _blas() -> list[Any]:
+    """Libraries of linear algebra in this process, as threadpoolctl handles them."""
+    import scipy.linalg  # noqa: F401  (loads the one that Numba calls)
+
+    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+    return [library for library in libraries if library.num_threads is not None]
+
+
+def _limits_one_thread(library: Any) -> bool:
+    """Whether a limit holds for the thread that sets it, and not for the whole process."""
+    by_openmp = getattr(library, "threading_layer", None) == "openmp"
+    return by_openmp or library.internal_api == "mkl"
+
+
 class _SharedLimit:
-    """The limit on BLAS threads, which is the whole process's, shared by fits in several threads.
+    """The limit of libraries that have one for the whole process, shared by fits in its threads.
 
     The lowest limit asked for is in force while any fit runs; when the last one ends, what was
-    found at the beginning is put back.
+    found at the beginning is put back, whichever thread that is.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._asked: list[int] = []
-        self._found: Any = None
-
-    def _put_in_force(self) -> None:
-        if self._asked:
-            limiter = _controller().limit(limits=min(self._asked), user_api="blas")
-            self._found = self._found or limiter
-        elif self._found is not None:
-            self._found.restore_original_limits()
-            self._found = None
+        self._found: list[tuple[Any, int]] = []
 
     def add(self, limit: int) -> None:
         with self._lock:
+            if not self._asked:
+                shared = [library for library in _blas() if not _limits_one_thread(library)]
+                self._found = [(library, library.num_threads) for library in shared]
             self._asked.append(limit)
             self._put_in_force()
 
@@ -95,10 +105,21 @@ class _SharedLimit:
             self._asked.remove(limit)
             self._put_in_force()
 
+    def _put_in_force(self) -> None:
+        for library, found in self._found:
+            _set_from_any_thread(library, min([found, *self._asked]))
 
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+
+def _set_from_any_thread(library: Any, threads: int) -> None:
+    """Set a limit of the whole process.
+
+    Since 3.7 threadpoolctl keeps the first thread that sets one as the only one that may, and
+    ignores every other without a word. Here they take turns, so that none needs to be kept.
+    """
+    release = getattr(library, "clear_controlling_thread", lambda *, force: None)
+    release(force=True)
+    library.set_num_threads(threads)
+    release(force=True)
 
 
 _LIMIT = _SharedLimit()
@@ -106,9 +127,14 @@ _LIMIT = _SharedLimit()
 
 @contextmanager
 def blas_threads(limit: int) -> Iterator[None]:
-    """Context in which linear algebra uses at most so many threads."""
+    """Context in which linear algebra uses at most so many threads, and no more than before."""
+    own = [(library, library.num_threads) for library in _blas() if _limits_one_thread(library)]
+    for library, found in own:
+        library.set_num_threads(min(found, limit))
     _LIMIT.add(limit)
     try:
         yield
     finally:
         _LIMIT.remove(limit)
+        for library, found in own:
+            library.set_num_threads(found)

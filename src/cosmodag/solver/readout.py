@@ -1,6 +1,7 @@
 """Reading out what was learnt, for all learners: strengths of arcs, order, networks."""
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -12,6 +13,7 @@ from scipy import sparse
 from cosmodag.dags import DENSE_LIMIT
 from cosmodag.mechanism import Linear
 from cosmodag.solver.problems import Problem, Solution
+from cosmodag.solver.recipe import Recipe
 from cosmodag.structure import Parameters, Priority, Settings
 
 __all__ = ["ReadOut", "read_out", "strong_arcs"]
@@ -59,11 +61,21 @@ def read_out(solution: Solution, problem: Problem, threshold: float, device: jax
     with jax.default_device(device), _precision_of(parameters):
         if d > DENSE_LIMIT and recipe.mechanism == Linear() and recipe.structure == Priority():
             return ReadOut(strong_arcs(parameters, settings, threshold, support), order, None)
-        weights = recipe.structure.orient(parameters, settings, support)
-        functions = parameters["functions"]
-        strengths = recipe.mechanism.strength(weights, functions)
-        layer = recipe.mechanism.first_layer(weights, functions)
+        strengths, layer = _strengths_and_layer(recipe, parameters, settings, support)
         return ReadOut(np.asarray(strengths), order, np.asarray(layer))
+
+
+@partial(jax.jit, static_argnums=0)
+def _strengths_and_layer(
+    recipe: Recipe, parameters: Parameters, settings: Settings, support: Any
+) -> tuple[jax.Array, jax.Array]:
+    # One program: run one by one, its dozen operations would each be compiled for every new d.
+    weights = recipe.structure.orient(parameters, settings, support)
+    functions = parameters["functions"]
+    return (
+        recipe.mechanism.strength(weights, functions),
+        recipe.mechanism.first_layer(weights, functions),
+    )
 
 
 def _precision_of(parameters: Parameters) -> AbstractContextManager[Any]:

@@ -12,10 +12,10 @@ from cosmodag.dags import order_of
 from cosmodag.orientation import smooth_orientation_rows
 from cosmodag.structure.base import Parameters, Settings, keep_gaps, names_of, spread
 
-__all__ = ["Priority", "PrioritySettings"]
+__all__ = ["BOUND_SHIFTS", "Priority", "PrioritySettings"]
 
-# A variable bound to come after another exceeds it by so many shifts: S is then as good as one.
-_BOUND_SHIFTS = 3.0
+BOUND_SHIFTS = 3.0
+"""A variable bound to come after another exceeds it by so many shifts: S is then as good as one."""
 
 
 class PrioritySettings(TypedDict):
@@ -59,7 +59,7 @@ class Priority:
 
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
         """Keep the priorities of bound variables a few shifts apart for each step of the chain."""
-        apart = gaps * (_BOUND_SHIFTS * settings["shift"])
+        apart = gaps * (BOUND_SHIFTS * settings["shift"])
         return {**parameters, "order": keep_gaps(parameters["order"], apart)}
 
     def order_of(self, parameters: Parameters) -> NDArray[np.intp]:

@@ -16,6 +16,7 @@ from solver_problems import (
     run_rounds,
 )
 
+from cosmodag.knowledge.bounds import longest_chains
 from cosmodag.mechanism import MLP, Linear, MaskedMLP
 from cosmodag.objective import AnnealedObjective, log_squared_error
 from cosmodag.solver.kernels import cpu
@@ -72,7 +73,6 @@ def test_other_problems_go_to_the_reference_loop(name):
     square = np.zeros((10, 10))
     for problem in (
         Problem(table, SETTINGS, 0, required=square),
-        Problem(table, SETTINGS, 0, gaps=square - np.inf),
         Problem(table.astype(np.float64), SETTINGS, 0),
     ):
         assert chosen(recipe, problem) is REFERENCE
@@ -94,22 +94,30 @@ def lanes(*given: str, counted_columns: int = 10, n: int = 150, d: int = 10) -> 
             # Weights, and a fifth of the entries set by intervention.
             "counted": random.random((n, counted_columns))
             * (random.random((n, counted_columns)) < 0.8),
+            # Three tiers, and variables in none.
+            "gaps": longest_chains(in_tiers(random.integers(0, 4, d))),
         }
         kept = {name: arrays[name] for name in given}
         problems.append(Problem(tables[seed % 2], settings, seed, **kept))
     return problems
 
 
-def complete(problem: Problem) -> Problem:
+def in_tiers(tiers: np.ndarray) -> np.ndarray:
+    """What comes before what, where the variables of the last tier are free."""
+    return (tiers[:, None] < tiers) & (tiers < tiers.max())
+
+
+def with_all_features(problem: Problem) -> Problem:
     """The same problem, all said: one program of the reference loop for all of them."""
     n, d = problem.data.shape
     support = np.ones((d, d)) if problem.support is None else problem.support
     counted = np.ones((n, d)) if problem.counted is None else problem.counted
     counted = np.broadcast_to(counted, (n, d)).copy()
-    return replace(problem, support=support, counted=counted)
+    gaps = np.full((d, d), -np.inf) if problem.gaps is None else problem.gaps
+    return replace(problem, support=support, counted=counted, gaps=gaps)
 
 
-FEATURES = [(), ("support",), ("counted",), ("support", "counted")]
+FEATURES = [(), ("support",), ("counted",), ("gaps",), ("support", "counted", "gaps")]
 
 
 @both_kernels
@@ -123,7 +131,9 @@ def test_steps_are_those_of_the_reference_loop(name, given, columns):
     batch = make_batch(problems, recipe)
     assert batch.backend.name == name
     ours = run_rounds(batch.backend, batch, 0, 34)
-    theirs = run_rounds(REFERENCE, make_batch([complete(p) for p in problems], recipe), 0, 34)
+    theirs = run_rounds(
+        REFERENCE, make_batch([with_all_features(p) for p in problems], recipe), 0, 34
+    )
     assert ours.step.tolist() == [102] * 3
     assert_close_after_100_steps(ours, theirs)
 

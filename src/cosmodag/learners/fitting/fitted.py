@@ -11,6 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from cosmodag.equivalence import compelled, essential_graph
 from cosmodag.errors import DataError
 from cosmodag.io.frames import as_table
+from cosmodag.knowledge import Bounds, Knowledge, bounds_of
+from cosmodag.learners.fitting.interventions import take_column, targets_of
+from cosmodag.learners.fitting.known import NOTHING, Known
 from cosmodag.learners.fitting.matrices import column
 from cosmodag.learners.fitting.preparation import Preparation
 
@@ -30,9 +33,11 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
     adjacency_: Any
     n_features_in_: int
+    knowledge_: Knowledge | None
     residuals_: NDArray[np.float32]
     _order: NDArray[np.intp]
     _preparation: Preparation
+    _told: Known = NOTHING
 
     _extra_arrays: tuple[str, ...] = ()
     _extra_facts: tuple[str, ...] = ()
@@ -44,7 +49,9 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
     def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
         """One column of :meth:`_fitted`."""
-        fitted: NDArray[Any] = data @ column(self.adjacency_, v)
+        weights = column(self.adjacency_, v)
+        parents = np.flatnonzero(weights)
+        fitted: NDArray[Any] = data[:, parents] @ weights[parents]
         return fitted
 
     def _remember_names(self, X: Any, names: list[str]) -> None:
@@ -82,23 +89,52 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
     @property
     def edges_(self) -> sparse.coo_array:
-        """The learnt graph as a sparse matrix: ``row`` → ``col`` with weight ``data``."""
+        """The learnt graph as a sparse matrix: ``row`` → ``col`` with weight ``data``.
+
+        An arc that knowledge requires is there even if its weight is zero.
+        """
         check_is_fitted(self, "adjacency_")
-        return sparse.coo_array(self.adjacency_)
+        required = self._told.required
+        if required is None or sparse.issparse(self.adjacency_):
+            return sparse.coo_array(self.adjacency_)
+        tails, heads = np.nonzero(required | (self.adjacency_ != 0))
+        places, shape = (tails, heads), self.adjacency_.shape
+        return sparse.coo_array((self.adjacency_[places], places), shape=shape)
+
+    @property
+    def _arcs(self) -> sparse.csr_array:
+        """Which arcs there are, whatever their weights."""
+        edges = self.edges_
+        ones = np.ones(edges.nnz, bool)
+        return sparse.csr_array((ones, (edges.row, edges.col)), shape=edges.shape)
 
     @property
     def arrow_basis_(self) -> list[str]:
         """What the direction of each arc of ``edges_`` rests on, in the same order.
 
         ``"compelled"``: every graph with the same conditional independences has the arrow.
-        Otherwise those would allow the reverse, and it rests on what was assumed of the noise:
-        ``"equal variances"`` or ``"non-Gaussianity"``; or on nothing in the data, and is a
-        ``"free choice"``.
+        ``"knowledge"``: they would allow the reverse, but knowledge excludes it.
+        ``"interventions"``: one end of it was set in some rows and the other was not, which shows
+        in which direction influence passes, if interventions are perfect.
+        Otherwise it rests on what was assumed of the noise: ``"equal variances"`` or
+        ``"non-Gaussianity"``; or on nothing in the data, and is a ``"free choice"``.
         """
         edges, d = self.edges_, self.n_features_in_
-        certain = sparse.coo_array(compelled(sparse.csr_array(self.adjacency_)))
-        flags = np.isin(edges.row * d + edges.col, certain.row * d + certain.col)
-        return ["compelled" if flag else self._direction_basis for flag in flags.tolist()]
+        certain = sparse.coo_array(compelled(self._arcs))
+        bases = np.full(edges.nnz, self._direction_basis, object)
+        sets = getattr(self, "target_sets_", None)
+        if sets is not None:
+            bases[(sets[:, edges.row] != sets[:, edges.col]).any(axis=0)] = "interventions"
+        bounds = self._bounds()
+        if bounds is not None:
+            bases[bounds.directs(edges.row, edges.col)] = "knowledge"
+        bases[np.isin(edges.row * d + edges.col, certain.row * d + certain.col)] = "compelled"
+        return list(bases.tolist())
+
+    def _bounds(self) -> Bounds | None:
+        """Bounds that knowledge sets on the columns that the learner was fitted on."""
+        names = [f"x{place}" for place in range(self.n_features_in_)]
+        return bounds_of(self.knowledge_, list(getattr(self, "feature_names_in_", names)))
 
     @property
     def _direction_basis(self) -> str:
@@ -122,23 +158,30 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         fitted = self._fitted(self._prepared(X))
         return self._preparation.undo(fitted)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
         """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
 
         Error variances are those of the training data; constant columns are left out, and a table
-        of nothing else has a score of zero. Greater is better, so that scikit-learn's searches can
-        use it.
+        of nothing else has a score of zero. So are values that were set, where `interventions` says
+        so as for ``fit``. Greater is better, so that scikit-learn's searches can use it.
         """
+        X, entries = take_column(X, interventions)
+        likelihoods = self._log_likelihoods(X)
+        targets = targets_of(entries, [str(name) for name in self.names_], len(likelihoods))
+        if targets is not None:
+            likelihoods = likelihoods[~targets[:, ~self._preparation.constant]]
+        return float(np.mean(likelihoods)) if likelihoods.size else 0.0
+
+    def _log_likelihoods(self, X: Any) -> NDArray[np.float64]:
+        """Gaussian log-likelihood of every entry of the columns that are not constant."""
         data = self._prepared(X)
         varying = ~self._preparation.constant
-        if not varying.any():
-            return 0.0
         squares = (data - self._fitted(data))[:, varying] ** 2
         variances = self.noise_variances_[varying] / self._preparation.scales[varying] ** 2
         # A column that others give exactly, a copy say, has no error; single precision has.
         variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
-        return float(np.mean(likelihood - np.log(self._preparation.scales[varying])))
+        return np.asarray(likelihood - np.log(self._preparation.scales[varying]))
 
     def sample(self, n: int, random_state: int | None = None) -> NDArray[np.float64]:
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
@@ -150,14 +193,23 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         random = np.random.default_rng(random_state)
         d = self.n_features_in_
         if hasattr(self, "residuals_"):
-            rows = random.integers(len(self.residuals_), size=(n, d))
-            values = self.residuals_[rows, np.arange(d)].astype(np.float64)
+            values = self._drawn_residuals(n, random)
         else:
             deviations = np.sqrt(self.noise_variances_) / self._preparation.scales
             values = random.normal(size=(n, d)) * deviations
         for v in self._order:
             values[:, v] += self._fitted_column(values, v)
         return self._preparation.undo(values)
+
+    def _drawn_residuals(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
+        """Draw noise of each variable from rows in which it followed its own equation."""
+        d, targets = self.n_features_in_, self._told.targets
+        if targets is None:
+            rows = random.integers(len(self.residuals_), size=(n, d))
+        else:
+            own = (np.flatnonzero(~column) for column in targets.T)
+            rows = np.stack([random.choice(places, size=n) for places in own], axis=1)
+        return self.residuals_[rows, np.arange(d)].astype(np.float64)
 
     def equivalence_class(self) -> Any:
         """Essential graph of ``adjacency_``: arrows no reordering could reverse, and the others.
@@ -166,7 +218,8 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         has; true at [u, v] and [v, u] is one whose direction rests on the model, not on them.
         """
         check_is_fitted(self, "adjacency_")
-        return essential_graph(self.adjacency_)
+        found: Any = essential_graph(self._arcs)
+        return found if sparse.issparse(self.adjacency_) else found.toarray()
 
     def save(self, path: "str | os.PathLike[str]", *, residuals: bool = False) -> None:
         """Write the fitted model to one file; ``cosmodag.load`` reads it again.
@@ -183,6 +236,43 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self, "adjacency_")
         save(self, path, residuals=residuals)
+
+    def report(
+        self, path: "str | os.PathLike[str]", *, data: Any = None, bootstrap: Any = None
+    ) -> None:
+        """Write a page to look at: one HTML file that needs nothing else, see ``docs/report.md``.
+
+        The graph, drawn, and beside it arcs, weights, training, the diagnosis of the data, what was
+        chosen and why, and how to make it again. No row of the data is in it.
+
+        Parameters
+        ----------
+        path : path
+            The file to make or replace.
+        data : table, optional
+            The training data, for the diagnosis and standard errors. A model that was just fitted
+            has it still; one that was loaded has not.
+        bootstrap : object, optional
+            With ``arc_probabilities``, a (d, d) array, and ``n``, the number of resamples.
+        """
+        from cosmodag.report import Evidence, write_report
+
+        check_is_fitted(self, "adjacency_")
+        write_report(path, self, Evidence.of(self, data, bootstrap))
+
+    def _repr_html_(self) -> str:
+        """Draw the graph for a notebook; before the fit, what scikit-learn shows."""
+        from sklearn.utils import estimator_html_repr
+
+        from cosmodag.report.drawings.thumbnail import thumbnail
+
+        if not hasattr(self, "adjacency_"):
+            return str(estimator_html_repr(self))
+        return thumbnail(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        # scikit-learn's own would come before _repr_html_.
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def _prepared(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training data's columns and prepare it alike."""
@@ -201,6 +291,18 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
                         "give the columns in the same order."
                     )
         return self._preparation.apply(table.X).astype(np.float64)
+
+    def _training_data(self) -> NDArray[np.float64]:
+        """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
+        if not hasattr(self, "residuals_"):
+            raise DataError(
+                "The model was saved without the residuals of its training data, which this needs: "
+                "save it with residuals=True, or fit again."
+            )
+        values = self.residuals_.astype(np.float64)
+        for v in self._order:
+            values[:, v] += self._fitted_column(values, v)
+        return values
 
     def _check_columns(self, columns: int) -> None:
         if columns != self.n_features_in_:

@@ -6,7 +6,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["as_arrays", "column", "count_arcs", "from_arrays", "isolated"]
+from cosmodag.dags import above
+
+__all__ = ["as_arrays", "chosen_arcs", "column", "count_arcs", "from_arrays", "isolated"]
+
+
+def chosen_arcs(weights: Any, threshold: float, required: NDArray[np.bool_] | None) -> Any:
+    """Keep the arcs above a threshold, and those that are required whatever their weight.
+
+    In a sparse matrix a required arc of weight zero is stored as such; a dense one cannot tell it
+    from none.
+    """
+    strong = above(weights, threshold)
+    if required is None:
+        return strong
+    if not sparse.issparse(weights):
+        return np.where(required, weights, strong)
+    tails, heads = np.nonzero(required)
+    values = np.asarray(sparse.csr_array(weights)[tails, heads]).ravel()
+    others = sparse.coo_array(strong)
+    new = ~required[others.row, others.col]
+    places = (np.append(others.row[new], tails), np.append(others.col[new], heads))
+    return sparse.csr_array((np.append(others.data[new], values), places), shape=weights.shape)
 
 
 def isolated(weights: Any, constant: NDArray[np.bool_]) -> Any:

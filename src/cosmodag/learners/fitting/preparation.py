@@ -43,7 +43,9 @@ class Preparation:
     constant: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, X: NDArray[Any], scale: str) -> "Preparation":
+    def of(
+        cls, X: NDArray[Any], scale: str, rows: NDArray[np.bool_] | None = None
+    ) -> "Preparation":
         """Choose the map for a table.
 
         Parameters
@@ -51,6 +53,10 @@ class Preparation:
         X : (n, d) array
         scale : {"center", "standardize", "none"}
             Subtract the mean; also divide by the standard deviation; or leave columns alone.
+        rows : (n,) bool, optional
+            Rows to take means and deviations from, by default all. With interventions they are
+            those in which nothing was set: about these means linear equations without a constant
+            hold in all rows.
         """
         constant = np.ptp(X, axis=0) == 0
         d = X.shape[1]
@@ -58,6 +64,7 @@ class Preparation:
             return cls(np.zeros(d), np.ones(d), 1.0, constant)
         # Divided on the way, since a sum of huge numbers may overflow where their mean does not; by
         # a power of two, which changes no digit.
+        X = X if rows is None else X[rows]
         largest = float(2.0 ** np.frexp(np.max(np.abs(X), initial=0.0))[1])
         means = np.asarray(np.mean(X / largest, axis=0, dtype=np.float64) * largest)
         deviations = np.std(X / largest, axis=0, dtype=np.float64) * largest

@@ -2,16 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.knowledge import Bounds
 from cosmodag.learners.fitting.checks import seeds_from
 from cosmodag.learners.fitting.refined import Refined
 from cosmodag.refinement.entropy.measure import non_gaussianity
 from cosmodag.refinement.entropy.search import search_non_gaussian
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.polish import POLISHED_UP_TO, polish
+from cosmodag.refinement.refine import RANDOM_UP_TO
+from cosmodag.refinement.refine import Refined as FinishedOrder
 from cosmodag.refinement.refine import refine_linear as refine_orders
+from cosmodag.refinement.scores import default_penalty
+from cosmodag.refinement.starts import respecting
 from cosmodag.solver.plan import device_named
 
 if TYPE_CHECKING:
@@ -23,6 +31,8 @@ __all__ = ["refine", "refine_linear"]
 
 # Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
 _ENTROPY_LIMIT = 300
+# Random orders from which a search within bounds starts too.
+_DRAWN = 4
 
 
 def refine_linear(
@@ -42,17 +52,29 @@ def refine_linear(
     random = np.random.default_rng(seed)
     if noise == "non-gaussian" and method == "order":
         reason = "Noise that is not Gaussian was asked for."
-        return _by_entropy(given.X, orders, random, watch, reason)
-    found = refine_orders(
-        given.X,
-        orders,
+        return _by_entropy(given, orders, random, watch, reason)
+    known = given.known
+    data = given.X if known.is_nothing else known.moments(given.X)
+    if known.bounds is not None and method == "order":
+        orders = {**orders, **_drawn_orders(given.X.shape[1], random)}
+    finish = partial(
+        refine_orders,
+        data,
         method=method,
-        score="gaussian" if noise == "non-gaussian" else noise,
+        support=known.support,
+        required=known.required,
+        before=None if known.bounds is None else known.bounds.beyond_support,
         random=random,
         scale_free=scale_free,
         should_stop=lambda: watch.stop is not None,
         device=device_named(getattr(model, "device", "auto")),
     )
+    if known.targets is not None and noise == "auto" and method == "order":
+        # Experiments tell directions whatever the noise: what is assumed of it comes after them.
+        orders = {**orders, "experiments": finish(orders, score="gaussian").order}
+    found = finish(orders, score="gaussian" if noise == "non-gaussian" else noise)
+    if known.bounds is not None and isinstance(data, Moments):
+        found = _bound(found, known.bounds, data)
     result = Refined(
         found.order,
         found.weights,
@@ -64,29 +86,70 @@ def refine_linear(
     is_open = noise == "auto" and method == "order" and found.score == "gaussian"
     if not is_open or result.stopped or len(found.order) > _ENTROPY_LIMIT:
         return result
+    # Where a variable was set, what is left of it is no noise.
+    rows = slice(None) if known.targets is None else known.untouched
+    if rows is None:
+        return result
     # Variables without arcs have no direction to tell, whatever their distribution.
     pattern = abs(found.weights)
     joined = (pattern.sum(axis=0) + pattern.sum(axis=1)) > 0
     if not joined.any():
         return result
-    verdict = non_gaussianity((given.X - given.X @ found.weights)[:, joined])
+    verdict = non_gaussianity((given.X - given.X @ found.weights)[rows][:, joined])
     if not verdict.is_non_gaussian:
         return result
     starts = {**orders, "gaussian search": found.order}
-    by_entropy = _by_entropy(given.X, starts, random, watch, verdict.explanation)
+    by_entropy = _by_entropy(given, starts, random, watch, verdict.explanation)
     return replace(by_entropy, report=[*result.report, *by_entropy.report])
 
 
+def _drawn_orders(d: int, random: np.random.Generator) -> dict[str, NDArray[np.intp]]:
+    """Further starts, which a search among fewer orders can afford."""
+    count = _DRAWN if d <= RANDOM_UP_TO else 0
+    return {f"drawn {place + 1}": random.permutation(d) for place in range(count)}
+
+
+def _bound(found: FinishedOrder, bounds: Bounds, moments: Moments) -> FinishedOrder:
+    """Finish a graph within bounds.
+
+    Where the order is bound, a search cannot move variables out of the way of growing and
+    shrinking, which then needs a second look; and the order of a search that obeyed the support
+    alone is brought into line, which changes no arc.
+    """
+    graph = found.graph
+    if moments.variables <= POLISHED_UP_TO:
+        penalty = default_penalty(float(moments.rows.max()), moments.variables)
+        graph = polish(
+            moments,
+            found.order,
+            graph,
+            score=found.score,
+            penalty=penalty,
+            support=bounds.support,
+            required=bounds.required,
+        )
+    order = respecting(found.order, bounds.before | graph.adjacency().toarray())
+    return replace(found, order=order, graph=graph)
+
+
 def _by_entropy(
-    X: NDArray[np.float64],
+    given: "Prepared",
     orders: Mapping[str, NDArray[np.intp]],
     random: np.random.Generator,
     watch: "Watch",
     reason: str,
 ) -> Refined:
     """Search with the entropy of residuals as the score."""
+    known = given.known
     found = search_non_gaussian(
-        X, orders, random=random, should_stop=lambda: watch.stop is not None
+        given.X,
+        orders,
+        random=random,
+        support=known.support,
+        required=known.required,
+        before=known.before,
+        counted=known.counted,
+        should_stop=lambda: watch.stop is not None,
     )
     report = [
         {
@@ -110,6 +173,8 @@ def refine(
     *,
     method: str = "order",
     noise: str = "auto",
+    knowledge: Any = None,
+    interventions: Any = None,
     random_state: Any = None,
     max_time: float | None = None,
 ) -> "StructureLearner":
@@ -125,6 +190,11 @@ def refine(
         Keep the order and choose arcs, or search for a better order near it and elsewhere.
     noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
         What is assumed of the noise; see :class:`cosmodag.Cosmo`.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph, by default what the model was given; an order that is against
+        it is brought into line.
+    interventions : optional
+        What was set in each row, as for ``fit``.
     random_state : int, Generator, RandomState or None
     max_time : float, optional
         Seconds after which the search stops with the result so far.
@@ -145,5 +215,10 @@ def refine(
     from cosmodag.learners.order_search import OrderSearch
 
     order = model.causal_order_ if hasattr(model, "causal_order_") else list(model)
-    learner = OrderSearch(noise=noise, random_state=random_state, max_time=max_time)
-    return learner.fit_from(X, order, method)
+    learner = OrderSearch(
+        noise=noise,
+        knowledge=getattr(model, "knowledge_", None) if knowledge is None else knowledge,
+        random_state=random_state,
+        max_time=max_time,
+    )
+    return learner.fit_from(X, order, method, interventions=interventions)

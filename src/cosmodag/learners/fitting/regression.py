@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,13 @@ VANISHED = 1e-9
 
 
 def regress_on_predecessors(
-    data: NDArray[Any], order: NDArray[np.intp], criterion: str = "bic"
+    data: NDArray[Any],
+    order: NDArray[np.intp],
+    criterion: str = "bic",
+    *,
+    support: NDArray[np.bool_] | None = None,
+    required: NDArray[np.bool_] | None = None,
+    counted: NDArray[Any] | None = None,
 ) -> NDArray[np.float64]:
     r"""Regress each variable on all variables before it in an order, and keep the useful ones.
 
@@ -53,6 +59,10 @@ def regress_on_predecessors(
         The variables, causes first.
     criterion : {"bic", "aic", "none"}
         How to choose; ``"none"`` keeps least squares on all predecessors.
+    support, required : (d, d) bool, optional
+        Arcs that may exist, and arcs that are always in; these agree with the order.
+    counted : (n, d), optional
+        How much row i counts in the regression of v, at [i, v].
 
     Returns
     -------
@@ -75,27 +85,75 @@ def regress_on_predecessors(
 
     if criterion not in CRITERIA:
         raise DataError(f"criterion is {criterion!r}: it must be one of {CRITERIA}.")
-    n, d = data.shape
+    d = data.shape[1]
     order = order[np.ptp(data, axis=0)[order] > 0]
-    ordered = data[:, order].astype(np.float64)
-    sizes = np.sqrt(np.mean(ordered**2, axis=0))
-    ordered /= sizes
-    products = ordered.T @ ordered / n
-    coefficients = np.zeros(products.shape)
+    products = _Products.of(data, order, counted)
+    weights = np.zeros((d, d))
     with warnings.catch_warnings():
         # What it warns of is that a redundant regressor was left out, and that is meant.
         warnings.simplefilter("ignore", ConvergenceWarning)
         for k in range(1, len(order)):
-            coefficients[:k, k] = _regress(products[:k, :k], products[:k, k], n, criterion)
-    weights = np.zeros((d, d))
-    weights[np.ix_(order, order)] = coefficients * sizes / sizes[:, None]
+            v, earlier = order[k], np.arange(k)
+            if support is not None:
+                earlier = earlier[support[order[:k], v]]
+            gram, target, n = products.of_equation(k, earlier)
+            forced = None if required is None else required[order[earlier], v]
+            coefficients = _regress(gram, target, n, criterion, forced)
+            sizes = products.sizes
+            weights[order[earlier], v] = coefficients * sizes[k] / sizes[earlier]
     return weights
 
 
+class _Products(NamedTuple):
+    """Mean products of the ordered columns, all divided by their sizes, for each set of rows."""
+
+    sizes: NDArray[np.float64]
+    matrices: NDArray[np.float64]
+    group: NDArray[np.intp]
+    rows: NDArray[np.float64]
+    some: bool
+
+    @classmethod
+    def of(
+        cls, data: NDArray[Any], order: NDArray[np.intp], counted: NDArray[Any] | None
+    ) -> "_Products":
+        ordered = data[:, order].astype(np.float64)
+        sizes = np.sqrt(np.mean(ordered**2, axis=0))
+        ordered /= sizes
+        if counted is None:
+            every = ordered.T @ ordered / len(ordered)
+            return cls(
+                sizes, every[None], np.zeros(len(order), np.intp), np.array([len(ordered)]), False
+            )
+        distinct, group = np.unique(counted[:, order], axis=1, return_inverse=True)
+        rows = distinct.sum(axis=0)
+        matrices = [(ordered * c[:, None]).T @ ordered / c.sum() for c in distinct.T]
+        return cls(sizes, np.stack(matrices), group.ravel(), rows, True)
+
+    def of_equation(
+        self, k: int, earlier: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+        """Products among the regressors and with variable k, which has unit size; rows."""
+        products, n = self.matrices[self.group[k]], int(self.rows[self.group[k]])
+        gram, target = products[np.ix_(earlier, earlier)], products[earlier, k]
+        # Over all rows it has unit size; over some of them, all columns are divided by its size.
+        own = products[k, k] if self.some and products[k, k] > 0 else 1.0
+        return gram / own, target / own, n
+
+
 def _regress(
-    gram: NDArray[np.float64], target: NDArray[np.float64], n: int, criterion: str
+    gram: NDArray[np.float64],
+    target: NDArray[np.float64],
+    n: int,
+    criterion: str,
+    forced: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
-    """Regress a variable of unit size, given the mean products among regressors and with it."""
+    """Regress a variable of unit size, given the mean products among regressors and with it.
+
+    Where the choice leaves out a regressor that is forced in, least squares on all that are left.
+    """
+    if not len(target):
+        return np.zeros(0)
     least_squares: NDArray[np.float64] = linalg.lstsq(
         gram, target, cond=NEGLIGIBLE, lapack_driver="gelsy"
     )[0]
@@ -110,6 +168,11 @@ def _regress(
     chosen = path[:, np.argmin(_criterion(path, gram, target, n, penalty, noise))]
     coefficients = np.zeros_like(least_squares)
     coefficients[used] = chosen * factors
+    if forced is not None and not coefficients[forced].all():
+        kept = np.flatnonzero(forced | (coefficients != 0))
+        coefficients[kept] = linalg.lstsq(gram[np.ix_(kept, kept)], target[kept], cond=NEGLIGIBLE)[
+            0
+        ]
     return coefficients
 
 

@@ -1,11 +1,14 @@
 """Learners that anneal: what linear and non-linear COSMO share."""
 
+import os
 from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
+from cosmodag.learners.base import Learnt, Prepared
 from cosmodag.learners.fitting.checks import check_choice, check_count, check_number
 from cosmodag.learners.optimised.trained import Setting, TrainedLearner
 from cosmodag.mechanism import Mechanism
@@ -14,8 +17,10 @@ from cosmodag.orientation import log_acyclicity_bound, temperature_for
 from cosmodag.solver.methods.one_problem import OneProblem
 from cosmodag.solver.problems import Problem, Solution
 from cosmodag.solver.recipe import Recipe
+from cosmodag.solver.training.checkpoint import Checkpoint
 from cosmodag.solver.training.passes import Passes
 from cosmodag.solver.training.schedules import CosineAnnealing
+from cosmodag.solver.watch import Watch
 from cosmodag.structure import Priority
 
 __all__ = ["AnnealedLearner"]
@@ -37,6 +42,9 @@ class AnnealedLearner(TrainedLearner):
     batch_size: int
     restarts: int
     device: str
+    checkpoint: str | os.PathLike[str] | None
+
+    _kept: Checkpoint | None = None
 
     @abstractmethod
     def _mechanism(self) -> Mechanism:
@@ -54,12 +62,24 @@ class AnnealedLearner(TrainedLearner):
         if self.epochs != "auto":
             check_count("epochs", self.epochs)
 
+    def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+        self._kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
+        return super()._learn(given, watch)
+
+    def _settle(self, data: NDArray[np.float32]) -> None:
+        super()._settle(data)
+        # A fit that was stopped, be it after training, goes on from what is left of it.
+        if self._kept is not None and self.stopped_ is None:
+            self._kept.clear()
+        self._kept = None
+
     def solver_for(self, n: int, d: int) -> OneProblem:
         """One problem, the temperature annealed as it is solved."""
         objective = AnnealedObjective(LOSSES[self.loss])
-        return OneProblem(
-            Recipe(Priority(), self._mechanism(), objective, CosineAnnealing(), self.batch_size)
+        recipe = Recipe(
+            Priority(), self._mechanism(), objective, CosineAnnealing(), self.batch_size
         )
+        return OneProblem(recipe, self._kept)
 
     def settings_for(self, d: int) -> dict[str, float]:
         """Every hyper-parameter as a number, for d variables."""

@@ -48,6 +48,7 @@ def refit(
     adjacency: NDArray[np.bool_],
     order: NDArray[np.intp],
     watch: Watch,
+    counted: NDArray[Any] | None = None,
 ) -> Networks:
     """Train networks on, without penalties, each reading its parents in a DAG and nothing else.
 
@@ -76,7 +77,7 @@ def refit(
         "beta1": 0.9,
         "beta2": 0.999,
     }
-    problem = Problem(data, settings, 0, support=adjacency, start=start)
+    problem = Problem(data, settings, 0, support=adjacency, counted=counted, start=start)
     recipe = Recipe(Priority(), mechanism, AnnealedObjective(), CosineAnnealing(), _BATCH)
     watch.begin(rounds, "refitting")
     (solved,) = solve_many(OneProblem(recipe), [problem], device="cpu", watch=watch)

@@ -74,7 +74,8 @@ class NetworkLearner(TrainedLearner):
     def _settle(self, data: NDArray[np.float32]) -> None:
         """Give each pruned network the output bias that is best for it on the training data."""
         self.prepared_means_ = data.mean(axis=0, dtype=np.float64)
-        shift = (data - self._fitted(data)).mean(axis=0)
+        counted = self._told.counted
+        shift = np.average(data - self._fitted(data), axis=0, weights=counted).astype(np.float32)
         shift[self._preparation.constant] = 0
         self.output_biases_ = self.output_biases_ + shift
         super()._settle(data)
@@ -110,10 +111,15 @@ class NetworkLearner(TrainedLearner):
         """Ask of each network which inputs it needs, and fit the networks on those anew."""
         watch.begin(self.n_features_in_, f"{type(self).__name__}: pruning")
         (seed,) = seeds_from(self.random_state, 1)
+        known = given.known
         pruned = prune_networks(
             given.X,
             self._arc_strengths("norm"),
             self._order,
+            support=known.support,
+            required=known.required,
+            before=known.before,
+            counted=known.counted,
             random=seed,
             should_stop=lambda: watch.stop is not None,
             on_progress=lambda done, total: watch.advance(1),
@@ -122,7 +128,7 @@ class NetworkLearner(TrainedLearner):
         if pruned.finished:
             mechanism = MLP(tuple(self.hidden), self.activation)
             order, arcs = pruned.order, pruned.adjacency
-            networks = refit(networks, mechanism, given.data, arcs, order, watch)
+            networks = refit(networks, mechanism, given.data, arcs, order, watch, known.counted)
         self._keep(*networks)
         strengths = self._arc_strengths(self.arc_strength)
         places = np.nonzero(pruned.adjacency)
@@ -217,18 +223,6 @@ class NetworkLearner(TrainedLearner):
         if name in names:
             return names.index(name)
         raise DataError(f"There is no column {name!r}: the columns are {_listed(names)}.")
-
-    def _training_data(self) -> NDArray[np.float64]:
-        """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
-        if not hasattr(self, "residuals_"):
-            raise DataError(
-                "The model was saved without the residuals of its training data, which this needs: "
-                "save it with residuals=True, or fit again."
-            )
-        values = self.residuals_.astype(np.float64)
-        for v in self._order:
-            values[:, v] += self._fitted_column(values, v)
-        return values
 
     def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
         weights = np.where(self.adjacency_[..., None] != 0, self.first_weights_, 0)

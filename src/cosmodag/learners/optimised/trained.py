@@ -11,6 +11,7 @@ from cosmodag.errors import ConvergenceWarning, DivergenceError, InterruptedWarn
 from cosmodag.io.frames import as_table
 from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
 from cosmodag.learners.fitting.checks import check_number, seeds_from
+from cosmodag.learners.fitting.known import NOTHING, Known
 from cosmodag.solver.cost import Cost, estimate
 from cosmodag.solver.many import Solved, solve_many
 from cosmodag.solver.plan import Solver
@@ -86,14 +87,26 @@ class TrainedLearner(StructureLearner):
         same = {name: settings[other] for name, other in self._same_as.items() if other in settings}
         return same | {name: value for name, value in settings.items() if value is not None}
 
-    def problems_for(self, data: NDArray[np.floating[Any]]) -> list[Problem]:
-        """Say what is to be solved, from prepared data: one problem per start."""
+    def problems_for(
+        self, data: NDArray[np.floating[Any]], known: Known = NOTHING
+    ) -> list[Problem]:
+        """Say what is to be solved, from prepared data: one problem per start.
+
+        What is known bounds every problem, and what was set does not count.
+        """
         n, d = data.shape
         numbers = self._completed({**self.settings_for(d), **self._constants(n, d)})
         needs = self.solver_for(n, d).needs
         settings = {name: value for name, value in numbers.items() if name in needs}
         data = data.astype(self._precision, copy=False)
-        return [Problem(data, settings, s) for s in seeds_from(self.random_state, self._starts)]
+        told: dict[str, Any] = {
+            "support": known.support,
+            "required": known.required,
+            "gaps": known.gaps,
+            "counted": known.counted,
+        }
+        seeds = seeds_from(self.random_state, self._starts)
+        return [Problem(data, settings, seed, **told) for seed in seeds]
 
     def estimate(self, X: Any) -> Cost:
         """Say what fitting a table would cost: memory, and time from a few timed rounds.
@@ -104,15 +117,22 @@ class TrainedLearner(StructureLearner):
             When the fit would need more memory than there is; nothing is allocated then.
         """
         self._check_settings()
-        problems = self.problems_for(self._prepare(as_table(X).X).data)
+        table = as_table(X)
+        given = self._prepare(table.X, self._known(table.names))
+        problems = self.problems_for(given.data, given.known)
         return estimate(self.solver_for(*problems[0].data.shape), problems, self._device)
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         n, d = given.data.shape
-        problems = self.problems_for(given.data)
+        problems = self.problems_for(given.data, given.known)
         watch.begin(self._length(n, d) * len(problems))
         solver = self.solver_for(n, d)
         solved = list(solve_many(solver, problems, device=self._device, watch=watch))
+        return self._learnt(solved, problems)
+
+    def _learnt(self, solved: list[Solved], problems: list[Problem]) -> Learnt:
+        """Read out the best of the starts."""
+        d = problems[0].data.shape[1]
         best = self._best(solved, problems)
         self._warn_of_limits(best.solution)
         found = read_out(best.solution, problems[best.place], self._raw_cut, best.plan.device)
@@ -177,10 +197,16 @@ class TrainedLearner(StructureLearner):
 
 def _loss(one: Solved, problems: list[Problem]) -> float:
     """Objective of a solution on all rows of its problem, at the settings with which it ended."""
-    problem = problems[one.place]
-    return float(
-        one.solution.recipe.full_loss(one.solution.parameters, problem.data, problem.settings)
+    problem, solution = problems[one.place], one.solution
+    loss = solution.recipe.full_loss(
+        solution.parameters,
+        problem.data,
+        problem.settings,
+        problem.counted,
+        1.0 if problem.support is None else problem.support,
+        1.0 if problem.required is None else 1.0 - problem.required,
     )
+    return float(loss)
 
 
 def _other_orders(solved: list[Solved], best: Solved) -> dict[str, NDArray[np.intp]]:

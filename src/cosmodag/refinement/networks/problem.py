@@ -31,6 +31,7 @@ class NetworkProblem:
         order: ArrayLike,
         support: ArrayLike | None,
         required: ArrayLike | None,
+        before: ArrayLike | None,
         counted: ArrayLike | None,
         random: Any,
         effort: Effort,
@@ -40,7 +41,12 @@ class NetworkProblem:
         self.effort = effort
         self.given = _checked_order(order, self.d)
         self._take_arcs(support, required, np.ptp(data, axis=0) > 0)
-        self.order = closest_order(self.required, self.given)
+        self.before = self.required
+        if before is not None:
+            self.before = self.required | (_entries("before", before, (self.d, self.d)) != 0)
+        if not is_dag(self.before):
+            raise DataError("The required arcs and what comes before what have a cycle.")
+        self.order = closest_order(self.before, self.given)
         shuffled = np.random.default_rng(0 if random is None else random).permutation(n)
         deviations = data.std(axis=0)
         deviations[deviations == 0] = 1

@@ -105,6 +105,7 @@ def prune_networks(
     *,
     support: ArrayLike | None = None,
     required: ArrayLike | None = None,
+    before: ArrayLike | None = None,
     counted: ArrayLike | None = None,
     random: Any = None,
     should_stop: Callable[[], bool] | None = None,
@@ -133,6 +134,8 @@ def prune_networks(
         Arcs that may exist; left out, all.
     required : (d, d) booleans, optional
         Arcs that exist whatever the evidence says, even against `order`.
+    before : (d, d) booleans, optional
+        Variables u that come before others v, transitively closed, even against `order`.
     counted : (n, d) array, optional
         Zero where a row says nothing about a variable's own equation, as where it was set by hand.
     random : int, Generator or None
@@ -153,7 +156,8 @@ def prune_networks(
     Raises
     ------
     DataError
-        If shapes do not fit, `order` is no order, or `required` has a cycle or leaves `support`.
+        If shapes do not fit, `order` is no order, `required` and `before` have a cycle, or
+        `required` leaves `support`.
 
     Examples
     --------
@@ -166,7 +170,7 @@ def prune_networks(
            [0, 0, 0]])
     """
     problem = NetworkProblem(
-        X, strengths, order, support, required, counted, random, effort or Effort()
+        X, strengths, order, support, required, before, counted, random, effort or Effort()
     )
     with Workers(workers, should_stop, on_progress, tasks=2 * problem.d) as pool:
         graph = _Graph(problem, pool)
@@ -194,18 +198,18 @@ class _Graph:
 
     def mend(self) -> None:
         """Add or turn arcs that the order forbade, best first, and judge the children again."""
-        reach = _reachable(self.adjacency)
+        reach = self._reach()
         found = self.pool.run([partial(self._offers, v, reach) for v in range(self.problem.d)])
         changed: set[int] = set()
         for _, u, v in sorted((offer for offers in found for offer in offers or []), reverse=True):
             turns = bool(self.adjacency[v, u])
             self.adjacency[v, u] = False
             if turns:
-                reach = _reachable(self.adjacency)
+                reach = self._reach()
             if reach[v, u] or (turns and u in changed):
                 self.adjacency[v, u] = turns
                 if turns:
-                    reach = _reachable(self.adjacency)
+                    reach = self._reach()
                 continue
             self.adjacency[u, v] = True
             changed |= {u, v} if turns else {v}
@@ -223,11 +227,15 @@ class _Graph:
         return PrunedNetworks(
             adjacency=self.adjacency,
             gains=gains,
-            order=closest_order(self.adjacency, self.problem.given),
+            order=closest_order(self.adjacency | self.problem.before, self.problem.given),
             added=self.adjacency & (~self.candidates | against),
             changed=int(against.sum()),
             finished=finished,
         )
+
+    def _reach(self) -> Arcs:
+        """Tell for each pair whether the second is bound to come after the first, or is it."""
+        return _reachable(self.adjacency | self.problem.before)
 
     def _judged(self, v: int) -> Needed:
         candidates = np.flatnonzero(self.adjacency[:, v])

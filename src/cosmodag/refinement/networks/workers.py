@@ -1,23 +1,16 @@
 """Independent pieces of linear algebra on all processors, with a way to stop between them."""
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from functools import cache
 from types import TracebackType
 from typing import Self, TypeVar
 
-from threadpoolctl import ThreadpoolController
+from cosmodag.solver.machine import blas_threads, cores
 
 __all__ = ["Workers"]
 
 Result = TypeVar("Result")
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 class Workers:
@@ -53,7 +46,7 @@ class Workers:
         tasks: int,
     ) -> None:
         self.stopped = False
-        self._number = number or _processors()
+        self._number = number or cores()
         self._should_stop = should_stop
         self._on_progress = on_progress
         self._tasks, self._done = tasks, 0
@@ -61,7 +54,7 @@ class Workers:
 
     def __enter__(self) -> Self:
         """Start the threads."""
-        self._open.enter_context(_controller().limit(limits=1, user_api="blas"))
+        self._open.enter_context(blas_threads(1))
         self._pool = self._open.enter_context(ThreadPoolExecutor(self._number))
         return self
 
@@ -98,9 +91,3 @@ class Workers:
         self._done = min(self._done + 1, self._tasks)
         if self._on_progress is not None:
             self._on_progress(self._done, self._tasks)
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

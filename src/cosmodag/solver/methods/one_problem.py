@@ -1,10 +1,11 @@
 """One unconstrained problem, its settings scheduled: COSMO, and NOCURL-U."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cosmodag.solver.problems import Batch, Solution
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.training.adam import AdamSettings
+from cosmodag.solver.training.checkpoint import Checkpoint
 from cosmodag.solver.training.train import solutions, train
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import names_of
@@ -24,9 +25,12 @@ class OneProblem:
     ----------
     recipe
         What is minimised.
+    checkpoint
+        Where runs leave how far they are, or None.
     """
 
     recipe: Recipe
+    checkpoint: Checkpoint | None = field(default=None, compare=False)
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
@@ -41,4 +45,5 @@ class OneProblem:
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve a batch of problems of one shape."""
         rounds = int(batch.settings["rounds"][0])
-        return solutions(batch, train(batch, batch.backend.start(batch), rounds, watch))
+        start = batch.backend.start(batch)
+        return solutions(batch, train(batch, start, rounds, watch, checkpoint=self.checkpoint))

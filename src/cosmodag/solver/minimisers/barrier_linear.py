@@ -1,6 +1,7 @@
 """DAGMA's own sub-solver: Adam on the full gradient, in float64, on the covariance."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
@@ -18,7 +19,7 @@ from cosmodag.solver.minimisers.covariance import (
     covariances_of,
     half_squared_error,
 )
-from cosmodag.solver.minimisers.each_lane import Ended, each_lane
+from cosmodag.solver.minimisers.each_lane import Ended, each_lane, gains_and_prices
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.training.adam import EPSILON
@@ -116,17 +117,15 @@ class LinearDescent:
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
         """Solve the active lanes one after another."""
+        return each_lane(batch, parameters, active, watch, partial(self._solve_one, batch, watch))
 
-        def solve_one(lane: int, start: Parameters) -> Ended:
-            return self._solve_one(batch, lane, start, watch)
-
-        return each_lane(batch, parameters, active, watch, solve_one)
-
-    def _solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+    def _solve_one(self, batch: Batch, watch: Watch, lane: int, start: Parameters) -> Ended:
         settings = batch.settings_of(lane)
         stage = StageSettings(*(settings[name] for name in StageSettings._fields))
         covariances = covariances_of(batch, lane)
-        arcs = _arcs_of(batch, lane, stage.score_weight * settings["lambda1"])
+        gain = Free().gain(batch.variables, start["order"])
+        price = stage.score_weight * settings["lambda1"]
+        arcs = Arcs(*gains_and_prices(batch, lane, gain, price))
         weights = start["arcs"] * arcs.support
         mean, square, move = np.zeros((3, *weights.shape))
         limit, done = int(settings["rounds"]), 0
@@ -149,18 +148,6 @@ class LinearDescent:
             converged=change <= self.settled or status == _AT_REST,
             refused=status == _LEFT_THE_DOMAIN,
         )
-
-
-def _arcs_of(batch: Batch, lane: int, price: float) -> Arcs:
-    """Say what is known of the arcs of one problem."""
-    d = batch.variables
-    support = Free().gain(d, np.empty(0))
-    prices = np.full((d, d), price)
-    if (allowed := batch.of_lane("support", lane)) is not None:
-        support = support * np.asarray(allowed, np.float64)
-    if (required := batch.of_lane("required", lane)) is not None:
-        prices = prices * (1 - np.asarray(required, np.float64))
-    return Arcs(support, prices)
 
 
 def _objective(

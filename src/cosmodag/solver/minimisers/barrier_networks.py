@@ -24,7 +24,7 @@ from cosmodag.solver.kernels.cpu.mlp import backward, gather, scatter, workspace
 from cosmodag.solver.kernels.cpu.steps import adam, move, norms, sign_of
 from cosmodag.solver.minimisers.barrier_linear import DescentSettings, invert_m_matrix
 from cosmodag.solver.minimisers.base import Mask, Minimised
-from cosmodag.solver.minimisers.each_lane import Ended, each_lane
+from cosmodag.solver.minimisers.each_lane import Ended, each_lane, gains_and_prices
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.training.adam import State
@@ -138,10 +138,10 @@ def _given(batch: Batch, lane: int, lambda1: float) -> _Given:
         return np.ascontiguousarray(np.broadcast_to(array, shape), np.float32)
 
     n, d = batch.rows, batch.variables
-    support = of("support", 1.0, (d, d)) * (1 - np.eye(d, dtype=np.float32))
-    price = np.float32(lambda1) * (1 - of("required", 0.0, (d, d)))
+    support, price = gains_and_prices(batch, lane, 1 - np.eye(d), lambda1)
     counted = of("counted", 1.0, (n if "counted" in batch.features else 0, d))
-    return _Given(of("data", 0.0, (n, d)), counted, support, price)
+    data = of("data", 0.0, (n, d))
+    return _Given(data, counted, support.astype(np.float32), price.astype(np.float32))
 
 
 def _before_the_first_step(parameters: Parameters) -> State:

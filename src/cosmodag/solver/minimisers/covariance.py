@@ -41,8 +41,10 @@ def covariances_of(batch: Batch, lane: int) -> Covariances:
     n, d = data.shape
     counted = batch.of_lane("counted", lane)
     counted = np.ones((n, 1)) if counted is None else np.asarray(counted, np.float64)
-    distinct, group = np.unique(counted, axis=1, return_inverse=True)
-    group = np.broadcast_to(group.ravel(), (d,)) if counted.shape[1] == 1 else group.ravel()
+    distinct, group = counted, np.zeros(d, np.intp)
+    if counted.shape[1] > 1:
+        distinct, group = np.unique(counted, axis=1, return_inverse=True)
+        group = group.ravel()
     total = counted.sum() / counted.shape[1]
     # Where nothing counts, the score is zero.
     scale = max(total, np.finfo(np.float64).tiny)

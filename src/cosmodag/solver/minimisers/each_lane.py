@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from numpy.typing import NDArray
 
 from cosmodag.solver.machine import blas_threads, threads_worth
 from cosmodag.solver.minimisers.base import Mask, Minimised
@@ -12,7 +13,7 @@ from cosmodag.solver.problems import Batch
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Parameters
 
-__all__ = ["Ended", "each_lane"]
+__all__ = ["Ended", "each_lane", "gains_and_prices"]
 
 
 class Ended(NamedTuple):
@@ -75,3 +76,15 @@ def each_lane(
             refused[lane], converged[lane] = ended.refused, ended.converged
             longest = max(longest, ended.iterations)
     return Minimised(found, loss, longest, refused, converged, watch.stop)
+
+
+def gains_and_prices(
+    batch: Batch, lane: int, gain: NDArray[np.float64], price: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """G of W = arcs ∘ G, zero outside the support, and what λ₁ is per arc, zero where required."""
+    prices = np.full_like(gain, price)
+    if (support := batch.of_lane("support", lane)) is not None:
+        gain = gain * np.asarray(support, np.float64)
+    if (required := batch.of_lane("required", lane)) is not None:
+        prices = prices * (1 - np.asarray(required, np.float64))
+    return gain, prices

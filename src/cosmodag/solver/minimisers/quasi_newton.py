@@ -1,6 +1,7 @@
 """Sub-problems of linear relations by SciPy's L-BFGS-B, in float64, on the covariance."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from cosmodag.solver.minimisers.covariance import (
     covariances_of,
     half_squared_error,
 )
-from cosmodag.solver.minimisers.each_lane import Ended, each_lane
+from cosmodag.solver.minimisers.each_lane import Ended, each_lane, gains_and_prices
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.training.schedules import Constant
@@ -79,23 +80,15 @@ class QuasiNewton:
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
         """Solve the active lanes one after another."""
+        return each_lane(batch, parameters, active, watch, partial(self._solve_one, batch, watch))
 
-        def solve_one(lane: int, start: Parameters) -> Ended:
-            return self._solve_one(batch, lane, start, watch)
-
-        return each_lane(batch, parameters, active, watch, solve_one)
-
-    def _solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+    def _solve_one(self, batch: Batch, watch: Watch, lane: int, start: Parameters) -> Ended:
         structure, objective = batch.recipe.structure, batch.recipe.objective
         assert isinstance(structure, Free | Potential)
         assert isinstance(objective, Penalised)
         settings = batch.settings_of(lane)
         gain = structure.gain(batch.variables, start["order"])
-        price = np.full_like(gain, settings["lambda1"])
-        if (support := batch.of_lane("support", lane)) is not None:
-            gain = gain * np.asarray(support, np.float64)
-        if (required := batch.of_lane("required", lane)) is not None:
-            price = price * (1 - np.asarray(required, np.float64))
+        gain, price = gains_and_prices(batch, lane, gain, settings["lambda1"])
         smooth = smooth_part(covariances_of(batch, lane), objective.constraint, settings)
         arcs = _Arcs(_lower_first(start["arcs"], structure), gain, price)
         limit = int(settings["rounds"])

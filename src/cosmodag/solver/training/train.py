@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.solver.problems import Batch, Solution
 from cosmodag.solver.training.adam import State
+from cosmodag.solver.training.checkpoint import Checkpoint, Standing
 from cosmodag.solver.training.passes import Passes
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Parameters
@@ -44,18 +45,29 @@ class Trained(NamedTuple):
     losses: list[NDArray[Any]]
 
 
-def train(batch: Batch, state: State, rounds: int, watch: Watch, first: int = 0) -> Trained:
+def train(
+    batch: Batch,
+    state: State,
+    rounds: int,
+    watch: Watch,
+    first: int = 0,
+    checkpoint: Checkpoint | None = None,
+) -> Trained:
     """Run rounds first … first + rounds − 1, looking up between pieces.
 
     A piece ends at the next record, or where the pace of the last one says that the seconds allowed
     will be over. Where a run is cut changes nothing in its result. It ends early when the watch
-    says so or when every problem has diverged.
+    says so or when every problem has diverged. With a checkpoint it goes on where it was left.
     """
     advance = batch.backend.advance
     between = max(1, rounds // _RECORDS)
     marks: list[int] = []
     losses: list[NDArray[Any]] = []
     done, stopped, most = 0, watch.stop, 1
+    if checkpoint is not None:
+        left = checkpoint.resume(batch, state, rounds)
+        state, done, marks, losses = left.state, left.done, left.marks, left.losses
+        watch.advance(done * batch.size)
     while done < rounds and stopped is None:
         piece = min(most, between - done % between, rounds - done)
         begin = time.perf_counter()
@@ -67,7 +79,14 @@ def train(batch: Batch, state: State, rounds: int, watch: Watch, first: int = 0)
         watch.advance(piece * batch.size, _note(loss))
         stopped = watch.stop if done < rounds else None
         all_diverged = bool(np.all(np.asarray(state.diverged_at) >= 0))
-        if done % between == 0 or done == rounds or stopped or all_diverged:
+        is_due = done % between == 0 or done == rounds
+        if is_due:
+            marks.append(first + done)
+            losses.append(loss)
+        if checkpoint is not None:
+            ends = stopped is not None or done == rounds
+            checkpoint.keep(batch, Standing(state, done, marks, losses), rounds, now=ends)
+        if (stopped or all_diverged) and not is_due:
             marks.append(first + done)
             losses.append(loss)
         if all_diverged:

@@ -6,7 +6,7 @@ from cosmodag.mechanism import MLP, Linear, Mechanism
 from cosmodag.objective import AnnealedObjective, mean_squared_error
 from cosmodag.solver.backend import Backend, Task
 from cosmodag.solver.kernels.cpu import linear, mlp
-from cosmodag.solver.kernels.cpu.lanes import FEATURES, Kernel
+from cosmodag.solver.kernels.cpu.kernel import FEATURES, Kernel
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.training.schedules import CosineAnnealing
 from cosmodag.structure import Priority

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cosmodag.compiled import inlined
 from cosmodag.solver.kernels.cpu.steps import move, norms, scalars_of
 from cosmodag.solver.training.shuffle import fill_rows
+from cosmodag.structure.priority import BOUND_SHIFTS
 
 __all__ = ["Given", "Reached", "Stretch", "run_rounds"]
 
@@ -22,6 +23,7 @@ class Given(NamedTuple):
 
     data: NDArray[np.float32]
     support: NDArray[np.float32]
+    gaps: NDArray[np.float32]
     counted: NDArray[np.float32]
 
 
@@ -88,6 +90,23 @@ def _take_rows(source: Any, chosen: Any, rows: Any) -> None:
 
 
 @inlined
+def _keep_gaps(order: Any, gaps: Any, apart: Any, raised: Any, lowered: Any) -> None:
+    """Move p to where p_v − p_u ≥ gap_uv, as `cosmodag.structure.base.keep_gaps` does."""
+    d = order.shape[0]
+    for v in range(d):
+        raised[v] = order[v]
+        lowered[v] = order[v]
+    for u in range(d):
+        for v in range(d):
+            if gaps[u, v] > 0:
+                gap = gaps[u, v] * apart
+                raised[v] = max(raised[v], order[u] + gap)
+                lowered[u] = min(lowered[u], order[v] - gap)
+    for v in range(d):
+        order[v] += np.float32(0.5) * ((raised[v] - order[v]) + (lowered[v] - order[v]))
+
+
+@inlined
 def run_rounds(
     take_step: Any, given: Any, state: Any, work: Any, stretch: Any, settings: Any
 ) -> Any:
@@ -117,6 +136,7 @@ def run_rounds(
     weights = np.empty((stretch.size if weighted else 0, d), np.float32)
     outputs = np.empty((stretch.size, state.arcs.shape[1]), np.float32)
     order = np.empty(stretch.steps * stretch.size, np.uint32)
+    raised, lowered = np.empty(d, np.float32), np.empty(d, np.float32)
     step, loss, diverged_at = stretch.taken, np.nan, -1
     for round in range(stretch.first, stretch.last):
         temperature = _temperature_of(settings, round)
@@ -152,6 +172,9 @@ def run_rounds(
                 scalars,
                 scalars.order_rate,
             )
+            if given.gaps.shape[0] > 0:
+                apart = np.float32(BOUND_SHIFTS * settings.shift)
+                _keep_gaps(state.order, given.gaps, apart, raised, lowered)
             total += 0.5 * scalars.loss_scale * error + settings.lambda1 * magnitudes
             total += settings.lambda2 * frobenius + settings.lambda_p * order_norm
         loss = total / ((left + stretch.size - 1) // stretch.size)

@@ -18,7 +18,7 @@ from cosmodag.solver.training.passes import Passes
 
 __all__ = ["FEATURES", "Kernel"]
 
-FEATURES = frozenset({"support", "counted", "start"})
+FEATURES = frozenset({"support", "gaps", "counted", "start"})
 """What these loops implement of that which problems may give beside their data."""
 
 _NOTHING = np.empty((0, 0), np.float32)

@@ -1,0 +1,185 @@
+"""What knowledge is worth, and that every learner obeys it.
+
+    python benchmarks/knowledge.py --jobs 16 --output benchmarks/knowledge.md
+
+1. *Violations*: random tables of 3 to 6 variables, and some of 30, each with random knowledge that
+   some graph satisfies but the data know nothing of; every learner of the registry with the quick
+   settings of the tests, as it is and with refinement where it has a choice. What counts as a
+   violation is said in `tests/learners/random_knowledge.py`, without any code of the library.
+2. *Accuracy*: graphs with 200 rows, the true tiers given in three layers, in the data's own units
+   and standardised.
+3. *Time*: the same fit with and without tiers, at several sizes. Up to 40 variables a search
+   within bounds starts from four more orders.
+"""
+
+import argparse
+import sys
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cosmodag import Cosmo, Knowledge, OrderSearch, metrics, simulate
+from cosmodag.dags import topological_order
+from environment import header, table, verdict, with_error
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "learners"))
+from random_knowledge import random_knowledge, violations
+
+from learner_catalogue import CATALOGUE
+
+FIRST_SEED = 91_000
+SIZES = (30, 100, 300)
+
+
+def learners_for(d: int) -> dict[str, Any]:
+    """Every learner, and those that leave refinement to the caller also with it."""
+    made = {name: make() for name, make in CATALOGUE.items()}
+    for name in list(made):
+        known = made[name].get_params()
+        if known.get("refine", "no such parameter") is None:
+            networks = "MLP" in name
+            for method in ("prune",) if networks else ("prune", "order"):
+                made[f"{name}, {method}"] = CATALOGUE[name]().set_params(refine=method)
+    if d > 6:  # small caps, so that thirty variables take no longer than six
+        for model in made.values():
+            if "max_iter" in model.get_params():
+                model.set_params(max_iter=min(model.max_iter, 200))
+    return made
+
+
+def check_one(seed: int, d: int | None = None) -> tuple[int, list[str]]:
+    """Fit every learner to one table; the number of fits, and what was violated."""
+    warnings.simplefilter("ignore")
+    random = np.random.default_rng(seed)
+    d = int(random.integers(3, 7)) if d is None else d
+    names = [f"v{k}" for k in range(d)]
+    mixing = np.triu(random.normal(size=(d, d)) * (random.random((d, d)) < 4 / d), 1) + np.eye(d)
+    rows = random.normal(size=(80, d)) @ mixing
+    frame = pd.DataFrame(rows[:, random.permutation(d)], columns=names)
+    known = random_knowledge(names, random)
+    found = []
+    learners = learners_for(d)
+    for name, model in learners.items():
+        model.set_params(knowledge=known).fit(frame)
+        found += [f"table {seed}, {name}: {what}" for what in violations(model, known)]
+    return len(learners), found
+
+
+def true_tiers(graph: np.ndarray, layers: int = 3) -> Knowledge:
+    """Cut a causal order of the true graph into layers."""
+    order = topological_order(graph)
+    return Knowledge(tiers=[part.tolist() for part in np.array_split(order, layers)])
+
+
+def accuracy_one(seed: int) -> dict[str, float]:
+    """NHD of two learners with and without tiers, in own units and standardised."""
+    warnings.simplefilter("ignore")
+    data = simulate.load("n200_d30_ER4_gauss", seed=seed)
+    found = {}
+    for units, X in (("own units", data.X), ("standardised", data.X / data.X.std(axis=0))):
+        for given in (None, true_tiers(data.graph)):
+            for learner in (Cosmo, OrderSearch):
+                model = learner(knowledge=given, random_state=seed).fit(X)
+                scores = metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)
+                label = "without" if given is None else "with"
+                found[f"{learner.__name__}(), {units}, {label}"] = scores["nhd"]
+    return found
+
+
+def seconds(name: str, layers: int, seed: int) -> tuple[float, float]:
+    """Seconds of `Cosmo()` without and with tiers; first fits compile, and are left out."""
+    warnings.simplefilter("ignore")
+    data = simulate.load(name, seed=seed)
+    taken = []
+    for given in (None, true_tiers(data.graph, layers)):
+        times = []
+        for _ in range(4):
+            begin = time.perf_counter()
+            Cosmo(knowledge=given, random_state=0, verbose=False).fit(data.X)
+            times.append(time.perf_counter() - begin)
+        taken.append(float(np.median(times[1:])))
+    return taken[0], taken[1]
+
+
+def main() -> None:
+    """Measure and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tables", type=int, default=500)
+    parser.add_argument("--large", type=int, default=20, help="Tables of 30 variables.")
+    parser.add_argument("--graphs", type=int, default=20)
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--output", type=Path, default=None)
+    options = parser.parse_args()
+    text = header("Knowledge")
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        text += violation_section(pool, options.tables, options.large)
+        text += accuracy_section(pool, options.graphs)
+    text += time_section(options.sizes)
+    print(text)
+    if options.output is not None:
+        options.output.write_text(text, encoding="utf-8")
+
+
+def violation_section(pool: ProcessPoolExecutor, small: int, large: int) -> str:
+    """Count what was violated."""
+    rows = []
+    for label, count, d in (("3 to 6 variables", small, None), ("30 variables", large, 30)):
+        results = list(pool.map(partial(check_one, d=d), range(count)))
+        found = [what for _, some in results for what in some]
+        print(*found, sep="\n", flush=True)
+        fits = sum(number for number, _ in results)
+        rows.append([label, count, fits, len(found), verdict(not found)])
+    columns = ["tables", "number", "fits", "violations", "target: none"]
+    return f"\n## Every learner, random knowledge\n\n{table(columns, rows)}"
+
+
+def accuracy_section(pool: ProcessPoolExecutor, graphs: int) -> str:
+    """NHD with and without tiers."""
+    seeds = range(FIRST_SEED, FIRST_SEED + graphs)
+    found = list(pool.map(accuracy_one, seeds))
+    rows = []
+    for learner in ("Cosmo()", "OrderSearch()"):
+        for units in ("own units", "standardised"):
+            without = [one[f"{learner}, {units}, without"] for one in found]
+            given = [one[f"{learner}, {units}, with"] for one in found]
+            fall = 1 - np.mean(given) / np.mean(without)
+            target = learner == "Cosmo()" and units == "own units"
+            rows.append(
+                [
+                    f"`{learner}`, {units}",
+                    with_error(without, 3),
+                    with_error(given, 3),
+                    f"{100 * fall:.0f}%",
+                    verdict(fall >= 1 / 3) if target else "",
+                ]
+            )
+    columns = ["learner", "NHD without", "NHD with tiers", "falls by", "target: a third"]
+    return (
+        f"\n## True tiers in three layers, {graphs} graphs of n200_d30_ER4_gauss\n\n"
+        f"{table(columns, rows)}"
+    )
+
+
+def time_section(sizes: list[int]) -> str:
+    """Seconds with and without tiers."""
+    rows = []
+    for d in sizes:
+        for layers in (3, 10):
+            without, given = seconds(f"n1000_d{d}_ER4_gauss", layers, FIRST_SEED)
+            ratio = f"{without / given:.1f}"
+            rows.append([d, layers, f"{without:.2f}", f"{given:.2f}", ratio])
+            print(rows[-1], flush=True)
+    columns = ["variables", "tiers", "s without", "s with", "ratio"]
+    return f"\n## Time of `Cosmo()`, 1,000 rows, ER4\n\n{table(columns, rows)}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Sachs' proteins: 5,846 cells, five of eleven variables inhibited or activated.
+
+    python benchmarks/sachs.py --output benchmarks/sachs.md
+
+Every learner with its default settings, on three uses of the table: the observational rows, all
+rows with the targets ignored, and all rows with the targets given. Nothing was chosen by looking at
+the consensus network.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cosmodag import Cosmo, CosmoMLP, EqualVariance, OrderSearch, VarianceSort
+from environment import header, table
+
+FOLDER = Path(__file__).resolve().parents[1] / "examples" / "data"
+LEARNERS = {
+    "Cosmo()": lambda: Cosmo(random_state=0, verbose=False),
+    'Cosmo(noise="gaussian")': lambda: Cosmo(noise="gaussian", random_state=0, verbose=False),
+    "OrderSearch()": lambda: OrderSearch(random_state=0, verbose=False),
+    'OrderSearch(noise="gaussian")': lambda: OrderSearch(
+        noise="gaussian", random_state=0, verbose=False
+    ),
+    "CosmoMLP()": lambda: CosmoMLP(random_state=0, verbose=False),
+    "EqualVariance()": EqualVariance,
+    "VarianceSort()": VarianceSort,
+}
+
+
+def compare(truth: set[tuple[str, str]], arcs: set[tuple[str, str]]) -> list[int]:
+    """SHD (a reversed arc counts once), and arcs right, reversed, extra and missing."""
+    right = len(truth & arcs)
+    turned = sum((b, a) in truth for a, b in arcs - truth)
+    extra = len(arcs) - right - turned
+    missing = len(truth) - right - turned
+    return [turned + extra + missing, right, turned, extra, missing]
+
+
+def main() -> None:
+    """Fit and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--learners", nargs="*", default=list(LEARNERS))
+    parser.add_argument("--output", type=Path, default=None)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    data = pd.read_csv(FOLDER / "sachs_interventional.csv")
+    arcs = pd.read_csv(FOLDER / "sachs_consensus.csv")
+    truth = set(zip(arcs["cause"], arcs["effect"], strict=True))
+    target = data.pop("target").fillna("")
+    plain = (target == "").to_numpy()
+    uses = {
+        f"observational rows ({plain.sum():,})": (data[plain], None),
+        f"all rows ({len(data):,}), targets ignored": (data, None),
+        f"all rows ({len(data):,}), targets given": (data, target),
+    }
+    rows = []
+    for use, (rows_used, given) in uses.items():
+        for name in options.learners:
+            model = LEARNERS[name]().fit(rows_used, interventions=given)
+            found = compare(truth, set(model.graph_.edges))
+            basis = pd.Series(model.arrow_basis_, dtype=object).value_counts()
+            listed = ", ".join(f"{count} {what}" for what, count in basis.items())
+            rows.append([use, f"`{name}`", *found, listed])
+            print(rows[-1], flush=True)
+    columns = ["rows", "learner", "SHD", "right", "reversed", "extra", "missing", "arrows rest on"]
+    text = header("Sachs' proteins, with interventions")
+    text += (
+        "\nAgainst the consensus network of 17 arcs; a reversed arc counts once in SHD. The empty "
+        "graph has SHD 17. Published figures on these data: DCDI 33–36, IGSP 18, CAM 35. Default "
+        "settings; nothing was tuned on the answer.\n\n"
+    )
+    text += table(columns, rows)
+    text += _remark(data, target)
+    if options.output is not None:
+        options.output.write_text(text, encoding="utf-8")
+    print(text)
+
+
+def _remark(data: pd.DataFrame, target: pd.Series) -> str:
+    """Say how far the experiments are from perfect interventions."""
+    plain, shifted = data[target == ""], []
+    for name in sorted(set(target) - {""}):
+        rows = data[target == name]
+        size = ((rows.mean() - plain.mean()) / plain.std()).abs()
+        shifted.append([name, len(rows), f"{size[name]:.1f}", int(np.sum(size > 0.5))])
+    columns = [
+        "target",
+        "rows",
+        "moved by, in standard deviations",
+        "variables of 11 that moved by more than a half",
+    ]
+    return (
+        "\n## Are these perfect interventions?\n\n"
+        "No. Inhibitors act on what a protein does more than on the level that is measured, and "
+        "conditions differ in more than the target: some targets hardly move, while other "
+        "variables do. A learner that takes the targets at their word then explains shifts of "
+        "whole conditions by arcs, and finds many. It is told so by the sentence that "
+        "`cosmodag fit --interventions` prints.\n\n" + table(columns, shifted)
+    )
+
+
+if __name__ == "__main__":
+    main()

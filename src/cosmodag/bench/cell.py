@@ -1,0 +1,110 @@
+"""A cell: the smallest piece of an experiment, and a pure function of its description."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from cosmodag.bench.methods import METHODS
+
+__all__ = ["PROTOCOL", "Batch", "Cell", "batched"]
+
+PROTOCOL = 1
+"""Version of what cells mean: a change that would give other figures is a new one."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One thing to do, of which one row comes.
+
+    Attributes
+    ----------
+    kind
+        What is done: ``"fit"`` scores a fit, ``"time"`` times one alone on one thread, ``"epoch"``
+        times passes over the data, ``"nothing"`` tests engines.
+    method
+        Name in `cosmodag.bench.methods.METHODS`.
+    data
+        Name of a data set.
+    graph
+        Seed of its graph and rows, and of the fit.
+    parameters
+        All parameters of the learner that are not its defaults.
+    standardised
+        Whether columns are divided by their standard deviations first.
+    device
+        Where, for figures that depend on it.
+    """
+
+    kind: str
+    method: str
+    data: str
+    graph: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    standardised: bool = False
+    device: str | None = None
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """All of it, as plain values."""
+        return {
+            "protocol": PROTOCOL,
+            "kind": self.kind,
+            "method": self.method,
+            "data": self.data,
+            "graph": self.graph,
+            "parameters": dict(self.parameters),
+            "standardised": self.standardised,
+            "device": self.device,
+        }
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of the description: the same work has the same key in every experiment."""
+        text = json.dumps(self.description, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Cells that are done together: all of them or none.
+
+    Which ones they are is decided by the plan, never by what is done already, so that a run that
+    was interrupted gives the same rows, to the last bit, as one that was not.
+    """
+
+    cells: tuple[Cell, ...]
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of the keys of its cells."""
+        text = "".join(cell.key for cell in self.cells)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+# Cells that are fitted one by one gain nothing from a batch: this many is little to lose.
+_FEW = 4
+
+
+def batched(cells: Sequence[Cell], size: int) -> list[Batch]:
+    """Put cells that one program can do into batches; a cell that occurs twice is done once.
+
+    Examples
+    --------
+    >>> cells = [Cell("fit", "cosmo", "n10_d3_ER1_gauss", graph) for graph in (1, 2, 1, 3)]
+    >>> [len(batch.cells) for batch in batched(cells, 2)]
+    [2, 1]
+    """
+    groups: dict[tuple[object, ...], dict[str, Cell]] = {}
+    for cell in cells:
+        rows, variables, *_ = cell.data.split("_")
+        alike = (cell.kind, cell.method, rows, variables, cell.device)
+        groups.setdefault(alike, {})[cell.key] = cell
+    batches = []
+    for members in map(list, (group.values() for group in groups.values())):
+        together = METHODS[members[0].method].is_solved_together
+        most = size if together else min(size, _FEW)
+        batches += [Batch(tuple(members[i : i + most])) for i in range(0, len(members), most)]
+    return batches

@@ -1,0 +1,230 @@
+"""Experiments: small TOML files that say what is searched, validated and timed, and on what."""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from cosmodag.bench.methods import METHODS, method_named
+from cosmodag.errors import DataError
+from cosmodag.simulate import parse_name
+
+__all__ = ["RULES", "Experiment", "Group", "find_experiment", "names", "read_experiment"]
+
+RULES = ("oracle", "score")
+"""Ways to choose a configuration: by the AUC, which nobody has without the truth (*oracle*, the
+paper's way), or by the likelihood of held-out rows."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Data sets, and what is done with all of them alike.
+
+    Attributes
+    ----------
+    data
+        Names of data sets; ``{a,b}`` in the file stands for each of several.
+    methods
+        Those whose configuration is searched, or taken from one that was.
+    configurations, graphs
+        How many are drawn for each method and data set, and on how many graphs each is run.
+    fresh
+        Whether every configuration has graphs of its own, as in the paper, or all share them.
+    select
+        How a configuration is chosen; each rule in `RULES` that is named has its own columns.
+    validation
+        New graphs on which what was chosen is scored.
+    fixed
+        Methods that have nothing to choose, scored on the same graphs.
+    standardised
+        Methods, of both kinds, that are also scored on the same tables standardised.
+    timing
+        New graphs on which each method that was searched is timed, one fit at a time.
+    epochs
+        Methods of which passes over the data are timed.
+    parameters
+        Parameters by method that differ from the method's own.
+    batch
+        Cells that are done together at most.
+    """
+
+    data: tuple[str, ...]
+    methods: tuple[str, ...] = ()
+    configurations: int = 0
+    graphs: int = 5
+    fresh: bool = True
+    select: tuple[str, ...] = ("oracle",)
+    validation: int = 10
+    fixed: tuple[str, ...] = ()
+    standardised: tuple[str, ...] = ()
+    timing: int = 0
+    epochs: tuple[str, ...] = ()
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    batch: int = 64
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What a file says.
+
+    Attributes
+    ----------
+    name, title
+        For the store, and for people.
+    text
+        The file itself.
+    groups
+        What is done, in order.
+    seed
+        Other seeds, other graphs and other configurations.
+    time_limit
+        Seconds per cell; a cell that takes longer has the result ``"timeout"``.
+    """
+
+    name: str
+    title: str
+    text: str
+    groups: tuple[Group, ...]
+    seed: int = 0
+    time_limit: float | None = None
+
+
+def names() -> list[str]:
+    """Names of the experiments that come with the package."""
+    folder = files("cosmodag.bench").joinpath("experiments")
+    return sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def find_experiment(name: str | os.PathLike[str]) -> Experiment:
+    """Find an experiment: one that comes with the package by name, or a file.
+
+    Examples
+    --------
+    >>> find_experiment("smoke").name
+    'smoke'
+    """
+    if str(name) in names():
+        text = files("cosmodag.bench").joinpath("experiments", f"{name}.toml").read_text("utf-8")
+        return read_experiment(text, str(name))
+    path = Path(name)
+    if not path.is_file():
+        raise DataError(
+            f"'{name}' is neither a file nor one of the experiments {', '.join(names())}."
+        )
+    try:
+        return read_experiment(path.read_text("utf-8"), str(name))
+    except UnicodeDecodeError as error:
+        raise DataError(f"'{name}' is not UTF-8 text (byte {error.start}).") from None
+
+
+def read_experiment(text: str, place: str = "experiment") -> Experiment:
+    """Read an experiment from the text of its file.
+
+    Raises
+    ------
+    DataError
+        In one sentence that names the place and the entry which cannot be used.
+
+    Examples
+    --------
+    >>> read_experiment('''
+    ... name = "tiny"
+    ... [[group]]
+    ... data = ["n100_d5_ER1_{gauss,exp}"]
+    ... fixed = ["empty-graph"]
+    ... ''').groups[0].data
+    ('n100_d5_ER1_gauss', 'n100_d5_ER1_exp')
+    """
+    try:
+        entries = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"'{place}' is not TOML: {error}.") from None
+    groups = entries.pop("group", [])
+    if not isinstance(groups, list) or not groups:
+        raise DataError(f"'{place}' has no [[group]]: say on which data sets to do what.")
+    known = {"name": str, "title": str, "seed": int, "time_limit": float}
+    for name, value in entries.items():
+        if name not in known:
+            raise DataError(f"'{place}' has an unknown entry {name!r}: use {', '.join(known)}.")
+        _check_type(place, name, value, known[name])
+    if "name" not in entries:
+        raise DataError(f"'{place}' has no name: add a line such as name = \"mine\".")
+    entries.setdefault("title", entries["name"])
+    read = tuple(_group(place, group) for group in groups)
+    return Experiment(text=text, groups=read, **entries)
+
+
+def _group(place: str, entries: dict[str, Any]) -> Group:
+    defaults = {f.name: f for f in fields(Group)}
+    example = Group(data=())
+    values: dict[str, Any] = {}
+    for name, value in entries.items():
+        if name not in defaults:
+            raise DataError(
+                f"A group of '{place}' has an unknown entry {name!r}: use {', '.join(defaults)}."
+            )
+        kind = type(getattr(example, name))
+        _check_type(place, name, value, list if kind is tuple else kind)
+        values[name] = tuple(value) if kind is tuple else value
+    group = Group(**{"data": (), **values, **{"data": _expanded(values.get("data", ()))}})
+    _check_group(place, group)
+    return group
+
+
+def _check_type(place: str, name: str, value: Any, kind: type) -> None:
+    accepted = (int, float) if kind is float else kind
+    if not isinstance(value, accepted) or (kind is int and isinstance(value, bool)):
+        raise DataError(
+            f"The entry {name!r} of '{place}' is {value!r}: it must be a {kind.__name__}."
+        )
+    is_negative = isinstance(value, int | float) and not isinstance(value, bool) and value < 0
+    if is_negative or (name in ("batch", "graphs", "time_limit") and value == 0):
+        raise DataError(f"The entry {name!r} of '{place}' is {value!r}: it must be greater.")
+
+
+def _check_group(place: str, group: Group) -> None:
+    if not group.data:
+        raise DataError(f"A group of '{place}' has no data sets: add data = [\"…\"].")
+    for data in group.data:
+        if parse_name(data).samples is None:
+            raise DataError(f"The data set {data!r} of '{place}' has no rows to draw.")
+    everywhere = (*group.methods, *group.fixed, *group.standardised, *group.epochs)
+    for name in (*everywhere, *group.parameters):
+        method_named(name)
+    for name in group.standardised:
+        if name not in (*group.methods, *group.fixed):
+            raise DataError(
+                f"The method {name!r} of '{place}' is only standardised: name it first."
+            )
+    for name in group.methods:
+        method = METHODS[name]
+        if method.like is not None and method.like not in group.methods:
+            raise DataError(f"The method {name!r} of '{place}' needs {method.like!r} beside it.")
+        if method.like is None and method.space == "nothing":
+            raise DataError(f"The method {name!r} of '{place}' has nothing to search: see fixed.")
+    if group.methods and not group.configurations:
+        raise DataError(f"A group of '{place}' searches, but has no configurations: say how many.")
+    for rule in group.select:
+        if rule not in RULES:
+            raise DataError(f"'{place}' selects by {rule!r}: use {' or '.join(RULES)}.")
+
+
+def _expanded(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Write out every ``{a,b}``.
+
+    Examples
+    --------
+    >>> _expanded(["n9_d{3,4}_ER1_gauss"])
+    ('n9_d3_ER1_gauss', 'n9_d4_ER1_gauss')
+    """
+    found: list[str] = []
+    for pattern in patterns:
+        pieces = re.split(r"\{([^}]*)\}", pattern)
+        choices = [piece.split(",") if place % 2 else [piece] for place, piece in enumerate(pieces)]
+        found += ["".join(parts) for parts in product(*choices)]
+    return tuple(found)

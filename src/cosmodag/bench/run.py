@@ -1,0 +1,170 @@
+"""Running an experiment: what is not in the store is done, by an engine, and put there."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from cosmodag.bench.cell import Batch
+from cosmodag.bench.methods import METHODS
+from cosmodag.bench.plan import TIMING, Plan
+from cosmodag.bench.protocol import Experiment
+from cosmodag.bench.store import Row, Store
+from cosmodag.bench.work import Order, carry_out
+from cosmodag.bench.work.results import as_result
+from cosmodag.engines import Failure, each
+
+__all__ = ["Means", "Run", "run"]
+
+Progress = Callable[[str, int, int], None]
+
+# Cores from which it pays to simulate tables in other processes.
+_FEW = 2
+
+
+@dataclass(frozen=True)
+class Means:
+    """With what an experiment is run.
+
+    On one machine, problems are solved in this process, which has all cores or the GPU to itself;
+    fits that are done one by one go to other processes, one thread each, where there are cores for
+    them; and fits that are timed have a process of one thread, with most of the machine idle.
+
+    Attributes
+    ----------
+    engine, address, jobs, gpus
+        As in `cosmodag.engines.each`. Where `jobs` is a number, all but the timing is done in so
+        many processes.
+    device
+        Where problems are solved: ``"auto"``, ``"cpu"`` or ``"gpu"``.
+    cores
+        How many this machine has for other processes.
+    """
+
+    engine: str = "local"
+    address: str | None = None
+    jobs: int | None = None
+    gpus: float = 0.0
+    device: str = "auto"
+    cores: int = 1
+
+    def do(self, experiment: Experiment, batches: list[Batch]) -> Iterator[tuple[Batch, Any]]:
+        """Have batches done, and give each with its results as they come."""
+        for way, some in self._sorted(batches).items():
+            orders = [Order(b, way.device, experiment.time_limit, way.makers) for b in some]
+            if self.engine == "local":
+                outcomes = each(carry_out, orders, jobs=way.jobs, threads=way.threads)
+            else:
+                outcomes = each(
+                    carry_out,
+                    orders,
+                    engine=self.engine,
+                    address=self.address,
+                    jobs=self.jobs,
+                    gpus=self.gpus,
+                )
+            for index, outcome in outcomes:
+                yield some[index], outcome
+
+    def _sorted(self, batches: list[Batch]) -> dict["_Way", list[Batch]]:
+        ways: dict[_Way, list[Batch]] = {}
+        for batch in batches:
+            ways.setdefault(self._way(batch), []).append(batch)
+        return ways
+
+    def _way(self, batch: Batch) -> "_Way":
+        first = batch.cells[0]
+        if self.engine != "local":
+            return _Way(self.device)
+        if first.kind == "time":
+            return _Way("cpu", max(1, self.cores // 4), 1)
+        if self.jobs is not None:
+            return _Way(self.device, self.jobs)
+        if first.kind == "fit" and not METHODS[first.method].is_solved_together:
+            return _Way("cpu", self.cores, 1) if self.cores > 1 else _Way("cpu")
+        return _Way(self.device, makers=self.cores if self.cores > _FEW else None)
+
+
+class _Way(NamedTuple):
+    """How some batches are done."""
+
+    device: str
+    jobs: int | None = None
+    threads: int | None = None
+    makers: int | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run did.
+
+    Attributes
+    ----------
+    done
+        Cells that it did.
+    found
+        Cells that the store had already.
+    failed
+        Cells of the experiment that have no figures, now or from before.
+    """
+
+    done: int
+    found: int
+    failed: int
+
+
+def run(
+    experiment: Experiment,
+    store: Store,
+    means: Means | None = None,
+    on_progress: Progress = lambda stage, done, total: None,
+    *,
+    timing: bool = True,
+) -> Run:
+    """Do what an experiment asks for and the store does not have.
+
+    A batch is done whole or not at all, and the store has it before the next result is looked at:
+    a run may be killed at any moment and resumed, and its rows are the same.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    store : Store
+    means : Means, optional
+        With what.
+    on_progress : callable
+        Told the stage, and how many of its cells are done of how many.
+    timing : bool
+        Whether single fits are timed, which takes longer than all else where that has a GPU.
+    """
+    means = means or Means()
+    store.remember(experiment.name, experiment.text)
+    results = {row.key: row.result for row in store.rows()}
+    done = found = failed = 0
+    for stage in Plan(experiment, means.device).stages(results):
+        if stage.name == TIMING and not timing:
+            continue
+        cells = [cell for batch in stage.batches for cell in batch.cells]
+        open_batches = [b for b in stage.batches if any(c.key not in results for c in b.cells)]
+        left = sum(len(batch.cells) for batch in open_batches)
+        found += len(cells) - left
+        on_progress(stage.name, len(cells) - left, len(cells))
+        for batch, outcome in means.do(experiment, open_batches):
+            rows = _rows(batch, outcome)
+            store.add(rows)
+            for row in rows:
+                results.setdefault(row.key, row.result)
+            done += len(rows)
+            left -= len(rows)
+            on_progress(stage.name, len(cells) - left, len(cells))
+        failed += sum(results[cell.key]["status"] != "done" for cell in cells)
+    return Run(done, found, failed)
+
+
+def _rows(batch: Batch, outcome: Any) -> list[Row]:
+    """One row for each cell of a batch; where the batch failed as a whole, all say so."""
+    failed = isinstance(outcome, Failure)
+    results = [as_result(outcome)] * len(batch.cells) if failed else outcome
+    return [
+        Row(cell.key, batch.key, cell.description, result)
+        for cell, result in zip(batch.cells, results, strict=True)
+    ]

@@ -1,0 +1,69 @@
+"""Tables of cells: the rows that a learner sees, as many held out, and the true graph."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.bench.cell import Cell
+from cosmodag.engines import Failure, each
+from cosmodag.simulate import load, parse_name
+
+__all__ = ["Drawn", "draw_table", "draw_tables"]
+
+# Fewer tables than this are simulated before other processes have started.
+_MANY = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A simulated table.
+
+    Attributes
+    ----------
+    seen, held_out
+        (n, d) float32, centred by the means of the rows seen; on request divided by their standard
+        deviations. The held-out rows are further ones of the same graph, which no fit sees.
+    graph
+        The truth.
+    """
+
+    seen: NDArray[np.float32]
+    held_out: NDArray[np.float32]
+    graph: Any
+
+
+def draw_table(cell: Cell) -> Drawn:
+    """Simulate the table of a cell.
+
+    With one seed, data sets that differ only in the number of rows share their first ones: the rows
+    seen are those of ``simulate.load(cell.data, cell.graph)``.
+    """
+    rows = parse_name(cell.data).samples
+    assert rows is not None
+    rest = cell.data.partition("_")[2]
+    data = load(f"n{2 * rows}_{rest}", seed=cell.graph)
+    X = data.X - data.X[:rows].mean(axis=0)
+    if cell.standardised:
+        X /= X[:rows].std(axis=0)
+    X = X.astype(np.float32)
+    # Contiguous, and apart from each other, so that what is sent or kept is no larger than it is.
+    return Drawn(X[:rows].copy(), X[rows:].copy(), data.graph)
+
+
+def draw_tables(cells: Sequence[Cell], makers: int | None) -> list[Drawn]:
+    """Simulate the tables of cells, in several processes where there are many to make.
+
+    Cells that share a table share its memory.
+    """
+    which = {(cell.data, cell.graph, cell.standardised): cell for cell in cells}
+    jobs = makers if len(which) >= _MANY else None
+    drawn: dict[tuple[str, int, bool], Drawn] = {}
+    places = list(which)
+    for index, table in each(draw_table, which.values(), jobs=jobs, threads=1):
+        if isinstance(table, Failure):
+            raise RuntimeError(table.message)
+        drawn[places[index]] = table
+    return [drawn[cell.data, cell.graph, cell.standardised] for cell in cells]

@@ -1,0 +1,148 @@
+"""The parameters of learners: names, types, defaults and a line of meaning each.
+
+They are read from the source of the learners, not from the imported classes: importing a learner
+imports JAX, which takes seconds that nobody who presses the tab key has.
+"""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from cosmodag.learners.registry import LEARNERS, Entry
+
+__all__ = ["Parameter", "parameters_of"]
+
+_SECTION = r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)"
+_OPTIONS = {
+    "knowledge": "--knowledge",
+    "refine": "--refine",
+    "noise": "--noise",
+    "threshold": "--threshold",
+    "scale": "--scale",
+    "epochs": "--epochs",
+    "restarts": "--restarts",
+    "device": "--device",
+    "max_time": "--max-time",
+    "random_state": "--seed",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a learner, as its docstring and its signature have it.
+
+    Attributes
+    ----------
+    name
+    type
+        As in the docstring, such as ``float or "auto"``.
+    default
+        As in the signature, such as ``"auto"``.
+    meaning
+        The first sentence of its description.
+    option
+        Its option of ``cosmodag fit``, or None where only ``--set`` gives it.
+    """
+
+    name: str
+    type: str
+    default: str
+    meaning: str
+    option: str | None
+
+
+def parameters_of(entry: Entry) -> list[Parameter]:
+    """List the parameters of a learner, in the order of its signature.
+
+    Examples
+    --------
+    >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])]
+    ['threshold', 'scale']
+    """
+    classes = _classes_of(entry.module)
+    return [
+        Parameter(name, *_description(entry, name, default), _OPTIONS.get(name))
+        for name, default in _signature(classes, entry.name).items()
+    ]
+
+
+@cache
+def _classes_of(module: str) -> dict[str, ast.ClassDef]:
+    spec = find_spec(f"cosmodag.learners.{module}")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"the source of cosmodag.learners.{module} is not there")
+    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def _signature(classes: dict[str, ast.ClassDef], name: str) -> dict[str, str]:
+    """Return the defaults by name of ``__init__``, the class's own or the one it inherits."""
+    node = classes[name]
+    for member in node.body:
+        if isinstance(member, ast.FunctionDef) and member.name == "__init__":
+            given = zip(member.args.kwonlyargs, member.args.kw_defaults, strict=True)
+            return {
+                argument.arg: "" if default is None else ast.unparse(default).replace("'", '"')
+                for argument, default in given
+            }
+    bases = (base.id for base in node.bases if isinstance(base, ast.Name) and base.id in classes)
+    return _signature(classes, next(bases))
+
+
+def _description(entry: Entry, name: str, default: str) -> tuple[str, str, str]:
+    """Return type, default and meaning, what is told "as for" another learner taken from there."""
+    type_, meaning = "", ""
+    for place in _places(entry):
+        there_type, there_meaning = _described(place).get(name, ("", ""))
+        meaning = meaning or there_meaning
+        type_ = type_ or there_type
+        if type_ and meaning and not meaning.startswith("As for"):
+            break
+        if meaning.startswith("As for"):
+            meaning = ""
+    return type_, default, meaning
+
+
+def _places(entry: Entry) -> Iterator[Entry]:
+    """Yield the learner and then those its docstring points to, and so on."""
+    waiting, seen = [entry], set()
+    while waiting:
+        place = waiting.pop(0)
+        if place.name in seen:
+            continue
+        seen.add(place.name)
+        yield place
+        named = re.findall(r":class:`(?:cosmodag\.)?(\w+)`", _docstring(place))
+        waiting += [LEARNERS[name] for name in named if name in LEARNERS]
+
+
+def _docstring(entry: Entry) -> str:
+    return inspect.cleandoc(ast.get_docstring(_classes_of(entry.module)[entry.name]) or "")
+
+
+@cache
+def _described(entry: Entry) -> dict[str, tuple[str, str]]:
+    """Read the section on parameters: (type, first sentence) by name."""
+    section = re.search(
+        r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", _docstring(entry), re.M | re.S
+    )
+    described: dict[str, tuple[str, str]] = {}
+    if section is None:
+        return described
+    for head, body in re.findall(r"^(\S.*)\n((?:[ \t]+.*\n?|\n)*)", section.group(1), re.M):
+        names, _, type_ = head.partition(" : ")
+        for name in names.split(","):
+            described[name.strip()] = (type_.strip(), _first_sentence(body))
+    return described
+
+
+def _first_sentence(body: str) -> str:
+    text = re.sub(r"\s*\(:func:[^)]*\)", "", " ".join(body.split()))
+    text = re.sub(r":\w+:`~?(?:cosmodag\.)?([^`]+)`", r"\1", text)
+    text = text.replace("``", "").replace("`", "").replace("\\|", "|")
+    return re.split(r"(?<=[.:])\s+(?=[A-Z])|(?<=\.)\s+", text)[0].rstrip(":")

@@ -1,0 +1,185 @@
+"""``cosmodag bench``: the paper's evaluation, run, resumed and reported."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cosmodag.cli._cache import keep_compiled_programs
+from cosmodag.cli._options import JsonOption
+from cosmodag.cli._output import print_json, print_result
+from cosmodag.cli._shell import register
+
+if TYPE_CHECKING:
+    from cosmodag.bench import Experiment, Means
+
+__all__ = ["app"]
+
+
+class Engine(StrEnum):
+    """Who does the work."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+class Device(StrEnum):
+    """Where problems are solved."""
+
+    AUTO = "auto"
+    CPU = "cpu"
+    GPU = "gpu"
+
+
+StoreOption = Annotated[Path, typer.Option("--store", "-s", help="The SQLite file of results.")]
+EngineOption = Annotated[Engine, typer.Option(help="This machine, or a Ray cluster.")]
+AddressOption = Annotated[
+    str | None,
+    typer.Option(help="Of a Ray cluster, 'auto' for one on this machine; none starts Ray here."),
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Processes; by default one, which uses all cores, or the GPU."),
+]
+GpusOption = Annotated[float, typer.Option(min=0, help="Share of a GPU that a Ray task takes.")]
+TimingOption = Annotated[
+    bool, typer.Option("--timing/--no-timing", help="Whether single fits are timed at the end.")
+]
+DeviceOption = Annotated[Device, typer.Option(help="Where problems are solved.")]
+
+_STORE = Path("results.sqlite")
+
+
+def run(
+    experiment: Annotated[
+        str, typer.Argument(help="Name of an experiment (see 'bench list'), or a .toml file.")
+    ],
+    store: StoreOption = _STORE,
+    engine: EngineOption = Engine.LOCAL,
+    address: AddressOption = None,
+    jobs: JobsOption = None,
+    gpus: GpusOption = 0.0,
+    device: DeviceOption = Device.AUTO,
+    timing: TimingOption = True,
+    json: JsonOption = False,
+) -> None:
+    """Run an experiment: do what is not in the store yet.
+
+    It may be stopped at any moment: the store stays valid, and running it again, or 'bench resume',
+    goes on where it was. Cells that are in the store are not done again.
+    """
+    keep_compiled_programs()
+    from cosmodag.bench import find_experiment
+
+    means = _means(engine, address, jobs, gpus, device)
+    _run([find_experiment(experiment)], store, means, create=True, timing=timing, json=json)
+
+
+def resume(
+    store: StoreOption = _STORE,
+    engine: EngineOption = Engine.LOCAL,
+    address: AddressOption = None,
+    jobs: JobsOption = None,
+    gpus: GpusOption = 0.0,
+    device: DeviceOption = Device.AUTO,
+    timing: TimingOption = True,
+    json: JsonOption = False,
+) -> None:
+    """Go on with all experiments that a store has, exactly where they were."""
+    keep_compiled_programs()
+    from cosmodag.bench import Store, read_experiment
+
+    with Store(store, create=False) as opened:
+        experiments = [read_experiment(t, name) for name, t in opened.experiments().items()]
+    means = _means(engine, address, jobs, gpus, device)
+    _run(experiments, store, means, create=False, timing=timing, json=json)
+
+
+def report(
+    store: StoreOption = _STORE,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="A folder, made where there is none.")
+    ] = Path("report"),
+) -> None:
+    """Write tables and figures of all experiments that a store has.
+
+    One page of HTML that needs nothing else, and each table as Markdown, LaTeX and CSV, with the
+    paper's figures beside; all rows as CSV and Parquet.
+    """
+    from cosmodag.bench import Store
+    from cosmodag.bench.pages import write_report
+
+    with Store(store, create=False) as opened:
+        page = write_report(opened, output)
+    print_result(f"{page}")
+
+
+def show() -> None:
+    """List the experiments that come with the package."""
+    from cosmodag.bench import find_experiment, names
+
+    for name in names():
+        print_result(f"{name:18} {find_experiment(name).title}")
+
+
+app = typer.Typer(
+    help="The paper's evaluation: run, resume and report experiments.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+register(app, "run", run)
+register(app, "resume", resume)
+register(app, "report", report)
+register(app, "list", show)
+
+
+def _means(
+    engine: Engine, address: str | None, jobs: int | None, gpus: float, device: Device
+) -> "Means":
+    from cosmodag.bench import Means
+    from cosmodag.solver.machine import cores
+    from cosmodag.solver.plan import device_named
+
+    # Processes that share one GPU would take its memory from each other.
+    several = jobs is not None or engine is Engine.RAY
+    if device is Device.AUTO:
+        name = "gpu" if gpus else "cpu" if several else device_named("auto").platform
+    else:
+        name = device.value
+    return Means(engine.value, address, jobs, gpus, name, cores())
+
+
+def _run(
+    experiments: "list[Experiment]",
+    path: Path,
+    means: "Means",
+    *,
+    create: bool,
+    timing: bool,
+    json: bool,
+) -> None:
+    from cosmodag.bench import Store, run
+    from cosmodag.bench.progress import Progress
+
+    facts = []
+    with Store(path, create=create) as store:
+        for experiment in experiments:
+            with Progress() as progress:
+                done = run(experiment, store, means, progress, timing=timing)
+            facts.append(
+                {
+                    "experiment": experiment.name,
+                    "done": done.done,
+                    "found": done.found,
+                    "failed": done.failed,
+                    "store": path,
+                }
+            )
+            if not json:
+                print_result(
+                    f"{experiment.name}: {done.done} cell(s) done, {done.found} found in "
+                    f"'{path}', {done.failed} without figures."
+                )
+    if json:
+        print_json(facts)

@@ -1,0 +1,54 @@
+"""``cosmodag convert``: a graph from one format to another."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cosmodag.cli._options import Format, QuietOption
+from cosmodag.cli._output import print_result, say
+from cosmodag.errors import DataError
+
+if TYPE_CHECKING:
+    from cosmodag.io.graphs import GraphFormat
+
+__all__ = ["convert"]
+
+
+def convert(
+    given: Annotated[
+        Path, typer.Argument(metavar="IN", help="The graph to read; - is standard input.")
+    ],
+    wanted: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The file to write; - is standard output.")
+    ],
+    from_format: Annotated[
+        Format | None,
+        typer.Option("--from", help="What IN is; by default what the end of its name says."),
+    ] = None,
+    to_format: Annotated[
+        Format | None,
+        typer.Option("--to", help="What OUT is to be; by default what the end of its name says."),
+    ] = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Write a graph in another format: GraphML, GML, DOT, DAGitty, CSV or JSON.
+
+    A .csv is written as a list of arcs, with --to adjacency as a matrix: row u and column v is the
+    arc u → v. Weights and names come back to the last bit; what a format cannot hold is refused.
+    """
+    from cosmodag.io import dump_graph, read_graph, write_graph
+
+    graph = read_graph(given, format=_word(from_format))
+    if str(wanted) == "-":
+        if to_format is None:
+            raise DataError("the format of standard output cannot be told: name one with --to.")
+        print_result(dump_graph(graph, to_format.value).removesuffix("\n"))
+        return
+    write_graph(graph, wanted, format=_word(to_format))
+    if not quiet:
+        say(f"wrote '{wanted}': {len(graph.names)} nodes, {graph.number_of_arcs} arcs.")
+
+
+def _word(format: Format | None) -> "GraphFormat | None":
+    return None if format is None else format.value

@@ -1,0 +1,34 @@
+"""``cosmodag report``: the page again, from a saved fit."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cosmodag.cli._options import JsonOption
+from cosmodag.cli._output import print_json, print_result
+
+__all__ = ["report"]
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The page to write; by default report.html in there."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Write the report of a saved fit: one HTML file to open in any browser.
+
+    It holds all that the fit knew: the graph, drawn, arcs with standard errors, the diagnosis of
+    the data, training, what was chosen and why. The data itself is not needed, and not in it.
+    """
+    from cosmodag.report.saved import report_folder
+
+    page = folder / "report.html" if output is None else output
+    model = report_folder(folder, page)
+    if json:
+        print_json({"report": page, "arcs": int(model.edges_.nnz)})
+    else:
+        print_result(f"written to {page}")

@@ -1,0 +1,95 @@
+"""Many machines: one Ray task per item, tried again where a worker or a whole node is lost."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+from cosmodag.engines.outcomes import Done, Failure, attempt
+from cosmodag.errors import DataError
+
+__all__ = ["on_cluster"]
+
+# Items handed to Ray for each core there is, so that none waits for this process.
+_AHEAD = 4
+
+
+def on_cluster(
+    function: Callable[[Any], Any],
+    items: Iterable[Any],
+    timeout: float | None,
+    *,
+    address: str | None,
+    jobs: int | None,
+    threads: int,
+    gpus: float,
+    retries: int,
+) -> Iterator[Done]:
+    """Do items as Ray tasks; results come as they are ready.
+
+    A task whose worker or node is lost is run again by Ray, and one that is lost more than
+    `retries` times is a failure.
+    """
+    with _connected(address, jobs) as ray:
+        variables = {"LOKY_MAX_CPU_COUNT": str(threads), "NUMBA_NUM_THREADS": str(threads)}
+        if address is None:
+            variables["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
+        task = ray.remote(
+            num_cpus=threads,
+            num_gpus=gpus,
+            max_retries=retries,
+            runtime_env={"env_vars": variables},
+        )(attempt)
+        shared = ray.put(function)
+        most = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))
+        waiting = enumerate(items)
+        pending: dict[Any, int] = {}
+        while True:
+            for index, item in islice(waiting, most - len(pending)):
+                pending[task.remote(shared, item, timeout)] = index
+            if not pending:
+                return
+            (finished, *_), _ = ray.wait(list(pending), num_returns=1)
+            yield Done(pending.pop(finished), _result_of(ray, finished))
+
+
+def _result_of(ray: Any, reference: Any) -> Any:
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayError as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        return Failure("failed", f"It was lost, or could not be sent: {lines[-1].strip()}")
+
+
+@contextmanager
+def _connected(address: str | None, jobs: int | None) -> Iterator[Any]:
+    """Ray, joined at an address or started on this machine; left as it was found."""
+    # Nothing is reported to anybody unless the user asks for it.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError:
+        raise DataError(
+            "The engine 'ray' needs Ray, which is not installed: pip install 'cosmodag[ray]'."
+        ) from None
+    if ray.is_initialized():
+        yield ray
+        return
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    if address is None:
+        options |= {"address": "local", "num_cpus": jobs, "include_dashboard": False}
+    else:
+        options["address"] = address
+    try:
+        ray.init(**options)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        (first, *_) = str(error).strip().splitlines() or [type(error).__name__]
+        raise DataError(
+            f"Ray cannot be reached at {address or 'this machine'!r}: {first}"
+        ) from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()

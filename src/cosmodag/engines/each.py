@@ -1,0 +1,93 @@
+"""The one entry: a function on every item, by an engine."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from cosmodag.engines.cluster import on_cluster
+from cosmodag.engines.local import in_order, in_processes
+from cosmodag.engines.outcomes import Done
+from cosmodag.errors import DataError
+
+__all__ = ["ENGINES", "each"]
+
+ENGINES = ("local", "ray")
+
+
+def each(
+    function: Callable[[Any], Any],
+    items: Iterable[Any],
+    *,
+    engine: str = "local",
+    jobs: int | None = None,
+    threads: int | None = None,
+    address: str | None = None,
+    gpus: float = 0.0,
+    timeout: float | None = None,
+    retries: int = 5,
+) -> Iterator[Done]:
+    """Call a function on every item, here or on many machines, and hand out results as they come.
+
+    What goes wrong with one item is its result and nobody else's: a `Failure` that says
+    ``"timeout"``, ``"diverged"`` or ``"failed"``. Items are taken as they are needed, so that
+    there may be any number of them. Leaving the iterator early, as Ctrl-C does, ends the work.
+
+    Parameters
+    ----------
+    function : callable
+        Of one item. For other processes both must be picklable, the result too; a function of a
+        module is best.
+    items : iterable
+    engine : {"local", "ray"}
+        This machine, or Ray tasks.
+    jobs : int, optional
+        Processes. None: for ``"local"`` no other process at all, items in order, and the function
+        may use all cores itself; for a Ray that is started here, as many as there are cores.
+    threads : int, optional
+        Threads that each process may use: by default its share of the cores, and one for a Ray
+        task, which reserves as many cores.
+    address : str, optional
+        Of a Ray cluster (``"auto"`` for one that runs on this machine). None starts Ray here.
+    gpus : float
+        Share of a GPU that each Ray task reserves.
+    timeout : float, optional
+        Seconds of wall time per item.
+    retries : int
+        How often an item is tried again after its process, or its machine, was lost.
+
+    Yields
+    ------
+    Done
+        ``(place, result)``, in order only where this process does the work.
+
+    Raises
+    ------
+    DataError
+        If there is no such engine, or Ray is not there.
+
+    Examples
+    --------
+    >>> [result for place, result in each(abs, [-1, 2, "x"])]
+    [1, 2, Failure(status='failed', message="TypeError: bad operand type for abs(): 'str'")]
+    """
+    if engine not in ENGINES:
+        raise DataError(f"The engine {engine!r} is unknown: use one of {', '.join(ENGINES)}.")
+    if engine == "ray":
+        return on_cluster(
+            function,
+            items,
+            timeout,
+            address=address,
+            jobs=jobs,
+            threads=threads or 1,
+            gpus=gpus,
+            retries=retries,
+        )
+    if address is not None:
+        raise DataError(f"The address {address!r} is for the engine 'ray': give engine='ray' too.")
+    if jobs is None:
+        return in_order(function, items, timeout)
+    if threads is None:
+        from joblib import cpu_count
+
+        threads = max(1, cpu_count() // jobs)
+    return in_processes(function, items, timeout, jobs=jobs, threads=threads, retries=retries)

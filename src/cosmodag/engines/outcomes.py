@@ -1,0 +1,93 @@
+"""What comes of one item: its result, or a failure that has a name."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, NamedTuple, NoReturn
+
+from cosmodag.errors import DivergenceError
+
+__all__ = ["STATUSES", "Done", "Failure", "attempt", "time_limit"]
+
+STATUSES = ("failed", "timeout", "diverged")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why an item has no result.
+
+    Attributes
+    ----------
+    status
+        ``"timeout"``, ``"diverged"`` (training was not finite), or ``"failed"``.
+    message
+        What happened, in a sentence.
+    """
+
+    status: str
+    message: str
+
+
+class Done(NamedTuple):
+    """One item, done.
+
+    Attributes
+    ----------
+    place
+        The place of the item among those given.
+    result
+        What the function returned, or a `Failure`.
+    """
+
+    place: int
+    result: Any
+
+
+class _TimeIsUp(BaseException):
+    """Raised by the alarm; no handler of ordinary errors in the function may swallow it."""
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Context that is left with `_TimeIsUp` after so many seconds of wall time.
+
+    The alarm rings between two operations of Python: one long call into compiled code ends first.
+    Only the main thread of a process has an alarm, and Windows has none: no limit holds there.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if seconds is None or not is_main or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def ring(number: int, frame: FrameType | None) -> NoReturn:
+        raise _TimeIsUp
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def attempt(function: Callable[[Any], Any], item: Any, timeout: float | None) -> Any:
+    """Call a function on one item; whatever goes wrong with it is a value.
+
+    Examples
+    --------
+    >>> attempt(lambda x: 1 / x, 0, None)
+    Failure(status='failed', message='ZeroDivisionError: division by zero')
+    """
+    try:
+        with time_limit(timeout):
+            return function(item)
+    except _TimeIsUp:
+        return Failure("timeout", f"It took longer than the limit of {timeout:g} s.")
+    except DivergenceError as error:
+        return Failure("diverged", str(error))
+    except Exception as error:
+        return Failure("failed", f"{type(error).__name__}: {error}")

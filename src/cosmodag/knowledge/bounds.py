@@ -1,0 +1,151 @@
+"""What knowledge says of arcs and orders, as arrays: what solvers and searches obey."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import KnowledgeError
+
+__all__ = ["Bounds", "closure", "cycle_in", "longest_chains"]
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Which arcs may be, which are, and which variables come before which.
+
+    Attributes
+    ----------
+    support : (d, d) bool
+        Arcs u → v that may exist, at [u, v]; none against `before`.
+    required : (d, d) bool
+        Arcs that exist for certain; all of them in the support.
+    before : (d, d) bool
+        u comes before v in every causal order; transitively closed, and acyclic.
+    gaps : (d, d) float32 or None
+        Longest chain by which v is bound to come after u, −∞ where it is not; None where nothing
+        is bound.
+    """
+
+    support: Mask
+    required: Mask
+    before: Mask
+    gaps: NDArray[np.float32] | None
+
+    @classmethod
+    def of(cls, support: Mask, required: Mask, before: Mask) -> "Bounds":
+        """Close an order without cycles, and free the support of what is against it."""
+        closed = closure(before | required)
+        may = support & ~closed.T & ~np.eye(len(support), dtype=bool)
+        gaps = longest_chains(closed) if closed.any() else None
+        return cls(may, required, closed, gaps)
+
+    def directs(self, tails: NDArray[Any], heads: NDArray[Any]) -> Mask:
+        """Tell of arcs whether knowledge excludes their reverse."""
+        directed: Mask = self.required[tails, heads] | ~self.support[heads, tails]
+        return directed
+
+    def without_causes(self, variables: Mask, names: Sequence[Any]) -> "Bounds":
+        """Give the same bounds, but no arc into some variables."""
+        causes, effects = np.nonzero(self.required & variables)
+        if len(causes):
+            raise KnowledgeError(
+                f"The arc {names[causes[0]]} → {names[effects[0]]} is required, but "
+                f"{names[effects[0]]} was set in every row: it cannot be learnt from them."
+            )
+        return Bounds(self.support & ~variables, self.required, self.before, self.gaps)
+
+    @property
+    def beyond_support(self) -> Mask | None:
+        """`before` where arcs of the support could chain up to violate it; None where they cannot.
+
+        A search that has only the support to obey has more orders to choose from.
+        """
+        could = closure(self.support)
+        return self.before if np.any(could.T & self.before) else None
+
+    @classmethod
+    def none(cls, d: int) -> "Bounds":
+        """Bounds that allow everything."""
+        nothing = np.zeros((d, d), bool)
+        return cls(~np.eye(d, dtype=bool), nothing, nothing, None)
+
+
+def closure(relation: Mask) -> Mask:
+    """Transitive closure.
+
+    Examples
+    --------
+    >>> closure(np.eye(3, k=1, dtype=bool)).astype(int).tolist()
+    [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
+    """
+    closed = relation.copy()
+    between = np.flatnonzero(closed.any(axis=0) & closed.any(axis=1))
+    if len(between) > 64:
+        # Counts, in a type whose products are fast; only whether they are zero matters.
+        while True:
+            steps = closed.astype(np.float32)
+            longer = closed | (steps @ steps > 0)
+            if np.array_equal(longer, closed):
+                return closed
+            closed = longer
+    for v in between:
+        closed |= np.outer(closed[:, v], closed[v])
+    return closed
+
+
+def longest_chains(before: Mask) -> NDArray[np.float32]:
+    """Length of the longest chain from u to v in a transitively closed order, −∞ for none.
+
+    Examples
+    --------
+    >>> longest_chains(closure(np.eye(3, k=1, dtype=bool))).tolist()
+    [[-inf, 1.0, 2.0], [-inf, -inf, 1.0], [-inf, -inf, -inf]]
+    """
+    gaps = np.full(before.shape, -np.inf, np.float32)
+    # Variables with the same predecessors, as those of one tier, have the same chains.
+    known: dict[bytes, NDArray[np.float32]] = {}
+    for v in np.argsort(before.sum(axis=0), kind="stable"):
+        key = before[:, v].tobytes()
+        if key not in known:
+            earlier = np.flatnonzero(before[:, v])
+            chains = gaps[:, earlier] + 1
+            chains[earlier, np.arange(len(earlier))] = 1
+            known[key] = chains.max(axis=1, initial=-np.inf)
+        gaps[:, v] = known[key]
+    return gaps
+
+
+def cycle_in(edges: Sequence[tuple[int, int]]) -> list[int]:
+    """Find a cycle of some arcs: its vertices, the first again at the end; empty for none.
+
+    Examples
+    --------
+    >>> cycle_in([(0, 1), (1, 2), (2, 1)])
+    [1, 2, 1]
+    """
+    children: dict[int, list[int]] = {}
+    for tail, head in edges:
+        children.setdefault(tail, []).append(head)
+    done: set[int] = set()
+    for root in children:
+        path, places = [root], {root: 0}
+        branches = [iter(children[root])] if root not in done else []
+        while branches:
+            following = next(branches[-1], None)
+            if following is None:
+                branches.pop()
+                last = path.pop()
+                del places[last]
+                done.add(last)
+            elif following in places:
+                return [*path[places[following] :], following]
+            elif following not in done:
+                places[following] = len(path)
+                path.append(following)
+                branches.append(iter(children.get(following, ())))
+    return []

@@ -1,0 +1,154 @@
+"""Values of some variables given the others, under linear equations with normal noise."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+__all__ = ["Equations", "doubt", "fill"]
+
+# Share of a variable's variance below which its noise is not taken to be.
+_LEAST_NOISE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """Linear equations of all variables, or their inverse covariance alone.
+
+    Attributes
+    ----------
+    means, variances
+        (d,): of the variables.
+    precision
+        (d, d): inverse covariance, (I − W) D⁻¹ (I − W)ᵀ for weights W and noise variances D, in
+        which the row of a variable speaks of its parents, its children and their other parents.
+    terms
+        (d, d): column v is (e_v − W e_v) / √D_v, what the equation of v adds to the precision;
+        None without a graph.
+    """
+
+    means: NDArray[np.float64]
+    variances: NDArray[np.float64]
+    precision: NDArray[np.float64]
+    terms: NDArray[np.float64] | None = None
+
+    @classmethod
+    def on(
+        cls, arcs: NDArray[np.bool_], X: NDArray[np.float64], targets: NDArray[np.bool_] | None
+    ) -> "Equations":
+        """Regress every variable on its parents, over the rows in which it was not set.
+
+        Parameters
+        ----------
+        arcs : (d, d) bool
+            A DAG.
+        X : (n, d) array
+            Without missing values.
+        targets : (n, d) bool, optional
+            Where a variable was set from outside.
+        """
+        means = X.mean(axis=0)
+        centred = X - means
+        variances = np.maximum(centred.var(axis=0), np.finfo(np.float64).tiny)
+        terms = np.eye(X.shape[1])
+        for v in range(X.shape[1]):
+            parents = np.flatnonzero(arcs[:, v])
+            rows = slice(None) if targets is None else ~targets[:, v]
+            own = centred[rows]
+            weights = linalg.lstsq(own[:, parents], own[:, v])[0] if len(parents) else np.empty(0)
+            left = own[:, v] - own[:, parents] @ weights
+            noise = max(float(np.mean(left**2)), _LEAST_NOISE * variances[v])
+            terms[parents, v] = -weights
+            terms[:, v] /= np.sqrt(noise)
+        return cls(means, variances, terms @ terms.T, terms)
+
+    @classmethod
+    def without_graph(cls, X: NDArray[np.float64], doubt: NDArray[np.float64]) -> "Equations":
+        """Take the covariance of a filled table, plus what conditional means lack of it.
+
+        Where rows are few beside the variables, correlations are shrunk.
+        """
+        means, (n, d) = X.mean(axis=0), X.shape
+        covariance = (X - means).T @ (X - means) / n + doubt
+        scales = np.sqrt(np.diag(covariance))
+        scales = np.where(scales > 0, scales, 1.0)
+        shrunk = _LEAST_NOISE + (d / n) ** 2 / (1 + (d / n) ** 2)
+        correlations = (1 - shrunk) * covariance / np.outer(scales, scales) + shrunk * np.eye(d)
+        return cls(means, scales**2, linalg.inv(correlations) / np.outer(scales, scales))
+
+    def precision_where(self, was_set: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Inverse covariance in rows in which some variables were set, and follow no equation."""
+        if self.terms is None or not was_set.any():
+            return self.precision
+        terms = self.terms.copy()
+        terms[:, was_set] = 0.0
+        terms[was_set, was_set] = 1 / np.sqrt(self.variances[was_set])
+        return np.asarray(terms @ terms.T)
+
+
+def fill(
+    X: NDArray[np.float64],
+    absent: NDArray[np.bool_],
+    equations: Equations,
+    draws: NDArray[np.float64],
+    targets: NDArray[np.bool_] | None,
+) -> NDArray[np.float64]:
+    """Draw missing values given all others of their row.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        With anything where a value is missing.
+    absent : (n, d) bool
+        Where that is.
+    equations : Equations
+    draws : (number of missing values,) array
+        Standard normal; zeros give conditional means.
+    targets : (n, d) bool, optional
+        Where a variable was set from outside.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, np.nan]])
+    >>> chain = Equations(np.zeros(2), np.ones(2), np.array([[5.0, -2.0], [-2.0, 1.0]]))
+    >>> fill(X, np.isnan(X), chain, np.zeros(1), None).tolist()
+    [[1.0, 2.0]]
+    """
+    filled = np.where(absent, equations.means, X)
+    centred = filled - equations.means
+    numbers = np.zeros(X.shape)
+    numbers[absent] = draws
+    for members, some, was_set in _patterns(absent, targets):
+        precision = equations.precision_where(was_set)
+        own = precision[np.ix_(some, some)]
+        pulls = centred[members] @ precision[:, some]
+        # With own = L Lᵀ, Lᵀ⁻¹ times standard numbers has the covariance own⁻¹.
+        drawn = np.linalg.solve(np.linalg.cholesky(own).T, numbers[np.ix_(members, some)].T)
+        means = -np.linalg.solve(own, pulls.T)
+        filled[np.ix_(members, some)] = (means + drawn).T + equations.means[some]
+    return filled
+
+
+def doubt(absent: NDArray[np.bool_], equations: Equations) -> NDArray[np.float64]:
+    """(d, d): covariance that missing values have given the others, as a mean over all rows."""
+    total = np.zeros(equations.precision.shape)
+    for members, some, _ in _patterns(absent, None):
+        block = np.ix_(some, some)
+        total[block] += len(members) * np.linalg.inv(equations.precision[block])
+    return total / len(absent)
+
+
+def _patterns(
+    absent: NDArray[np.bool_], targets: NDArray[np.bool_] | None
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]]:
+    """Rows that lack the same variables and in which the same were set: rows, lacking, set."""
+    rows, d = np.flatnonzero(absent.any(axis=1)), absent.shape[1]
+    was_set = np.zeros_like(absent) if targets is None else targets
+    kinds = np.hstack([absent[rows], was_set[rows]])
+    patterns, which = np.unique(kinds, axis=0, return_inverse=True)
+    by_pattern = np.argsort(which.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(which.ravel(), minlength=len(patterns)))
+    for pattern, members in zip(patterns, np.split(rows[by_pattern], ends[:-1]), strict=True):
+        yield members, np.flatnonzero(pattern[:d]), pattern[d:]

@@ -1,0 +1,179 @@
+"""Interventions as a person states them, row by row, and as a mask of what was set."""
+
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import DataError, DataWarning, name_list
+
+__all__ = ["ASSUMPTION", "never_free", "take_column", "targets_of"]
+
+ASSUMPTION = (
+    "Interventions are taken to be perfect ones: they set the variables named, and touch nothing "
+    "else. Where they also acted on others, or not on the values that were measured, arrows that "
+    "rest on them may be wrong."
+)
+"""What is assumed of interventions, for people."""
+
+# Fewer rows than this of its own say nothing of a variable's equation.
+_FEWEST_ROWS = 2
+
+
+def take_column(X: Any, interventions: Any) -> tuple[Any, Any]:
+    """Take the column that names the targets out of a table, where it is given by its name.
+
+    Parameters
+    ----------
+    X : table
+    interventions : str, or anything else
+        The name of a column; anything else is handed on.
+
+    Returns
+    -------
+    table, interventions
+        The table without the column, and the column's entries.
+    """
+    if not isinstance(interventions, str):
+        return X, interventions
+    import narwhals as nw
+
+    if isinstance(X, np.ndarray | list | tuple) or not any(
+        hasattr(type(X), known) for known in ("columns", "column_names")
+    ):
+        raise DataError(
+            f"interventions is the name {interventions!r}, but the table has no names of columns: "
+            "pass a data frame, or a list with the targets of each row."
+        )
+    frame = nw.from_native(X, eager_only=True)
+    if interventions not in frame.columns:
+        raise DataError(
+            f"interventions names the column {interventions!r}, which the table does not have: its "
+            f"columns are {name_list(list(frame.columns), most=10)}."
+        )
+    return frame.drop(interventions).to_native(), frame.get_column(interventions).to_list()
+
+
+def targets_of(interventions: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | None:
+    """Say of every entry of a table whether it was set from outside.
+
+    Parameters
+    ----------
+    interventions : sequence of length n, (n, d) bool array or frame, or None
+        For each row nothing (None, an empty text or list), the name or number of the column that
+        was set, several of them in a list, or in one text with semicolons between them.
+    names : sequence of str
+        Of the columns.
+    rows : int
+        n.
+
+    Returns
+    -------
+    (n, d) bool array, or None where nothing was set
+
+    Examples
+    --------
+    >>> targets_of(["", "b", "a;b"], ["a", "b"], 3).astype(int).tolist()
+    [[0, 0], [0, 1], [1, 1]]
+    """
+    if interventions is None:
+        return None
+    mask = _mask(interventions, names, rows)
+    if mask is None:
+        mask = _from_entries(interventions, names, rows)
+    return mask if mask.any() else None
+
+
+def never_free(targets: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.bool_]:
+    """Tell which variables were set in all rows, or all but one; they are named in a warning."""
+    always: NDArray[np.bool_] = np.count_nonzero(~targets, axis=0) < _FEWEST_ROWS
+    if always.any():
+        listed = name_list([names[place] for place in np.flatnonzero(always).tolist()])
+        warnings.warn(
+            f"{listed} was set in every row, so that the table says nothing of what causes it: no "
+            "arc into it is looked for.",
+            DataWarning,
+            stacklevel=4,
+        )
+    return always
+
+
+def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | None:
+    """Take a Boolean array or frame as it is; None for what is not one."""
+    columns = getattr(given, "columns", getattr(given, "column_names", None))
+    if columns is not None and not isinstance(given, np.ndarray):
+        import narwhals as nw
+
+        frame = nw.from_native(given, eager_only=True)
+        found = [str(name) for name in frame.columns]
+        if sorted(found) != sorted(names):
+            raise DataError(
+                f"interventions has the columns {name_list(found)}, but the table has "
+                f"{name_list(list(names))}: give one for each."
+            )
+        given = frame.to_numpy()[:, [found.index(name) for name in names]]
+    if not isinstance(given, np.ndarray) or given.ndim != 2:
+        return None
+    if given.shape != (rows, len(names)):
+        raise DataError(
+            f"interventions has shape {given.shape}, but the table has {rows} rows and "
+            f"{len(names)} columns."
+        )
+    if not np.isin(given, (0, 1)).all():
+        raise DataError("interventions must be true where a variable was set, and false elsewhere.")
+    return given.astype(bool)
+
+
+def _from_entries(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_]:
+    if hasattr(given, "to_list"):
+        given = given.to_list()
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise DataError(
+            f"interventions is {given!r}: it must be a list with an entry for each row, the name "
+            "of a column, or a Boolean table."
+        )
+    entries = list(given)
+    if len(entries) != rows:
+        raise DataError(
+            f"interventions has {len(entries)} entries, but the table has {rows} rows: give one "
+            "for each."
+        )
+    places = {name: place for place, name in enumerate(names)}
+    known: dict[Any, list[int]] = {}
+    mask = np.zeros((rows, len(names)), bool)
+    for row, entry in enumerate(entries):
+        key = tuple(entry) if isinstance(entry, list | tuple | set | frozenset) else entry
+        if key not in known:
+            known[key] = [_place(target, places, row) for target in _listed(key, places)]
+        mask[row, known[key]] = True
+    return mask
+
+
+def _listed(entry: Any, places: dict[str, int]) -> list[Any]:
+    """Targets of one row."""
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
+        return []
+    if isinstance(entry, float) and math.isnan(entry):
+        return []
+    if isinstance(entry, tuple):
+        return list(entry)
+    if isinstance(entry, str):
+        if entry.strip() in places:
+            return [entry.strip()]
+        return [part.strip() for part in entry.split(";") if part.strip()]
+    return [entry]
+
+
+def _place(target: Any, places: dict[str, int], row: int) -> int:
+    if str(target) in places:
+        return places[str(target)]
+    whole = isinstance(target, int | np.integer) and not isinstance(target, bool)
+    if whole and 0 <= target < len(places):
+        return int(target)
+    raise DataError(
+        f"interventions names {target!r} in row {row}, which is no column of the table: its "
+        f"columns are {name_list(list(places), most=10)}."
+    )

@@ -1,0 +1,98 @@
+"""Whether a model read from a file is one that `save` could have written.
+
+A file may be damaged, or made by hand to do harm. Nothing in it is run, and what it says is
+believed only after it was looked at: types, shapes, numbers, and that the graph is a DAG in the
+order given.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["DamagedError", "check_arrays", "check_facts", "check_model"]
+
+
+class DamagedError(ValueError):
+    """Something in a file is not as `save` writes it; what, in a few words."""
+
+
+def check_facts(facts: Any) -> None:
+    """Look at the facts of a saved model before any of them is used."""
+    _require(isinstance(facts, dict), "its facts are no mapping")
+    expected = {"learner": str, "parameters": dict, "fitted": dict}
+    for name, kind in expected.items():
+        _require(isinstance(facts.get(name), kind), f"{name!r} is missing")
+    names = facts.get("names")
+    if names is not None:
+        _require(isinstance(names, list), "its names are no list")
+        _require(all(isinstance(name, str) for name in names), "a name is no text")
+        _require(len(set(names)) == len(names), "a name occurs twice")
+
+
+def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
+    """Look at order, preparation and matrices: types, shapes and numbers."""
+    order = _array(arrays, "order", "iu", 1)
+    d = len(order)
+    _require(bool(np.array_equal(np.sort(order), np.arange(d))), "its order is no permutation")
+    _require(facts["names"] is None or len(facts["names"]) == d, "names and order differ in length")
+    for name, kind, shape in (
+        ("means", "f", (d,)),
+        ("factors", "f", (d,)),
+        ("unit", "f", (1,)),
+        ("constant", "b", (d,)),
+        ("noise_variances_", "f", (d,)),
+    ):
+        _require(_array(arrays, name, kind, 1).shape == shape, f"{name!r} has a wrong shape")
+    for name in ("factors", "unit"):
+        _require(bool((arrays[name] > 0).all()), f"{name!r} is not positive")
+    _require(bool((arrays["noise_variances_"] >= 0).all()), "a variance is negative")
+    for name in ("raw_weights_", "weights_", "adjacency_"):
+        _check_matrix(arrays, name, d)
+
+
+def _check_matrix(arrays: dict[str, NDArray[Any]], name: str, d: int) -> None:
+    if name in arrays:
+        _require(_array(arrays, name, "f", 2).shape == (d, d), f"{name!r} has a wrong shape")
+    elif f"{name}.data" in arrays:
+        values = _array(arrays, f"{name}.data", "f", 1)
+        for end in ("tails", "heads"):
+            places = _array(arrays, f"{name}.{end}", "iu", 1)
+            _require(places.shape == values.shape, f"{name!r} has ends of unequal length")
+            inside = not places.size or (places.min() >= 0 and places.max() < d)
+            _require(bool(inside), f"{name!r} names a variable that is not there")
+    else:
+        _require(name != "adjacency_", "it has no graph")
+
+
+def check_model(model: Any) -> None:
+    """Look at a model made from a file: its graph must be a DAG in its order, and be of use."""
+    d = model.n_features_in_
+    places = np.empty(d, np.intp)
+    places[model._order] = np.arange(d)
+    edges = sparse.coo_array(model.adjacency_)
+    _require(bool((places[edges.row] < places[edges.col]).all()), "its arcs contradict its order")
+    predicted = model._fitted(np.zeros((1, d)))
+    _require(np.shape(predicted) == (1, d), "it predicts another number of variables")
+    residuals = getattr(model, "residuals_", None)
+    if residuals is not None:
+        _require(
+            residuals.ndim == 2 and residuals.shape[1] == d, "its residuals have another shape"
+        )
+
+
+def _array(arrays: dict[str, NDArray[Any]], name: str, kinds: str, dimensions: int) -> NDArray[Any]:
+    """Take an array of finite numbers of some kind."""
+    array = arrays.get(name)
+    _require(array is not None, f"{name!r} is missing")
+    assert array is not None
+    _require(array.dtype.kind in kinds, f"{name!r} is of type {array.dtype}")
+    _require(array.ndim == dimensions, f"{name!r} has {array.ndim} dimensions")
+    _require(array.dtype.kind != "f" or bool(np.isfinite(array).all()), f"{name!r} is not finite")
+    return array
+
+
+def _require(condition: bool, otherwise: str) -> None:
+    if not condition:
+        raise DamagedError(otherwise)

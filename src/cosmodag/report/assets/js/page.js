@@ -1,0 +1,107 @@
+// The page put together, in the order in which a reader sees it.
+
+function fillText() {
+  document.title = `${data.title} · cosmodag report`;
+  byId("title").textContent = data.title;
+  byId("subtitle").textContent = `The graph that ${data.learner} learnt`;
+  pairs(byId("summary"), data.summary, true);
+  pairs(byId("origin"), data.reproduce.facts);
+  byId("code").textContent = data.reproduce.code;
+  pairs(byId("choices"), data.choices.map((choice) => [choice.title, choice.text]));
+}
+
+function pairs(list, entries, grouped) {
+  for (const [label, value] of entries) {
+    const group = grouped ? element("div") : list;
+    group.append(element("dt", label), element("dd", value));
+    if (grouped) list.append(group);
+  }
+}
+
+function fillFindings() {
+  const box = byId("findings");
+  for (const finding of data.findings) {
+    const line = element("p", null, "finding " + finding.severity);
+    if (finding.severity === "warning") line.append(element("b", "Warning. "));
+    line.append(finding.sentence);
+    box.append(line);
+  }
+  if (!data.diagnosed) {
+    box.append(element("p", "The data was not at hand when this page was made.", "quiet"));
+  } else if (!data.findings.length) {
+    box.append(element("p", "Nothing in the table speaks against the answer."));
+  }
+}
+
+function fillStarts() {
+  const columns = [...new Set(data.starts.flatMap((start) => Object.keys(start)))];
+  byId("starts-details").hidden = data.starts.length === 0;
+  const cell = (value) =>
+    typeof value === "boolean" ? (value ? "yes" : "")
+    : typeof value === "number" ? Number(value.toPrecision(6))
+    : value ?? "";
+  fillPlain(byId("starts"), columns, data.starts.map((s) => columns.map((c) => cell(s[c]))));
+}
+
+function fillStability() {
+  const found = data.stability;
+  byId("stability-section").hidden = found === null;
+  if (found === null) return;
+  const sure = arcs.probability.filter((share) => share >= 0.9).length;
+  byId("stability-text").textContent =
+    `The fit was repeated on ${found.resamples} resamples of the rows. ${sure} of ${arcCount} arcs ` +
+    "were found, in this direction, in at least 90% of them." +
+    (found.missed.length ? " These arcs were found in most resamples, but are not in the graph:" : "");
+  const records = found.missed.map(([u, v, share]) => [names[u], names[v], share]);
+  if (records.length) fillPlain(byId("missed"), ["cause", "effect", "probability"], records);
+}
+
+function repaint() {
+  restyle();
+  drawLegend();
+  drawMatrix();
+}
+
+function startTheme() {
+  const root = document.documentElement;
+  byId("theme").addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    repaint();
+  });
+  byId("print").addEventListener("click", () => window.print());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+  // Paper is white.
+  let before;
+  window.addEventListener("beforeprint", () => {
+    before = root.dataset.theme;
+    root.dataset.theme = "light";
+    repaint();
+  });
+  window.addEventListener("afterprint", () => {
+    if (before) root.dataset.theme = before;
+    else delete root.dataset.theme;
+    repaint();
+  });
+}
+
+fillText();
+fillFindings();
+fillStarts();
+fillStability();
+startTable();
+
+// The text is there at once; what takes longer is drawn when it has been painted.
+function startDrawings() {
+  startGraph();
+  startControls();
+  drawMatrix();
+  drawHistory();
+  drawCurves();
+  startTheme();
+  // For those who want to do more with the graph from the browser's console.
+  window.cosmodag = { graph: cy, data, state, choose, graphAsSvg };
+  byId("graph").dataset.ready = "true";
+}
+
+if (document.hidden) startDrawings();
+else requestAnimationFrame(() => setTimeout(startDrawings));

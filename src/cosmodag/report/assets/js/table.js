@@ -1,0 +1,142 @@
+// Tables: the arcs, sortable and filterable, and small ones that are only read.
+
+const FIRST_ROWS = 200;
+
+const COLUMNS = [
+  { title: "cause", value: (arc) => names[arcs.from[arc]] },
+  { title: "effect", value: (arc) => names[arcs.to[arc]] },
+  { title: "weight", value: (arc) => arcs.weight[arc], number: true, sort: (v) => Math.abs(v) },
+  { title: "standard error", value: (arc) => arcs.error[arc], number: true, given: arcs.error },
+  {
+    title: "probability", value: (arc) => arcs.probability[arc], number: true,
+    given: arcs.probability,
+  },
+  { title: "direction rests on", value: (arc) => data.bases[arcs.basis[arc]].name },
+].filter((column) => column.given !== null);
+
+const sorting = { column: 2, descending: true };
+let rowsShown = FIRST_ROWS;
+
+function startTable() {
+  const head = element("tr");
+  COLUMNS.forEach((column, place) => {
+    const cell = element("th", null, column.number ? "number" : "");
+    const button = element("button", column.title);
+    button.type = "button";
+    button.addEventListener("click", () => sortBy(place));
+    cell.append(button);
+    head.append(cell);
+  });
+  const top = element("thead");
+  top.append(head);
+  byId("arcs").append(top, element("tbody"));
+  const bases = byId("filter-basis");
+  data.bases.forEach((basis, number) => {
+    bases.append(Object.assign(element("option", basis.name), { value: number }));
+  });
+  const again = () => {
+    rowsShown = FIRST_ROWS;
+    fillTable();
+  };
+  for (const id of ["filter", "filter-basis", "only-drawn"]) {
+    byId(id).addEventListener("input", again);
+  }
+  byId("more-arcs").addEventListener("click", () => {
+    rowsShown += 1000;
+    fillTable();
+  });
+  onChange((before) => {
+    if (before.cut !== state.cut && byId("only-drawn").checked) again();
+  });
+  if (!data.signed) {
+    byId("arcs-note").textContent =
+      "Weights are the strengths of arcs in networks and have no sign; the responses below show " +
+      "what an arc does.";
+  } else if (arcs.error) {
+    byId("arcs-note").textContent =
+      "Standard errors are those of least squares on the parents shown, as if the arcs had been " +
+      "known beforehand; that the same data chose them is not in them.";
+  }
+  fillTable();
+}
+
+function sortBy(place) {
+  const same = sorting.column === place;
+  sorting.descending = same ? !sorting.descending : Boolean(COLUMNS[place].number);
+  sorting.column = place;
+  fillTable();
+}
+
+function filteredArcs() {
+  const text = byId("filter").value.toLowerCase();
+  const basis = byId("filter-basis").value;
+  const onlyDrawn = byId("only-drawn").checked;
+  const kept = [];
+  for (let arc = 0; arc < arcCount; arc++) {
+    if (onlyDrawn && !isDrawn(arc)) continue;
+    if (basis !== "" && arcs.basis[arc] !== Number(basis)) continue;
+    const both = names[arcs.from[arc]] + "\n" + names[arcs.to[arc]];
+    if (text && !both.toLowerCase().includes(text)) continue;
+    kept.push(arc);
+  }
+  return kept;
+}
+
+function sortedArcs(kept) {
+  const column = COLUMNS[sorting.column];
+  const key = (arc) => {
+    const value = column.value(arc);
+    if (value === null) return column.number ? -Infinity : "";
+    return column.sort ? column.sort(value) : value;
+  };
+  const sign = sorting.descending ? -1 : 1;
+  const compare = column.number
+    ? (a, b) => key(a) - key(b) || 0
+    : (a, b) => key(a).localeCompare(key(b), undefined, { numeric: true });
+  return kept.sort((a, b) => sign * compare(a, b));
+}
+
+function fillTable() {
+  const kept = sortedArcs(filteredArcs());
+  const body = byId("arcs").tBodies[0];
+  body.replaceChildren(...kept.slice(0, rowsShown).map(rowFor));
+  byId("arcs-count").textContent = `${kept.length} of ${arcCount} arcs`;
+  byId("more-arcs").hidden = kept.length <= rowsShown;
+  byId("arcs").querySelectorAll("th").forEach((cell, place) => {
+    if (place !== sorting.column) cell.removeAttribute("aria-sort");
+    else cell.setAttribute("aria-sort", sorting.descending ? "descending" : "ascending");
+  });
+}
+
+function rowFor(arc) {
+  const row = element("tr");
+  for (const column of COLUMNS) {
+    const value = column.value(arc);
+    const isWeight = column.title === "weight";
+    const text = !column.number ? value : isWeight ? signedText(value) : numberText(value);
+    row.append(element("td", text, column.number ? "number" : ""));
+  }
+  row.addEventListener("click", () => choose(arcs.from[arc]));
+  return row;
+}
+
+/** A table of records that is only read. */
+function fillPlain(table, columns, records) {
+  const head = element("tr");
+  columns.forEach((column, i) => {
+    const isNumber = records.some((record) => typeof record[i] === "number");
+    head.append(element("th", column, isNumber ? "number" : ""));
+  });
+  const top = element("thead");
+  top.append(head);
+  const body = element("tbody");
+  for (const record of records) {
+    const row = element("tr");
+    for (const value of record) {
+      const isNumber = typeof value === "number";
+      row.append(element("td", isNumber ? String(value) : value, isNumber ? "number" : ""));
+    }
+    body.append(row);
+  }
+  table.replaceChildren(top, body);
+}

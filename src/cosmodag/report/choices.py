@@ -1,0 +1,128 @@
+"""What a fit chose and why, and what went wrong, in plain words."""
+
+from typing import TYPE_CHECKING, Any
+
+from cosmodag.learners.registry import LEARNERS
+
+if TYPE_CHECKING:
+    from cosmodag.learners.base import StructureLearner
+
+__all__ = ["BASES", "choices_of", "troubles_of"]
+
+BASES = {
+    "compelled": "every graph with the same conditional independences has this arrow",
+    "knowledge": "you said so: the reverse was ruled out beforehand",
+    "interventions": "interventions in the data tell it from the reverse",
+    "non-Gaussianity": "the shape of the noise tells it from the reverse",
+    "equal variances": "only the assumption of equal noise variances decides it; units matter",
+    "free choice": "nothing in the data decides it: the reverse fits as well",
+}
+"""What the direction of an arc can rest on, strongest first, and what each means."""
+
+_NOISE = {
+    "gaussian": "Gaussian, with a variance of its own for each variable",
+    "equal-variance": "of equal variance for all variables",
+    "non-gaussian": "not Gaussian",
+}
+_REFINED = {
+    "prune": "The learnt order was kept; arcs were chosen on it by evidence.",
+    "order": "Orders near the learnt one and elsewhere were searched; the best score was kept, and "
+    "arcs were chosen by evidence.",
+}
+_SHOWN_STARTS = 12
+
+
+def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str, str]]:
+    """List what was chosen: ``title`` and ``text`` of each."""
+    entry = LEARNERS.get(type(model).__name__)
+    named = type(model).__name__ + (f": {entry.summary}." if entry else ".")
+    found: list[tuple[str, Any]] = [("Learner", named)]
+    found.append(("Chosen because", " ".join((run.get("choice") or {}).values())))
+    found.append(("Knowledge", _knowledge(model)))
+    found.append(("Interventions", _interventions(model)))
+    found.append(("Missing values", _missing(model)))
+    method = model._refinement
+    found.append(("Order and arcs", _REFINED.get(method or "", _read_off(model))))
+    found.append(("Starts", _starts(getattr(model, "refine_report_", None))))
+    noise = getattr(model, "noise_", None)
+    if noise is not None:
+        reason = getattr(model, "noise_reason_", None) or ""
+        found.append(("Noise", f"Taken to be {_NOISE.get(noise, noise)}. {reason}".strip()))
+    settings = getattr(model, "settings_", None)
+    if settings:
+        listed = ", ".join(f"{name} = {value:g}" for name, value in settings.items())
+        found.append(("Settings", f"As numbers: {listed}."))
+    backend = getattr(model, "backend_", None)
+    if backend is not None:
+        rounds = getattr(model, "n_iter_", None)
+        lasted = "" if rounds is None else f", {rounds:,} rounds or iterations"
+        found.append(("Computed by", f"{backend}{lasted}."))
+    return [{"title": title, "text": str(text)} for title, text in found if text]
+
+
+def troubles_of(model: "StructureLearner") -> list[str]:
+    """List what a reader must know before trusting the graph, one sentence each."""
+    found = []
+    if getattr(model, "stopped_", None) == "time":
+        found.append("The fit ended at its limit on time: the graph is a DAG, but less converged.")
+    elif getattr(model, "stopped_", None):
+        found.append("The fit was interrupted: the graph is a DAG, but less converged.")
+    elif getattr(model, "converged_", None) is False:
+        found.append("Training ended at a limit and not where its method says.")
+    dropped = int(getattr(model, "dropped_arcs_", 0) or 0)
+    if getattr(model, "was_cyclic_", False) and model._refinement is None:
+        found.append(
+            f"The optimised weights had cycles: {dropped} arcs were dropped to leave a DAG."
+        )
+    return found
+
+
+def _read_off(model: "StructureLearner") -> str:
+    return (
+        f"Arcs are the optimised weights above {model._raw_cut:g}, without those against the order."
+    )
+
+
+def _knowledge(model: "StructureLearner") -> str | None:
+    """Count what was known beforehand, by kind."""
+    known = getattr(model, "knowledge_", None)
+    if known is None:
+        return None
+    stated = {name.replace("_", " "): value for name, value in known.facts().items() if value}
+    listed = ", ".join(f"{name}: {len(value)}" for name, value in stated.items())
+    return f"No graph that violates it was considered ({listed})." if listed else None
+
+
+def _interventions(model: "StructureLearner") -> str | None:
+    """Say which variables were set in some rows."""
+    sets = getattr(model, "target_sets_", None)
+    if sets is None:
+        return None
+    names = [str(model.names_[v]) for v in sets.any(axis=0).nonzero()[0]]
+    shown = ", ".join(names[:_SHOWN_STARTS]) + (" …" if len(names) > _SHOWN_STARTS else "")
+    return f"In some rows these were set, and follow no equation there: {shown}."
+
+
+def _missing(model: "StructureLearner") -> str | None:
+    """Say how much was missing, and what was done about it."""
+    report = getattr(model, "missing_report_", None)
+    if report is None:
+        return None
+    done = {"drop": "their rows were left out", "impute": "they were drawn from the learnt graph"}
+    what = done.get(str(getattr(model, "missing", "")), "")
+    return f"{report['entries']:,} entries ({report['share']:.1%}); {what}."
+
+
+def _starts(report: list[dict[str, Any]] | None) -> str | None:
+    """Say from where refinement started, and what came of it."""
+    scored = [start for start in report or [] if "after" in start and "before" in start]
+    if not scored:
+        return None
+    # The last search is the one that decided: earlier ones may have chosen for another score.
+    chosen = [start for start in scored if start.get("chosen")][-1:] or scored[:1]
+    names = list(dict.fromkeys(str(start["start"]) for start in scored))
+    shown = "; ".join(names[:_SHOWN_STARTS]) + (" …" if len(names) > _SHOWN_STARTS else "")
+    gained = float(chosen[0]["after"]) - float(chosen[0]["before"])
+    moves = f" in {chosen[0]['moves']:,} moves" if "moves" in chosen[0] else ""
+    rose = f", whose score rose by {gained:.4g}{moves}" if gained > 0 else ""
+    return f"{len(names)} orders: {shown}. The graph comes from “{chosen[0]['start']}”{rose}."

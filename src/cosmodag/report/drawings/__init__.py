@@ -1,0 +1,1 @@
+"""Places for nodes, and drawings that need no browser."""

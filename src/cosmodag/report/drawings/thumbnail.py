@@ -1,0 +1,93 @@
+"""A small picture of the graph for notebooks: inline SVG, nothing that runs."""
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cosmodag.report.drawings.layout import layered_layout
+
+if TYPE_CHECKING:
+    from cosmodag.learners.fitting.fitted import FittedGraph
+
+__all__ = ["thumbnail"]
+
+_MOST = 60  # variables, up to which a small picture can be read
+_DASHES = {"equal variances": "6 4", "non-Gaussianity": "10 3", "free choice": "2 3"}
+_COLOURS = {
+    "compelled": "#0072B2",
+    "knowledge": "#AA4488",
+    "interventions": "#009E73",
+    "non-Gaussianity": "#B87A00",
+    "equal variances": "#D55E00",
+}
+_GREY = "#767676"
+_ROW = 62
+
+
+def thumbnail(model: "FittedGraph") -> str:
+    """Draw a fitted graph as HTML with an inline SVG; a sentence alone for many variables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosmodag import VarianceSort
+    >>> X = np.random.default_rng(0).normal(size=(50, 3)) * [1, 2, 3]
+    >>> thumbnail(VarianceSort().fit(X)).startswith("<div")
+    True
+    """
+    d, edges = model.n_features_in_, model.edges_
+    said = f"{type(model).__name__}: {edges.nnz} arcs among {d} variables"
+    if d > _MOST:
+        said += "; <code>model.report('report.html')</code> draws them"
+    picture = "" if d > _MOST else _drawing(model)
+    return (
+        f'<div style="font-family: sans-serif"><p style="margin: 0 0 4px">{said}</p>{picture}</div>'
+    )
+
+
+def _drawing(model: "FittedGraph") -> str:
+    edges, layout = model.edges_, layered_layout(model.edges_)
+    labels = [_shortened(str(name)) for name in model.names_]
+    widths = np.array([7.5 * len(label) + 16 for label in labels])
+    x = layout.x * (float(widths.max()) + 12)
+    y = layout.layer.astype(float) * _ROW
+    parts = [
+        _arc(x[u], y[u], x[v], y[v], basis)
+        for u, v, basis in zip(edges.row, edges.col, model.arrow_basis_, strict=True)
+    ]
+    parts += [_node(*place) for place in zip(x, y, widths, labels, strict=True)]
+    left, width = float((x - widths / 2).min()) - 4, float(np.ptp(x) + widths.max()) + 8
+    height = float(y.max()) + 40
+    return (
+        f'<svg viewBox="{left:.0f} -20 {width:.0f} {height:.0f}" '
+        f'style="max-width: min(100%, {width:.0f}px); max-height: 420px" font-size="13">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def _shortened(name: str, most: int = 18) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def _node(x: float, y: float, width: float, label: str) -> str:
+    return (
+        f'<rect x="{x - width / 2:.0f}" y="{y - 13:.0f}" width="{width:.0f}" height="26" rx="6" '
+        f'fill="#eef2f6" stroke="#8a97a6"/>'
+        f'<text x="{x:.0f}" y="{y + 4.5:.0f}" text-anchor="middle" fill="#1b2430">'
+        f"{escape(label)}</text>"
+    )
+
+
+def _arc(x1: float, y1: float, x2: float, y2: float, basis: str) -> str:
+    """Draw an arc from the lower edge of a node to the upper edge of a later one."""
+    colour = _COLOURS.get(basis, _GREY)
+    y1, y2 = y1 + 13, y2 - 13
+    bend = (y2 - y1) * 0.45
+    dash = f' stroke-dasharray="{_DASHES[basis]}"' if basis in _DASHES else ""
+    return (
+        f'<path d="M{x1:.0f} {y1:.0f} C{x1:.0f} {y1 + bend:.0f} {x2:.0f} {y2 - bend:.0f} '
+        f'{x2:.0f} {y2 - 6:.0f}" fill="none" stroke="{colour}" stroke-width="1.5"{dash}>'
+        f"<title>{escape(basis)}</title></path>"
+        f'<path d="M{x2:.0f} {y2:.0f} l-4 -8 h8 Z" fill="{colour}"/>'
+    )

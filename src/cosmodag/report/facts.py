@@ -1,0 +1,203 @@
+"""Everything the page shows, as plain data: the one thing Python and the page agree on."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosmodag.report.choices import BASES, choices_of, troubles_of
+from cosmodag.report.curves import response_curves
+from cosmodag.report.drawings.layout import layered_layout
+from cosmodag.report.evidence import Evidence
+from cosmodag.report.origin import code_for, now, versions
+
+if TYPE_CHECKING:
+    from cosmodag.learners.base import StructureLearner
+
+__all__ = ["SCHEMA", "page_data"]
+
+SCHEMA = 1
+_DIGITS = 5
+_MOST_RECORDS = 300
+_SERIES = {
+    "loss": "Objective",
+    "temperature": "Temperature",
+    "log_acyclicity_bound": "Bound on cycles (logarithm)",
+    "acyclicity": "Acyclicity h(W)",
+    "multiplier": "Multiplier",
+    "penalty": "Penalty",
+}
+
+
+def page_data(
+    model: "StructureLearner", evidence: Evidence, run: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Gather what the page shows; JSON can hold all of it.
+
+    Variables and arcs are columns of equal length, and arcs name variables by number, so that a
+    graph of thousands stays small.
+
+    Parameters
+    ----------
+    model : fitted learner
+    evidence : Evidence
+    run : dict, optional
+        What a run knows of itself: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
+        ``seconds``, ``versions``, ``choice``, ``warnings``.
+
+    Returns
+    -------
+    dict
+        ``schema``: 1. ``title``, ``learner``: text. ``variables``: ``name``, ``x``, ``layer`` (its
+        place in a layered drawing), ``order`` (numbers, causes first). ``signed``: whether weights
+        have signs. ``arcs``: ``from``, ``to``, ``weight``, ``basis`` (a number into ``bases``),
+        ``error`` and ``probability`` (or None). ``bases``: ``name``, ``meaning``. ``summary`` and
+        ``reproduce.facts``: pairs of label and value. ``findings``: ``severity``, ``sentence``.
+        ``diagnosed``: whether the data was at hand. ``choices``: ``title``, ``text``. ``starts``:
+        records. ``history``: ``clock``, ``at``, ``series`` (each ``label``, ``values``).
+        ``curves``: ``arc``, ``x``, ``y``. ``stability`` (or None): ``resamples``, ``missed``.
+        ``reproduce.code``: text.
+    """
+    run = run or {}
+    names = [str(name) for name in model.names_]
+    arcs, bases = _arcs(model, evidence)
+    layout = layered_layout(model.edges_)
+    facts = {
+        "schema": SCHEMA,
+        "title": str(run.get("table") or run.get("data") or "A learnt graph"),
+        "learner": type(model).__name__,
+        "variables": {
+            "name": names,
+            "x": layout.x,
+            "layer": layout.layer,
+            "order": model._order,
+        },
+        "signed": not hasattr(model, "effect") or bool((model.edges_.data < 0).any()),
+        "arcs": arcs,
+        "bases": bases,
+        "summary": _summary(model, run, arcs, bases),
+        "findings": _findings(model, evidence, run),
+        "diagnosed": evidence.findings is not None,
+        "choices": choices_of(model, run),
+        "starts": getattr(model, "refine_report_", None) or [],
+        "history": _history(getattr(model, "history_", None) or []),
+        "curves": response_curves(model),
+        "stability": _stability(evidence),
+        "reproduce": _reproduce(model, run),
+    }
+    plain: dict[str, Any] = _plain(facts)
+    return plain
+
+
+def _arcs(
+    model: "StructureLearner", evidence: Evidence
+) -> tuple[dict[str, Any], list[dict[str, str]]]:
+    edges, basis = model.edges_, model.arrow_basis_
+    found = set(basis)
+    order = [name for name in BASES if name in found] + sorted(found - BASES.keys())
+    arcs = {
+        "from": edges.row,
+        "to": edges.col,
+        "weight": edges.data,
+        "basis": [order.index(name) for name in basis],
+        "error": evidence.errors,
+        "probability": evidence.probabilities,
+    }
+    return arcs, [{"name": name, "meaning": BASES.get(name, "")} for name in order]
+
+
+def _summary(
+    model: "StructureLearner", run: dict[str, Any], arcs: dict[str, Any], bases: list[Any]
+) -> list[tuple[str, str]]:
+    counts = np.bincount(np.asarray(arcs["basis"], np.intp), minlength=len(bases))
+    facts = [
+        ("Variables", f"{model.n_features_in_:,}"),
+        ("Arcs", f"{len(arcs['basis']):,}"),
+        ("Rows", _count(run.get("rows") or _rows(model))),
+        ("Learner", type(model).__name__),
+        ("Seconds", f"{run['seconds']:.1f}" if "seconds" in run else ""),
+    ]
+    facts += [
+        (f"Arrows: {basis['name']}", f"{count:,}")
+        for basis, count in zip(bases, counts.tolist(), strict=True)
+    ]
+    scores = [
+        (name.upper(), f"{run[name]:.3f}") for name in ("auc", "nhd", "tpr", "fdr") if name in run
+    ]
+    return [(label, value) for label, value in facts + scores if value]
+
+
+def _rows(model: "StructureLearner") -> int | None:
+    return len(model.residuals_) if hasattr(model, "residuals_") else None
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _findings(
+    model: "StructureLearner", evidence: Evidence, run: dict[str, Any]
+) -> list[dict[str, str]]:
+    """List what was warned of during the fit, and then what else was found in the data."""
+    found = [(finding.severity, finding.sentence) for finding in evidence.findings or []]
+    warned = run["warnings"] if "warnings" in run else troubles_of(model)
+    told = {sentence for _, sentence in found}
+    found = [("warning", str(one)) for one in warned if one not in told] + found
+    return [{"severity": severity, "sentence": sentence} for severity, sentence in found]
+
+
+def _history(records: list[dict[str, float]]) -> dict[str, Any]:
+    """Turn records into columns, thinned to what a plot can show."""
+    kept = np.unique(np.linspace(0, len(records) - 1, _MOST_RECORDS).round().astype(int))
+    thinned = [records[place] for place in kept] if records else []
+    clock = "epoch" if thinned and "epoch" in thinned[0] else "round"
+    names = [name for name in (thinned[0] if thinned else {}) if name not in ("epoch", "round")]
+    return {
+        "clock": clock,
+        "at": [record.get(clock) for record in thinned],
+        "series": [
+            {
+                "label": _SERIES.get(name, name.replace("_", " ")),
+                "values": [record.get(name) for record in thinned],
+            }
+            for name in names
+        ],
+    }
+
+
+def _stability(evidence: Evidence) -> dict[str, Any] | None:
+    if evidence.probabilities is None:
+        return None
+    return {"resamples": evidence.resamples, "missed": evidence.missed}
+
+
+def _reproduce(model: "StructureLearner", run: dict[str, Any]) -> dict[str, Any]:
+    used = run.get("versions") or versions()
+    parameters = model.get_params(deep=False)
+    facts = [
+        ("Data", run.get("table") or run.get("data")),
+        ("SHA-256 of the data", run.get("sha256")),
+        ("Seed", parameters.get("random_state")),
+        ("Date", run.get("date") or now()),
+        ("Versions", ", ".join(f"{name} {number}" for name, number in used.items())),
+        ("Parameters", ", ".join(f"{name}={value!r}" for name, value in parameters.items())),
+    ]
+    return {
+        "code": run.get("command") or code_for(model),
+        "facts": [(label, str(value)) for label, value in facts if value is not None],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Turn data into what JSON can hold; numbers to a few digits, NaN and infinities to None."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    return str(value)

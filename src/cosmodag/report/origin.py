@@ -1,0 +1,69 @@
+"""Where a result comes from: command or code, versions, seed, fingerprint of the data, date."""
+
+import hashlib
+import platform
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag._version import __version__
+
+if TYPE_CHECKING:
+    from cosmodag.learners.base import StructureLearner
+
+__all__ = ["code_for", "file_hash", "now", "table_hash", "versions"]
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "jax", "numba")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python, of this package and of those that compute."""
+    found = {"cosmodag": __version__, "python": platform.python_version()}
+    return found | {name: metadata.version(name) for name in _PACKAGES}
+
+
+def now() -> str:
+    """Say the time, in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def table_hash(X: NDArray[Any]) -> str:
+    """SHA-256 of a table's numbers as float64, row by row.
+
+    Examples
+    --------
+    >>> table_hash(np.zeros((2, 2)))[:8]
+    '66687aad'
+    """
+    return hashlib.sha256(np.ascontiguousarray(X, np.float64).tobytes()).hexdigest()
+
+
+def code_for(model: "StructureLearner") -> str:
+    r"""Python that makes a learner with the same parameters.
+
+    Examples
+    --------
+    >>> from cosmodag import VarianceSort
+    >>> code_for(VarianceSort())
+    'from cosmodag import VarianceSort\n\nmodel = VarianceSort().fit(table)'
+    """
+    name = type(model).__name__
+    defaults = type(model)().get_params(deep=False)
+    changed = {
+        key: value
+        for key, value in model.get_params(deep=False).items()
+        if repr(value) != repr(defaults.get(key))
+    }
+    given = ", ".join(f"{key}={value!r}" for key, value in changed.items())
+    fit = "fit(table, interventions=…)" if hasattr(model, "target_sets_") else "fit(table)"
+    return f"from cosmodag import {name}\n\nmodel = {name}({given}).{fit}"

@@ -1,0 +1,126 @@
+"""The page: data and assets put into one file that needs, and asks for, nothing else."""
+
+import base64
+import hashlib
+import json
+import os
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from cosmodag.io.files import write_text
+from cosmodag.report.evidence import Evidence
+from cosmodag.report.facts import page_data
+
+if TYPE_CHECKING:
+    from cosmodag.learners.base import StructureLearner
+
+__all__ = ["page_for", "write_report"]
+
+_VENDORED = ("vendor/cytoscape.min.js", "vendor/cytoscape-dagre.min.js")
+_OWN = (
+    "tools",
+    "colours",
+    "arrange",
+    "look",
+    "graph",
+    "controls",
+    "svg",
+    "table",
+    "matrix",
+    "plots",
+    "page",
+)
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    model: "StructureLearner",
+    evidence: Evidence | None = None,
+    run: dict[str, Any] | None = None,
+) -> None:
+    """Write the report of a fitted model as one HTML file, all of it or nothing.
+
+    Parameters
+    ----------
+    path : path-like
+    model : fitted learner
+    evidence : Evidence, optional
+        By default, what can still be told from the model alone.
+    run : dict, optional
+        As for :func:`cosmodag.report.facts.page_data`.
+    """
+    evidence = Evidence.of(model) if evidence is None else evidence
+    write_text(path, page_for(page_data(model, evidence, run)))
+
+
+def page_for(data: dict[str, Any]) -> str:
+    """Put data into the page.
+
+    No script but those that belong to the page can run in it, and none of them can connect to
+    anything: a policy in the page lists their hashes and forbids the rest.
+
+    Examples
+    --------
+    >>> page = page_for({"title": "</script><script>alert(1)</script>"})
+    >>> "alert(1)</script>" in page
+    False
+    """
+    scripts = [*(_vendored(name) for name in _VENDORED), _own_script()]
+    parts = {
+        "POLICY": _policy(scripts),
+        "STYLE": _asset("style.css"),
+        "DATA": embedded(data),
+        "SCRIPTS": "\n".join(f"<script>{script}</script>" for script in scripts),
+    }
+    page = _asset("page.html")
+    for name, text in parts.items():
+        before, marker, after = page.partition(f"<!--{name}-->")
+        assert marker, name
+        page = before + text + after
+    return page
+
+
+def embedded(data: dict[str, Any]) -> str:
+    r"""JSON that can stand inside a script element: no character of it can end or open one.
+
+    Examples
+    --------
+    >>> print(embedded({"name": "</script>"}))
+    {"name":"\u003c/script\u003e"}
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _policy(scripts: list[str]) -> str:
+    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("cosmodag.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@cache
+def _own_script() -> str:
+    """All of the page's own files, as one strict function without global names."""
+    parts = "\n".join(_asset(f"js/{name}.js") for name in _OWN)
+    return f'(function () {{\n"use strict";\n{parts}\n}})();'
+
+
+@cache
+def _vendored(name: str) -> str:
+    """Text of a library, without the address of its source map, which a browser might ask for."""
+    lines = _asset(name).splitlines()
+    return "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL"))

@@ -1,0 +1,243 @@
+"""Static plots with matplotlib, each on the axes it is given or on new ones, which it returns.
+
+What the page shows interactively, for papers and notebooks.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosmodag.errors import DataError
+from cosmodag.report.choices import BASES
+from cosmodag.report.drawings.layout import layered_layout
+from cosmodag.report.evidence import resamples_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from cosmodag.learners.base import StructureLearner
+
+__all__ = ["plot_graph", "plot_history", "plot_matrix", "plot_stability"]
+
+_INK, _NODE, _BORDER = "#1b2430", "#eef2f6", "#8a97a6"
+# Colours that readers with any kind of colour vision can tell apart (Okabe and Ito).
+_ARCS: dict[str, tuple[str, Any]] = {
+    "compelled": ("#0072B2", "solid"),
+    "knowledge": ("#AA4488", "solid"),
+    "interventions": ("#009E73", "solid"),
+    "non-Gaussianity": ("#B87A00", (0, (7, 2))),
+    "equal variances": ("#D55E00", (0, (4, 2.5))),
+    "free choice": ("#767676", (0, (1, 1.5))),
+}
+_POSITIVE, _NEGATIVE = "#0072B2", "#D55E00"
+_OTHER = ("#555555", (0, (6, 2, 1, 2)))
+_NAMED = 60
+
+
+def plot_graph(
+    model: "StructureLearner", ax: "Axes | None" = None, *, legend: bool = True
+) -> "Axes":
+    """Draw the learnt graph in layers, causes above effects.
+
+    Arcs are thicker the larger their weights, and differ by what their direction rests on.
+
+    Parameters
+    ----------
+    model : fitted learner
+    ax : matplotlib Axes, optional
+    legend : bool
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from cosmodag import VarianceSort, simulate
+    >>> model = VarianceSort().fit(simulate.load("n200_d5_ER1_gauss", seed=0).X)
+    >>> ax = plot_graph(model)
+    """
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import FancyArrowPatch
+
+    edges, basis = model.edges_, model.arrow_basis_
+    layout = layered_layout(edges)
+    x, y = layout.x, -layout.layer.astype(float)
+    ax = _axes(ax, width=max(5.0, 1.1 * float(np.ptp(x)) + 2), height=1.0 - 0.9 * float(y.min()))
+    shares = np.abs(edges.data) / (np.abs(edges.data).max(initial=0.0) or 1.0)
+    for u, v, share, rests in zip(edges.row, edges.col, shares, basis, strict=True):
+        colour, line = _ARCS.get(rests, _OTHER)
+        skipped = layout.layer[v] - layout.layer[u] > 1
+        ax.add_patch(
+            FancyArrowPatch(
+                (x[u], y[u]),
+                (x[v], y[v]),
+                arrowstyle="-|>",
+                mutation_scale=10,
+                linewidth=0.8 + 2.0 * share,
+                color=colour,
+                linestyle=line,
+                connectionstyle=f"arc3,rad={0.15 if skipped else 0.0}",
+                shrinkA=11,
+                shrinkB=11,
+                alpha=0.9,
+            )
+        )
+    box = {"boxstyle": "round,pad=0.35", "facecolor": _NODE, "edgecolor": _BORDER}
+    size = 9 if len(x) <= _NAMED else 5
+    for place, name in enumerate(model.names_):
+        # A dollar sign in a name is no formula.
+        label = str(name).replace("$", r"\$")
+        ax.text(
+            x[place], y[place], label, ha="center", va="center", fontsize=size, color=_INK, bbox=box
+        )
+    ax.set_xlim(float(x.min()) - 0.8, float(x.max()) + 0.8)
+    ax.set_ylim(float(y.min()) - 0.5, 0.5)
+    ax.axis("off")
+    found = [name for name in [*BASES, *sorted(set(basis) - BASES.keys())] if name in set(basis)]
+    if legend and found:
+        styles = [_ARCS.get(name, _OTHER) for name in found]
+        lines = [Line2D([], [], color=colour, linestyle=line) for colour, line in styles]
+        ax.legend(
+            lines, found, title="direction rests on", fontsize=8, title_fontsize=8, loc="best"
+        )
+    return ax
+
+
+def plot_matrix(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
+    """Draw the weights as a heat map in causal order: causes are rows, effects are columns.
+
+    All arcs are above the diagonal.
+
+    Parameters
+    ----------
+    model : fitted learner
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from cosmodag import VarianceSort, simulate
+    >>> model = VarianceSort().fit(simulate.load("n200_d5_ER1_gauss", seed=0).X)
+    >>> ax = plot_matrix(model)
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    order = model._order
+    weights = model.edges_.toarray()[np.ix_(order, order)]
+    ax = _axes(ax, width=6.0, height=5.0)
+    limit = float(np.abs(weights).max(initial=0.0)) or 1.0
+    colours = LinearSegmentedColormap.from_list("weights", [_NEGATIVE, "white", _POSITIVE])
+    image = ax.imshow(weights, cmap=colours, vmin=-limit, vmax=limit, aspect="equal")
+    ax.figure.colorbar(image, ax=ax, label="weight", shrink=0.85)
+    _name_ticks(ax, [str(name) for name in model.causal_order_])
+    ax.set_xlabel("effect")
+    ax.set_ylabel("cause")
+    return ax
+
+
+def plot_history(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
+    """Draw how training went: the objective and, where there is one, the temperature beside it.
+
+    Parameters
+    ----------
+    model : fitted learner with ``history_``
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    DataError
+        For a learner that is not trained.
+    """
+    history = getattr(model, "history_", None)
+    if not history:
+        raise DataError(
+            f"{type(model).__name__} has no history: only learners that are trained have."
+        )
+    ax = _axes(ax, width=5.5, height=3.8)
+    clock = "epoch" if "epoch" in history[0] else "round"
+    at = [record[clock] for record in history]
+    _line(ax, at, [record["loss"] for record in history], "objective", "#0072B2", "solid")
+    ax.set_xlabel(clock)
+    other = next((name for name in ("temperature", "acyclicity") if name in history[0]), None)
+    if other is not None:
+        values = [record[other] for record in history]
+        _line(ax.twinx(), at, values, other, "#D55E00", "dashed")
+    return ax
+
+
+def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" = None) -> "Axes":
+    """Draw in which share of resamples each arc was found, in causal order.
+
+    Arcs of the graph have a dot; a dark cell without one was found often, but is not in the graph.
+
+    Parameters
+    ----------
+    model : fitted learner
+    bootstrap : object
+        With ``arc_probabilities``, a (d, d) array, and ``n``, the number of resamples, or
+        ``done``, a list of them.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    order = model._order
+    shares = np.asarray(bootstrap.arc_probabilities, np.float64)
+    if shares.shape != (len(order), len(order)):
+        raise DataError(
+            f"The bootstrap is of {shares.shape[0]} variables, the model of {len(order)}: give the "
+            "bootstrap of this model."
+        )
+    ax = _axes(ax, width=6.0, height=5.0)
+    image = ax.imshow(shares[np.ix_(order, order)], cmap="Blues", vmin=0, vmax=1, aspect="equal")
+    label = f"share of {resamples_of(bootstrap)} resamples"
+    ax.figure.colorbar(image, ax=ax, label=label, shrink=0.85)
+    place = np.empty(len(order), np.intp)
+    place[order] = np.arange(len(order))
+    edges = model.edges_
+    size = max(1.0, min(24.0, 600.0 / len(order)))
+    ax.scatter(
+        place[edges.col], place[edges.row], s=size, color="#D55E00", label="arc of the graph"
+    )
+    _name_ticks(ax, [str(name) for name in model.causal_order_])
+    ax.set_xlabel("effect")
+    ax.set_ylabel("cause")
+    return ax
+
+
+def _axes(ax: "Axes | None", width: float, height: float) -> "Axes":
+    """Axes to draw on: those given, or new ones of a size that suits what is drawn."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(min(width, 18.0), min(height, 14.0)), layout="constrained")[1]
+
+
+def _name_ticks(ax: "Axes", names: list[str]) -> None:
+    if len(names) > _NAMED:
+        ax.set_xticks([])
+        ax.set_yticks([])
+        return
+    labels = [name.replace("$", r"\$") for name in names]
+    size = 8 if len(names) <= 30 else 6
+    ax.set_xticks(range(len(names)), labels, rotation=90, fontsize=size)
+    ax.set_yticks(range(len(names)), labels, fontsize=size)
+
+
+def _line(
+    ax: "Axes", at: list[float], values: list[float], label: str, colour: str, style: str
+) -> None:
+    ax.plot(at, values, color=colour, linestyle=style)
+    if min(values) > 0 and max(values) > 50 * min(values):
+        ax.set_yscale("log")
+    ax.set_ylabel(label, color=colour)

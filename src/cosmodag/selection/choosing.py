@@ -1,0 +1,208 @@
+"""A choice without the truth: learner, noise, penalties and refinement, and why."""
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import CosmodagWarning
+from cosmodag.io.frames import Table
+from cosmodag.learners.base import StructureLearner
+from cosmodag.learners.cosmo import Cosmo
+from cosmodag.learners.cosmo_mlp import CosmoMLP
+from cosmodag.learners.fitting.checks import seeds_from
+from cosmodag.learners.fitting.interventions import take_column
+from cosmodag.learners.fitting.missing import Completed, complete
+from cosmodag.learners.order_search import OrderSearch
+from cosmodag.selection.criteria import extended_bic
+from cosmodag.selection.curvature import Curvature, curvature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Choice", "auto"]
+
+# Multiples of COSMO's λ₁ that are tried, up to so many variables.
+_MULTIPLES, _TRIED_UP_TO = (0.1, 1.0, 10.0), 100
+# Variables up to which networks are fitted within minutes.
+_NETWORKS_UP_TO = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What was chosen, and why.
+
+    Attributes
+    ----------
+    model
+        The learner chosen, fitted to the whole table.
+    reasons
+        One sentence each for ``learner``, ``noise``, ``penalties`` and ``refinement``.
+    table
+        The linear candidates: noise assumed, score, extended BIC, arcs.
+    """
+
+    model: StructureLearner
+    reasons: dict[str, str]
+    table: "pd.DataFrame"
+
+    def __str__(self) -> str:
+        return "\n".join(self.reasons.values())
+
+
+def auto(
+    X: Any,
+    *,
+    interventions: Any = None,
+    knowledge: Any = None,
+    missing: str = "error",
+    random_state: Any = None,
+    max_time: float | None = None,
+    verbose: bool = True,
+) -> Choice:
+    """Choose and fit a learner for a table, and say why, without knowing the true graph.
+
+    Linear learners are fitted first: the search over orders alone, and COSMO with three strengths
+    of its penalty; the graph of best score is taken, whose noise the learners judge themselves.
+    Then curves are held against lines, as equations of that graph, on held-out rows
+    (:func:`cosmodag.selection.curvature`); where they win, networks are fitted in place of it.
+
+    Parameters
+    ----------
+    X : table
+    interventions, knowledge, missing
+        As for ``fit`` and for every learner.
+    random_state : int, Generator, RandomState or None
+    max_time : float, optional
+        Seconds, of which half is kept for networks.
+    verbose : bool
+
+    Returns
+    -------
+    Choice
+
+    Examples
+    --------
+    >>> from cosmodag import selection, simulate
+    >>> choice = selection.auto(simulate.load("n500_d8_ER2_gauss", seed=0).X, random_state=0)
+    >>> choice.model.noise_
+    'equal-variance'
+    >>> sorted(choice.reasons)
+    ['learner', 'noise', 'penalties', 'refinement']
+    """
+    (seed,) = seeds_from(random_state, 1)
+    common = {"knowledge": knowledge, "random_state": seed, "verbose": verbose}
+    X, entries = take_column(X, interventions)
+    whole = complete(OrderSearch(missing=missing, **common), X, entries)
+    limit = None if max_time is None else max_time / (2 * (1 + len(_MULTIPLES)))
+    candidates = _candidates(len(whole.table.names), {**common, "max_time": limit})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CosmodagWarning)
+        for model in candidates.values():
+            model.fit(_table(X, whole), interventions=whole.targets)
+    name, table = _ranked(candidates, whole.table)
+    lines = candidates[name]
+    judged = curvature(_observed(whole), _regressors(lines), seed % 2**16)
+    d = len(whole.table.names)
+    if judged.is_curved and d <= _NETWORKS_UP_TO:
+        half = None if max_time is None else max_time / 2
+        chosen: StructureLearner = CosmoMLP(**common, max_time=half)
+        chosen.fit(_table(X, whole), interventions=whole.targets)
+    else:
+        chosen = lines
+    chosen.set_params(missing=missing, max_time=max_time)
+    if whole.report is not None:
+        chosen.missing_report_ = whole.report
+    return Choice(chosen, _reasons(chosen, name, table, judged, d), table)
+
+
+def _candidates(d: int, common: dict[str, Any]) -> dict[str, StructureLearner]:
+    """Linear learners by name; COSMO with its own penalty under its plain name."""
+    candidates: dict[str, StructureLearner] = {"OrderSearch": OrderSearch(**common)}
+    for multiple in _MULTIPLES:
+        if multiple == 1:
+            candidates["Cosmo"] = Cosmo(**common)
+        elif d <= _TRIED_UP_TO:
+            usual = Cosmo().settings_for(d)["lambda1"]
+            name = f"Cosmo, λ₁ × {multiple:g}"
+            candidates[name] = Cosmo(lambda1=multiple * usual, **common)
+    return candidates
+
+
+def _table(X: Any, whole: Completed) -> Any:
+    """Give a completed table as the caller's: an array has no names."""
+    return whole.table.X if isinstance(X, np.ndarray | list | tuple) else whole.table
+
+
+def _observed(whole: Completed) -> NDArray[np.float64]:
+    """Rows in which nothing was set, or all of them where those are few."""
+    X = np.asarray(whole.table.X, np.float64)
+    if whole.targets is not None:
+        free = ~whole.targets.any(axis=1)
+        X = X[free] if np.count_nonzero(free) > 2 * X.shape[1] else X
+    return X
+
+
+def _regressors(model: StructureLearner) -> NDArray[np.bool_]:
+    """Say what each variable is regressed on, as [regressor, variable]: its parents.
+
+    Where nothing but the class of the graph is known, its children too, since the parent may be
+    among them; normal variables are lines of each other in any direction.
+    """
+    d, edges = model.n_features_in_, model.edges_
+    arcs = np.zeros((d, d), np.bool_)
+    arcs[edges.row, edges.col] = True
+    return arcs | arcs.T if model.noise_ == "gaussian" else arcs
+
+
+def _ranked(candidates: dict[str, StructureLearner], table: Table) -> "tuple[str, pd.DataFrame]":
+    """Name of the best candidate, and what was found by all.
+
+    Where all assume the same noise, their scores are of one kind, and the highest wins; otherwise
+    the smallest extended BIC does. Of equals the first wins, the simplest.
+    """
+    import pandas as pd
+
+    rows = {}
+    for name, model in candidates.items():
+        after = [entry["after"] for entry in model.refine_report_ if entry.get("chosen")]
+        rows[name] = {
+            "noise": model.noise_,
+            "score": max(after, default=float("nan")),
+            "extended_bic": extended_bic(model, table.X),
+            "arcs": int(model.edges_.nnz),
+        }
+    found = pd.DataFrame.from_dict(rows, orient="index")
+    alike = found["noise"].nunique() == 1 and not found["score"].isna().any()
+    # Scores that differ by rounding are equal.
+    values = found["score"] if alike else -found["extended_bic"]
+    near = values >= values.max() - 1e-6 * abs(values.max())
+    return str(found.index[near][0]), found
+
+
+def _reasons(
+    chosen: StructureLearner, name: str, table: "pd.DataFrame", judged: Curvature, d: int
+) -> dict[str, str]:
+    """One sentence for each thing chosen."""
+    rivals = [other for other in table.index if other != name]
+    if isinstance(chosen, CosmoMLP):
+        return {
+            "learner": f"CosmoMLP, networks: {judged.explanation}",
+            "noise": "Noise of one size is assumed, as networks do.",
+            "penalties": "Penalties are CosmoMLP's own for so many variables.",
+            "refinement": "Arcs are pruned by the evidence of Gaussian processes.",
+        }
+    lines = f"{type(chosen).__name__}, lines: {judged.explanation}"
+    if judged.is_curved:
+        lines += f" Networks were not tried, since {d} variables are too many for them."
+    return {
+        "learner": lines,
+        "noise": str(chosen.noise_reason_),
+        "penalties": f"{name} was preferred to {', '.join(rivals)} by the score of its graph.",
+        "refinement": (
+            "Orders were searched near the learnt one and from other starts, and the graph of best "
+            "score was taken."
+        ),
+    }

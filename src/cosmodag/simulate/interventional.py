@@ -1,0 +1,180 @@
+"""Simulated experiments: observational rows, and rows in which variables were set."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cosmodag.errors import DataError
+from cosmodag.io.datasets import Dataset
+from cosmodag.simulate.graphs import random_weights
+from cosmodag.simulate.mechanisms import NOISES, Matrix, draw_noise, propagate
+from cosmodag.simulate.named import load, parse_name
+from cosmodag.simulate.nonlinear import sample_nonlinear
+
+__all__ = ["Experiments", "interventional"]
+
+Targets = Sequence[tuple[int, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Experiments(Dataset):
+    """A data set with interventions.
+
+    Attributes
+    ----------
+    targets : ndarray of bool, shape (n, d)
+        Where a variable was set; everything else is as in `Dataset`.
+    """
+
+    targets: NDArray[np.bool_]
+
+    @property
+    def interventions(self) -> list[str]:
+        """For each row the names of what was set, semicolons between them; as ``fit`` takes it."""
+        return [
+            ";".join(name for name, is_set in zip(self.names, row, strict=True) if is_set)
+            for row in self.targets
+        ]
+
+
+def interventional(
+    name: str,
+    targets: int | str | Sequence[Any] = "all",
+    rows: int = 100,
+    *,
+    kind: str = "perfect",
+    strength: float = 1.0,
+    seed: int = 0,
+) -> Experiments:
+    r"""Simulate a named data set, and experiments on its variables below it.
+
+    Parameters
+    ----------
+    name : str
+        As for `load`, whose rows come first, as observations.
+    targets : "all", int, or sequence of variables
+        Which variables are set, one at a time: all of them, so many drawn at random, or those
+        named by number or name; a tuple or list within the sequence is set together.
+    rows : int
+        Rows for each target.
+    kind : {"perfect", "imperfect"}
+        *Perfect*: the variable no longer depends on its parents, and is drawn from a normal
+        distribution with the mean and (times `strength`) the standard deviation of its
+        observations. *Imperfect*: it keeps its parents, but has new weights, drawn as the old ones
+        were, and noise of twice the scale; for linear mechanisms.
+    strength : float
+        Of perfect interventions; greater values are seen better in the variable's effects.
+    seed : int
+
+    Returns
+    -------
+    Experiments
+        A `Dataset` with `targets` (n, d) and `interventions`, the same as names, row by row.
+
+    Examples
+    --------
+    >>> data = interventional("n1000_d20_ER2_gauss", targets=["x3", ("x4", "x5")], rows=50)
+    >>> data.X.shape, data.interventions[999:1001], data.interventions[-1]
+    ((1100, 20), ['', 'x3'], 'x4;x5')
+    """
+    parts = parse_name(name)
+    if parts.samples is None:
+        raise DataError(f"The data set {name!r} has no rows to add experiments to: give a number.")
+    if kind not in ("perfect", "imperfect"):
+        raise DataError(f"kind is {kind!r}: it must be 'perfect' or 'imperfect'.")
+    data = load(name, seed=seed)
+    # Apart from the streams of `load`, so that the observations are the same.
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,)))
+    sets = _target_sets(targets, data.names, rng)
+    mask = np.zeros((len(data.X) + rows * len(sets), len(data.names)), bool)
+    for place, chosen in enumerate(sets):
+        first = len(data.X) + rows * place
+        mask[first : first + rows, list(chosen)] = True
+    added = mask[len(data.X) :]
+    if data.weights is None:
+        X = _nonlinear(data, parts.mechanism, kind, strength, mask, rng)
+    else:
+        held = _held_values(data.X, added, strength, rng) if kind == "perfect" else None
+        X = np.vstack([data.X, _linear(data, parts.mechanism, added, held, rng)])
+    return Experiments(name, data.seed, X, data.names, data.weights, data.graph, mask)
+
+
+def _target_sets(
+    targets: int | str | Sequence[Any], names: tuple[str, ...], rng: np.random.Generator
+) -> Targets:
+    d = len(names)
+    if isinstance(targets, str) and targets == "all":
+        return [(v,) for v in range(d)]
+    if isinstance(targets, int):
+        if not 0 <= targets <= d:
+            raise DataError(f"targets is {targets}, but there are {d} variables.")
+        return [(int(v),) for v in np.sort(rng.choice(d, targets, replace=False))]
+    if isinstance(targets, str):
+        raise DataError(f"targets is {targets!r}: give 'all', a number, or a list of variables.")
+    known: dict[Any, int] = {name: place for place, name in enumerate(names)}
+    known |= {place: place for place in range(d)}
+    found = []
+    for entry in targets:
+        together = entry if isinstance(entry, tuple | list) else (entry,)
+        for target in together:
+            if target not in known:
+                raise DataError(f"targets names {target!r}, which is no variable of the data set.")
+        found.append(tuple(known[target] for target in together))
+    return found
+
+
+def _held_values(
+    X: Matrix, mask: NDArray[np.bool_], strength: float, rng: np.random.Generator
+) -> Matrix:
+    """Values to which variables are set."""
+    normal = rng.normal(size=mask.shape)
+    return np.asarray(X.mean(axis=0) + strength * X.std(axis=0) * normal)
+
+
+def _linear(
+    data: Dataset,
+    noise: str,
+    mask: NDArray[np.bool_],
+    held: Matrix | None,
+    rng: np.random.Generator,
+) -> Matrix:
+    """Rows of the experiments, those of one target together."""
+    d = len(data.names)
+    found = np.empty(mask.shape)
+    assert noise in NOISES
+    for chosen in np.unique(mask, axis=0):
+        rows = np.flatnonzero((mask == chosen).all(axis=1))
+        weights = sparse.csr_array(data.weights).tocsc(copy=True)
+        changed = np.repeat(chosen, np.diff(weights.indptr))
+        scales = np.where(chosen, 2.0, 1.0)
+        if held is None:
+            weights.data = np.where(
+                changed, random_weights(weights, rng).tocsc().data, weights.data
+            )
+            drawn = draw_noise(noise, len(rows), scales, d, rng)
+        else:
+            weights.data = np.where(changed, 0.0, weights.data)
+            drawn = np.where(chosen, held[rows], draw_noise(noise, len(rows), 1.0, d, rng))
+        found[rows] = propagate(weights.tocsr(), drawn)
+    return found
+
+
+def _nonlinear(
+    data: Dataset,
+    mechanism: str,
+    kind: str,
+    strength: float,
+    mask: NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> Matrix:
+    """All rows anew, through the same functions."""
+    if kind != "perfect":
+        raise DataError("Imperfect interventions are made for linear mechanisms only.")
+    held = np.where(mask, _held_values(data.X, mask, strength, rng), np.nan)
+    return sample_nonlinear(
+        sparse.csr_array(data.graph), len(mask), rng, mechanism=mechanism, held=held
+    )

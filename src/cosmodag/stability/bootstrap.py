@@ -1,0 +1,159 @@
+"""The bootstrap: how sure each arc is, from fits to resamples of the rows."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from sklearn.base import clone
+
+from cosmodag.dags import DENSE_LIMIT
+from cosmodag.errors import CosmodagWarning, DataError, InterruptedWarning
+from cosmodag.learners.base import StructureLearner
+from cosmodag.learners.fitting.checks import check_choice, check_count, seeds_from
+from cosmodag.solver.watch import Watch
+from cosmodag.stability.fits import Fit, fit_resamples
+from cosmodag.stability.resamples import SAMPLES
+from cosmodag.stability.result import BootstrapResult
+
+__all__ = ["bootstrap"]
+
+# Resamples that one task of a cluster fits: enough to be worth their way there.
+_TOGETHER = 8
+
+
+def bootstrap(
+    model: StructureLearner,
+    X: Any,
+    n: int = 200,
+    *,
+    interventions: Any = None,
+    sample: str = "bootstrap",
+    engine: str = "local",
+    address: str | None = None,
+    random_state: Any = None,
+    max_time: float | None = None,
+    verbose: bool = True,
+) -> BootstrapResult:
+    """Fit a learner to many resamples of a table, and count in how many each arc is found.
+
+    One fit says which arcs there are, and nothing of how much that depends on the rows that
+    happened to be measured. All resamples are trained as one batch of problems, a resample being a
+    column of row counts, and each is refined as a fit of the learner is.
+
+    Parameters
+    ----------
+    model : StructureLearner
+        Any learner with its parameters; it is not changed, fitted or not.
+    X : table
+        As for ``fit``. Missing values are dealt with once, as the model says, and not anew in each
+        resample.
+    n : int
+        Resamples.
+    interventions : optional
+        What was set in each row, as for ``fit``.
+    sample : {"bootstrap", "half"}
+        As many rows as there are, with replacement; or half of them, without: more cautious.
+    engine : {"local", "ray"}
+        This machine, or a Ray cluster, over which resamples are spread.
+    address : str, optional
+        Of the cluster.
+    random_state : int, Generator, RandomState or None
+        The same number gives the same result.
+    max_time : float, optional
+        Seconds after which no more is fitted: the result holds what is done, with a warning.
+        Ctrl-C does the same.
+    verbose : bool
+        Show progress on stderr when that is a terminal.
+
+    Returns
+    -------
+    BootstrapResult
+
+    Examples
+    --------
+    >>> from cosmodag import OrderSearch, simulate
+    >>> from cosmodag.stability import bootstrap
+    >>> data = simulate.load("n500_d10_ER2_gauss", seed=0)
+    >>> result = bootstrap(OrderSearch(), data.X, n=20, random_state=0)
+    >>> sure = result.arc_probabilities >= 0.95
+    >>> int((sure & data.graph).sum()), int((sure & ~data.graph).sum())
+    (20, 0)
+    """
+    check_count("n", n)
+    check_choice("sample", sample, SAMPLES)
+    seeds = seeds_from(random_state, n)
+    begun = clone(model)
+    given = begun._begin(X, interventions)
+    if begun.n_features_in_ > DENSE_LIMIT:
+        raise DataError(
+            f"A bootstrap keeps a probability for each pair of variables, too many for the "
+            f"{begun.n_features_in_:,} there are: choose at most {DENSE_LIMIT:,} columns."
+        )
+    names = list(getattr(begun, "feature_names_in_", range(begun.n_features_in_)))
+    result = BootstrapResult(names, seeds, sample, given.known.required)
+    label = f"bootstrap of {type(model).__name__}"
+    with Watch(n, label, max_time, verbose) as watch, warnings.catch_warnings():
+        # What there is to say about each fit, the model's own says.
+        warnings.simplefilter("ignore", CosmodagWarning)
+        if engine == "local":
+            fits = fit_resamples(begun, given, seeds, sample, watch)
+        else:
+            fits = _on_cluster(begun, given, seeds, sample, watch, engine, address)
+        for fit in fits:
+            result.add(*fit)
+        result.stopped = watch.stop if len(result.done) < n else None
+    result.done.sort()
+    _warn_if_short(result)
+    return result
+
+
+def _on_cluster(
+    begun: StructureLearner,
+    given: Any,
+    seeds: list[int],
+    sample: str,
+    watch: Watch,
+    engine: str,
+    address: str | None,
+) -> Iterator[Fit]:
+    """Spread resamples over a cluster, a few at a time; a task that fails leaves its own out."""
+    from cosmodag.engines import Failure, each
+
+    chunks = [range(k, min(k + _TOGETHER, len(seeds))) for k in range(0, len(seeds), _TOGETHER)]
+    function = partial(_fit_chunk, begun, given, seeds, sample)
+    for index, fits in each(function, chunks, engine=engine, address=address):
+        if not isinstance(fits, Failure):
+            yield from fits
+        watch.advance(len(chunks[index]))
+        if watch.stop is not None:
+            return
+
+
+def _fit_chunk(
+    begun: StructureLearner, given: Any, seeds: list[int], sample: str, places: Sequence[int]
+) -> list[Fit]:
+    """Fit some of the resamples; their places are those among all."""
+    with Watch(len(places), "", show=False) as watch:
+        some = [seeds[place] for place in places]
+        fits = fit_resamples(begun, given, some, sample, watch)
+        return [fit._replace(place=places[fit.place]) for fit in fits]
+
+
+def _warn_if_short(result: BootstrapResult) -> None:
+    """Say that resamples are missing, and why; refuse to speak of none."""
+    done, asked = len(result.done), len(result.seeds)
+    if done == asked:
+        return
+    causes = {"time": "max_time was reached", "interrupt": "it was interrupted"}
+    cause = causes.get(result.stopped or "", "the others diverged or were lost")
+    if not done:
+        if result.stopped == "interrupt":
+            raise KeyboardInterrupt
+        raise DataError(f"None of {asked} resamples was fitted, because {cause}.")
+    warnings.warn(
+        f"{done} of {asked} resamples were fitted, because {cause}: the probabilities are shares "
+        "of those.",
+        InterruptedWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,38 @@
+"""Resamples of a table: which rows a fit sees, from a seed alone."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["SAMPLES", "counts_of", "rows_of"]
+
+
+def _with_replacement(n: int, random: np.random.Generator) -> NDArray[np.intp]:
+    return random.integers(n, size=n)
+
+
+def _half(n: int, random: np.random.Generator) -> NDArray[np.intp]:
+    return random.permutation(n)[: max(2, n // 2)]
+
+
+SAMPLES: dict[str, Any] = {"bootstrap": _with_replacement, "half": _half}
+"""How rows are drawn, by name: n of n with replacement, or half of them without."""
+
+
+def rows_of(sample: str, n: int, seed: int) -> NDArray[np.intp]:
+    """Draw the rows of one resample, sorted.
+
+    Examples
+    --------
+    >>> rows_of("bootstrap", 6, seed=0).tolist()
+    [0, 1, 1, 3, 3, 5]
+    """
+    rows: NDArray[np.intp] = SAMPLES[sample](n, np.random.default_rng(seed))
+    return np.sort(rows)
+
+
+def counts_of(sample: str, n: int, seed: int) -> NDArray[np.float32]:
+    """How often each row is in a resample, as a column: what its fit counts each row for."""
+    counts = np.bincount(rows_of(sample, n, seed), minlength=n)
+    return counts.astype(np.float32)[:, None]

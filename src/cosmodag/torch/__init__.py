@@ -1,0 +1,36 @@
+"""COSMO as PyTorch modules: acyclic by construction inside other people's models.
+
+An extra: ``pip install 'cosmodag[torch]'``. The mathematics is that of `cosmodag.orientation` and
+`cosmodag.mechanism`, and tests hold values and gradients to theirs.
+"""
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        "cosmodag.torch needs PyTorch: install it with pip install 'cosmodag[torch]'."
+    ) from error
+
+from cosmodag.torch.layers import PriorityLayer, PriorityLinear, PriorityMLP
+from cosmodag.torch.orientation import MODES, SmoothOrientation, smooth_orientation
+from cosmodag.torch.penalties import regulariser
+from cosmodag.torch.readout import read_out
+from cosmodag.torch.schedulers import (
+    CosineTemperature,
+    ExponentialTemperature,
+    TemperatureScheduler,
+)
+
+__all__ = [
+    "MODES",
+    "CosineTemperature",
+    "ExponentialTemperature",
+    "PriorityLayer",
+    "PriorityLinear",
+    "PriorityMLP",
+    "SmoothOrientation",
+    "TemperatureScheduler",
+    "read_out",
+    "regulariser",
+    "smooth_orientation",
+]

@@ -1,0 +1,185 @@
+"""Layers whose arcs agree with an order: x̂ = x W, and one network per variable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from cosmodag.errors import DataError
+from cosmodag.torch.orientation import SmoothOrientation
+
+__all__ = ["ACTIVATIONS", "ARC_STRENGTHS", "PriorityLayer", "PriorityLinear", "PriorityMLP"]
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
+    "relu": torch.relu,
+}
+"""What hidden units do."""
+
+
+def _norms(weights: Tensor) -> Tensor:
+    lengths: Tensor = torch.linalg.vector_norm(weights, dim=-1)
+    return lengths
+
+
+def _sums(weights: Tensor) -> Tensor:
+    return weights.sum(dim=-1)
+
+
+ARC_STRENGTHS: dict[str, Callable[[Tensor], Tensor]] = {"norm": _norms, "sum": _sums}
+"""Ways to make one number of the first-layer weights of an arc."""
+
+
+class PriorityLayer(nn.Module):
+    """What layers with an order share: strengths H, an orientation, and W = H ∘ S.
+
+    Attributes
+    ----------
+    orientation : SmoothOrientation
+        Several layers may share one, and then agree on one order.
+    strengths : (d, d) or (d, d, h) parameter
+        H; ``strengths[u, v]`` is the arc u → v, to each of h hidden units where there are any.
+    """
+
+    strengths: Tensor
+
+    def __init__(self, orientation: SmoothOrientation) -> None:
+        super().__init__()
+        self.orientation = orientation
+
+    def _parameter(self, *shape: int) -> nn.Parameter:
+        """Give a parameter where the priorities are, in their precision."""
+        return nn.Parameter(self.orientation.priorities.new_empty(shape))
+
+    def weights(self) -> Tensor:
+        """W = H ∘ S."""
+        orientation: Tensor = self.orientation()
+        units = (1,) * (self.strengths.ndim - 2)
+        return self.strengths * orientation.reshape(orientation.shape + units)
+
+    def strength(self) -> Tensor:
+        """Strength of every arc, (d, d)."""
+        return self.weights()
+
+
+class PriorityLinear(PriorityLayer):
+    """Each variable a weighted sum of those before it: x̂ = x W + b, W = H ∘ S_{t,ε}(p).
+
+    Parameters
+    ----------
+    orientation : SmoothOrientation
+        The order.
+    bias : bool
+        Whether there is a b, which begins at zero; centred data need none.
+
+    Examples
+    --------
+    >>> layer = PriorityLinear(SmoothOrientation(4))
+    >>> layer(torch.zeros(8, 4)).shape
+    torch.Size([8, 4])
+    """
+
+    def __init__(self, orientation: SmoothOrientation, *, bias: bool = False) -> None:
+        super().__init__(orientation)
+        d = orientation.d
+        self.strengths = self._parameter(d, d)
+        self.bias = self._parameter(d) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw H ~ U(−√(3/d), √(3/d)): entries of variance 1/d."""
+        limit = math.sqrt(3 / self.orientation.d)
+        nn.init.uniform_(self.strengths, -limit, limit)
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Predict every variable from (…, d) rows."""
+        predicted = x @ self.weights()
+        return predicted if self.bias is None else predicted + self.bias
+
+
+class PriorityMLP(PriorityLayer):
+    """One perceptron per variable, whose first layer is masked by the order.
+
+    With one hidden layer, x̂_v = Σ_i w_vi σ(Σ_u x_u H_uvi S_uv + b_vi) + c_v: the non-linear
+    extension in the paper's appendix, parametrised as `cosmodag.mechanism.MLP`. If W_uv· = 0, f_v
+    does not depend on x_u.
+
+    Parameters
+    ----------
+    orientation : SmoothOrientation
+        The order.
+    hidden : sequence of int
+        Units in each hidden layer of each network.
+    activation : {"sigmoid", "tanh", "relu"}
+        What hidden units do.
+    arc_strength : {"norm", "sum"}
+        How the h weights of an arc become one number: their length, or their signed sum.
+
+    Examples
+    --------
+    >>> layer = PriorityMLP(SmoothOrientation(4), hidden=(10, 5))
+    >>> layer(torch.zeros(8, 4)).shape, layer.strength().shape
+    (torch.Size([8, 4]), torch.Size([4, 4]))
+    """
+
+    def __init__(
+        self,
+        orientation: SmoothOrientation,
+        *,
+        hidden: Sequence[int] = (10,),
+        activation: str = "sigmoid",
+        arc_strength: str = "norm",
+    ) -> None:
+        super().__init__(orientation)
+        _check_choice("activation", activation, ACTIVATIONS)
+        _check_choice("arc_strength", arc_strength, ARC_STRENGTHS)
+        self.activation, self.arc_strength = activation, arc_strength
+        d, (first, *_) = orientation.d, hidden
+        self.strengths = self._parameter(d, d, first)
+        self.first_biases = self._parameter(d, first)
+        self.hidden_weights = nn.ParameterList(self._parameter(d, *s) for s in pairwise(hidden))
+        self.hidden_biases = nn.ParameterList(self._parameter(d, s) for s in hidden[1:])
+        self.output_weights = self._parameter(d, hidden[-1])
+        self.output_biases = self._parameter(d)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw every layer from U(±1/√fan-in); the first one's counts as d·h, as in the paper."""
+        first = self.strengths.shape[1] * self.strengths.shape[2]
+        self._draw(first, self.strengths, self.first_biases)
+        for weights, biases in zip(self.hidden_weights, self.hidden_biases, strict=True):
+            self._draw(weights.shape[1], weights, biases)
+        self._draw(self.output_weights.shape[1], self.output_weights, self.output_biases)
+
+    @staticmethod
+    def _draw(fan_in: int, *parameters: Tensor) -> None:
+        limit = 1 / math.sqrt(fan_in)
+        for parameter in parameters:
+            nn.init.uniform_(parameter, -limit, limit)
+
+    def strength(self) -> Tensor:
+        """One number per arc, (d, d), from its weights to all hidden units."""
+        return ARC_STRENGTHS[self.arc_strength](self.weights())
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Predict every variable from (B, d) rows."""
+        activation, weights = ACTIVATIONS[self.activation], self.weights()
+        d, k, h = weights.shape
+        # All first layers as one product, where d small ones would spend their time in overhead.
+        units = (x @ weights.reshape(d, k * h)).reshape(len(x), k, h) + self.first_biases
+        for later, biases in zip(self.hidden_weights, self.hidden_biases, strict=True):
+            crossed = activation(units).transpose(0, 1) @ later
+            units = crossed.transpose(0, 1) + biases
+        return (activation(units) * self.output_weights).sum(dim=-1) + self.output_biases
+
+
+def _check_choice(name: str, value: str, choices: dict[str, Callable[[Tensor], Tensor]]) -> None:
+    if value not in choices:
+        raise DataError(f"{name} must be one of {', '.join(choices)}, but it is {value!r}.")

@@ -1,0 +1,196 @@
+"""Orientations as a PyTorch module: priorities that say which way every arc may point."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+
+from cosmodag.dags import order_of
+from cosmodag.errors import DataError
+from cosmodag.orientation import log_acyclicity_bound
+
+__all__ = ["MODES", "SmoothOrientation", "check_positive", "smooth_orientation"]
+
+MODES = ("soft", "hard", "straight-through")
+"""What `SmoothOrientation` gives; see there."""
+
+
+def smooth_orientation(priorities: Tensor, temperature: Tensor | float, shift: Any) -> Tensor:
+    """Smooth orientation matrix S_{t,ε}(p), Definition 1, with its diagonal set to zero.
+
+    S[u, v] = σ((p_v − p_u − ε) / t), as `cosmodag.orientation.smooth_orientation`.
+
+    Examples
+    --------
+    >>> smooth_orientation(torch.tensor([0.0, 1.0]), temperature=1.0, shift=0.4)
+    tensor([[0.0000, 0.6457],
+            [0.1978, 0.0000]])
+    """
+    differences = priorities[None, :] - priorities[:, None]
+    orientation = torch.sigmoid((differences - shift) / temperature)
+    return orientation.masked_fill(_diagonal(priorities), 0.0)
+
+
+class SmoothOrientation(nn.Module):
+    """One learnt priority per variable, and the matrix S that lets arcs through by their order.
+
+    Multiply any (d, d) matrix of strengths by what this module gives, and the product is acyclic in
+    the limit of a low temperature, whatever the strengths and the priorities are (Theorem 1): a
+    model needs no acyclicity penalty. Forbidden arcs are zeros of `support`; the diagonal is always
+    zero.
+
+    Parameters
+    ----------
+    d : int
+        Number of variables.
+    shift : float
+        ε, by how much the priority of an effect must exceed that of its cause.
+    temperature : float
+        t in the beginning; a `TemperatureScheduler` lowers it.
+    support : (d, d) array or tensor, optional
+        False, or 0, at arcs that may not exist.
+    mode : {"soft", "hard", "straight-through"}
+        S itself; or the order it stands for, 1 where p_v − p_u ≥ ε (Lemma 1), acyclic at every
+        temperature but without a gradient; or the values of the second with the gradient of the
+        first.
+    device, dtype
+        As in every PyTorch module.
+
+    Attributes
+    ----------
+    priorities : (d,) parameter
+        p ~ N(0, ε²/2) in the beginning, where differences are densest at the threshold ε.
+    temperature, shift, support : buffers
+        They move with the module and are saved in its ``state_dict``. The temperature is a tensor,
+        so that changing it does not compile a model again.
+    mode : str
+        May be changed at any time; it is not part of the ``state_dict``.
+
+    Examples
+    --------
+    >>> orientation = SmoothOrientation(3, mode="hard")
+    >>> with torch.no_grad():
+    ...     _ = orientation.priorities.copy_(torch.tensor([2.0, 0.0, 1.0]))
+    >>> orientation()
+    tensor([[0., 0., 0.],
+            [1., 0., 1.],
+            [1., 0., 0.]])
+    """
+
+    temperature: Tensor
+    shift: Tensor
+    support: Tensor
+
+    def __init__(
+        self,
+        d: int,
+        *,
+        shift: float = 6e-3,
+        temperature: float = 0.45,
+        support: ArrayLike | Tensor | None = None,
+        mode: str = "soft",
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        check_positive("shift", shift)
+        check_positive("temperature", temperature)
+        self.mode = mode
+        self.priorities = nn.Parameter(torch.empty(d, device=device, dtype=dtype))
+        like = self.priorities.detach()
+        self.register_buffer("shift", like.new_tensor(shift))
+        self.register_buffer("temperature", like.new_tensor(temperature))
+        self.register_buffer("support", _allowed(support, like))
+        self.reset_parameters()
+
+    @property
+    def d(self) -> int:
+        """Number of variables."""
+        return len(self.priorities)
+
+    @property
+    def mode(self) -> str:
+        """What `forward` gives."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: str) -> None:
+        if mode not in MODES:
+            raise DataError(f"mode must be one of {', '.join(MODES)}, but it is {mode!r}.")
+        self._mode = mode
+
+    def reset_parameters(self) -> None:
+        """Draw p ~ N(0, ε²/2)."""
+        with torch.no_grad():
+            self.priorities.normal_().mul_(self.shift / math.sqrt(2))
+
+    def set_temperature(self, temperature: float) -> None:
+        """Put a new temperature in force, in place."""
+        check_positive("temperature", temperature)
+        self.temperature.fill_(temperature)
+
+    def forward(self) -> Tensor:
+        """S, or what `mode` makes of it, zero outside the support."""
+        if self.mode == "hard":
+            return self._hard()
+        soft = smooth_orientation(self.priorities, self.temperature, self.shift) * self.support
+        if self.mode == "soft":
+            return soft
+        # In this order the value is the hard one to the last bit: the bracket is exactly zero.
+        return self._hard() + (soft - soft.detach())
+
+    def _hard(self) -> Tensor:
+        priorities = self.priorities.detach()
+        before = priorities[None, :] - priorities[:, None] >= self.shift
+        return before.to(self.support.dtype) * self.support
+
+    def order(self) -> NDArray[np.intp]:
+        """Causal order, causes first, ties by index.
+
+        Examples
+        --------
+        >>> orientation = SmoothOrientation(2)
+        >>> orientation.load_state_dict({"priorities": torch.tensor([0.5, 0.1])}, strict=False)
+        _IncompatibleKeys(missing_keys=['shift', 'temperature', 'support'], unexpected_keys=[])
+        >>> orientation.order().tolist()
+        [1, 0]
+        """
+        return order_of(self.priorities.detach().to("cpu", torch.float64).numpy())
+
+    def log_acyclicity_bound(self) -> float:
+        """Logarithm of Theorem 2's bound on tr e^S − d at the temperature in force, for every p."""
+        return log_acyclicity_bound(self.temperature.item(), self.shift.item(), self.d)
+
+    def extra_repr(self) -> str:
+        """Tell what ``print`` shows between the brackets."""
+        return (
+            f"{self.d}, shift={self.shift.item():g}, temperature={self.temperature.item():g}, "
+            f"mode={self.mode!r}"
+        )
+
+
+def _diagonal(priorities: Tensor) -> Tensor:
+    return torch.eye(len(priorities), dtype=torch.bool, device=priorities.device)
+
+
+def _allowed(support: ArrayLike | Tensor | None, like: Tensor) -> Tensor:
+    """Support as a matrix of zeros and ones without a diagonal, of the kind of `like`."""
+    d = len(like)
+    allowed = like.new_ones(d, d) if support is None else torch.as_tensor(support)
+    if allowed.shape != (d, d):
+        raise DataError(
+            f"support must be a matrix of shape ({d}, {d}), but its shape is "
+            f"{tuple(allowed.shape)}."
+        )
+    return (allowed != 0).to(like).masked_fill(_diagonal(like), 0.0)
+
+
+def check_positive(name: str, value: float) -> None:
+    """Refuse what is not a positive, finite number."""
+    if not (value > 0 and math.isfinite(value)):
+        raise DataError(f"{name} must be a positive, finite number, but it is {value!r}.")

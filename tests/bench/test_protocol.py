@@ -1,0 +1,159 @@
+"""Experiments: read strictly, and taken apart into the same cells every time."""
+
+import numpy as np
+import pytest
+from bench_experiments import TINY
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cosmodag.bench import find_experiment, names, read_experiment
+from cosmodag.bench.cell import Cell, batched
+from cosmodag.bench.choice import choose
+from cosmodag.bench.plan import Plan
+from cosmodag.bench.space import draw, ranges_for
+from cosmodag.errors import DataError
+
+
+@pytest.mark.parametrize("name", names())
+def test_shipped_experiments_read_and_plan(name: str) -> None:
+    experiment = find_experiment(name)
+    assert experiment.name == name
+    assert any(stage.batches for stage in Plan(experiment).stages({}))
+
+
+def test_a_plan_is_the_same_every_time() -> None:
+    first, second = (
+        [b.key for stage in Plan(read_experiment(TINY)).stages({}) for b in stage.batches]
+        for _ in range(2)
+    )
+    assert first == second
+
+
+def test_the_issue_s_experiments_are_there() -> None:
+    wanted = {"paper-linear", "paper-nonlinear", "ablation", "epoch-time", "answer", "smoke"}
+    assert wanted <= set(names())
+
+
+def test_paper_linear_is_the_paper_s_protocol() -> None:
+    first = find_experiment("paper-linear").groups[0]
+    assert len(first.data) == 12
+    assert first.configurations >= 100
+    assert (first.graphs, first.validation, first.fresh) == (5, 10, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("name = ", "not TOML"),
+        ('name = "x"', "no .*group"),
+        ('[[group]]\ndata = ["n9_d3_ER1_gauss"]', "no name"),
+        ('name = "x"\ncolour = 1\n[[group]]\ndata = ["n9_d3_ER1_gauss"]', "unknown entry 'colour'"),
+        ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nsize = 1', "unknown entry 'size'"),
+        ('name = "x"\n[[group]]\nfixed = ["empty-graph"]', "no data sets"),
+        ('name = "x"\n[[group]]\ndata = ["n9_d3_XY1_gauss"]', "unknown"),
+        ('name = "x"\n[[group]]\ndata = ["ninf_d3_ER1_gauss"]', "no rows"),
+        ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nfixed = ["lasso"]', "'lasso'"),
+        ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nbatch = 0', "'batch'"),
+        ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nbatch = true', "'batch'"),
+        ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nmethods = ["cosmo"]', "how many"),
+        (
+            'name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nmethods = ["cosmo-np"]\n'
+            "configurations = 1",
+            "needs 'cosmo'",
+        ),
+        (
+            'name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nmethods = ["empty-graph"]\n'
+            "configurations = 1",
+            "nothing to search",
+        ),
+        (
+            'name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nselect = ["luck"]',
+            "selects by 'luck'",
+        ),
+    ],
+)
+def test_bad_experiments_are_refused_in_a_sentence(text: str, expected: str) -> None:
+    with pytest.raises(DataError, match=expected) as caught:
+        read_experiment(text, "mine.toml")
+    assert "\n" not in str(caught.value).strip() or "TOML" in str(caught.value)
+
+
+def test_an_experiment_that_is_not_there_is_refused() -> None:
+    with pytest.raises(DataError, match="smoke"):
+        find_experiment("no-such-experiment")
+
+
+@given(st.integers(0, 10_000), st.integers(0, 5))
+def test_configurations_are_drawn_within_their_ranges(number: int, seed: int) -> None:
+    ranges = ranges_for("cosmo", "n1000_d30_ER4_gauss")
+    drawn = draw(ranges, "n1000_d30_ER4_gauss", number, seed)
+    assert drawn.keys() == ranges.keys()
+    for name, (low, high) in ranges.items():
+        assert low * (1 - 1e-5) <= drawn[name] <= high * (1 + 1e-5)
+
+
+def test_draws_are_log_uniform() -> None:
+    values = [draw({"x": (1e-4, 1e-2)}, "n9_d3_ER1_gauss", k)["x"] for k in range(2000)]
+    places = (np.log10(values) + 4) / 2
+    assert abs(places.mean() - 0.5) < 0.03
+    assert abs(places.std() - np.sqrt(1 / 12)) < 0.02
+
+
+def test_searches_and_validations_share_no_graph() -> None:
+    experiment = read_experiment(TINY)
+    plan, group = Plan(experiment), experiment.groups[0]
+    searched = plan.searched(group, "cosmo", group.data[0])
+    graphs = [cell.graph for cells in searched for cell in cells]
+    assert len(set(graphs)) == len(graphs) == 6  # each configuration has its own
+    results = {
+        cell.key: {"status": "done", "auc": 0.5 + 0.1 * number, "score": -float(number)}
+        for number, cells in enumerate(searched)
+        for cell in cells
+    }
+    by_truth = plan.validated(group, "cosmo", group.data[0], "oracle", results)
+    by_score = plan.validated(group, "cosmo", group.data[0], "score", results)
+    assert not {cell.graph for cell in (*by_truth, *by_score)} & set(graphs)
+    assert by_truth[0].parameters["lambda1"] == searched[2][0].parameters["lambda1"]
+    assert by_score[0].parameters["lambda1"] == searched[0][0].parameters["lambda1"]
+    without = plan.validated(group, "cosmo-np", group.data[0], "oracle", results)
+    assert without[0].parameters["lambda_p"] == 0
+    assert without[0].parameters["lambda1"] == by_truth[0].parameters["lambda1"]
+    assert [cell.graph for cell in without] == [cell.graph for cell in by_truth]
+
+
+def cell(number: int, **changes: object) -> Cell:
+    return Cell("fit", "cosmo", "n9_d3_ER1_gauss", number, **changes)  # type: ignore[arg-type]
+
+
+def test_a_configuration_that_failed_anywhere_is_not_chosen() -> None:
+    candidates = [[cell(0), cell(1)], [cell(2), cell(3)], [cell(4), cell(5)]]
+    results = {cell(n).key: {"status": "done", "auc": 0.1 * n} for n in range(6)}
+    assert choose(candidates, results, "oracle") == 2
+    results[cell(5).key] = {"status": "diverged", "message": ""}
+    assert choose(candidates, results, "oracle") == 1
+    assert choose(candidates, {}, "oracle") is None
+
+
+def test_keys_tell_cells_apart_and_depend_on_nothing_else() -> None:
+    assert cell(1).key == cell(1).key
+    others = [
+        cell(2),
+        cell(1, parameters={"lambda1": 0.1}),
+        cell(1, standardised=True),
+        cell(1, device="gpu"),
+    ]
+    assert len({cell(1).key, *(other.key for other in others)}) == 5
+
+
+def test_batches_hold_every_cell_once_and_one_shape_each() -> None:
+    cells = [
+        Cell("fit", method, f"n{n}_d{d}_ER1_gauss", graph)
+        for graph in range(5)
+        for method in ("cosmo", "empty-graph")
+        for n, d in ((9, 3), (9, 4))
+    ]
+    batches = batched([*cells, *cells[:7]], 3)
+    assert sorted(c.key for b in batches for c in b.cells) == sorted(c.key for c in cells)
+    for batch in batches:
+        assert len(batch.cells) <= 3
+        assert len({(c.method, c.data.split("_")[1]) for c in batch.cells}) == 1

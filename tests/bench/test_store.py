@@ -1,0 +1,177 @@
+"""The store: committed rows stay, writers do not disturb each other, foreign files are refused."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cosmodag.bench.store import Row, Store
+from cosmodag.errors import StoreError
+
+WRITER = """
+import sys
+from cosmodag.bench.store import Row, Store
+name, path, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+with Store(path) as store:
+    for batch in range(count):
+        store.add(Row(f"{name}-{batch}-{i}", f"{name}-{batch}", {"i": i}, {"status": "done"})
+                  for i in range(5))
+        print(batch, flush=True)
+"""
+
+
+def row(number: int, **result: object) -> Row:
+    return Row(f"key {number}", "batch", {"graph": number}, {"status": "done", **result})
+
+
+def writer(name: str, path: Path, count: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, name, str(path), str(count)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def read_or_sentence(path: Path) -> bool:
+    """Whether a file gives rows, or is refused in a sentence that names it."""
+    try:
+        with Store(path) as store:
+            return all(isinstance(found.result, dict) for found in store.rows())
+    except StoreError as error:
+        return str(path) in str(error)
+
+
+def test_rows_come_back_and_the_first_of_one_key_stays(tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    with Store(path) as store:
+        store.add([row(2), row(1, auc=0.5)])
+        store.add([row(1, auc=0.9), row(3)])
+    with Store(path) as store:
+        assert store.rows() == [row(1, auc=0.5), row(2), row(3)]
+        assert store.keys() == {"key 1", "key 2", "key 3"}
+
+
+def test_a_batch_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    def half() -> object:
+        yield row(1)
+        raise RuntimeError
+
+    with Store(tmp_path / "results.sqlite") as store:
+        with pytest.raises(RuntimeError):
+            store.add(half())  # type: ignore[arg-type]
+        assert store.rows() == []
+
+
+def test_what_was_committed_survives_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    for attempt in range(3):
+        process = writer(f"w{attempt}", path, 100_000)
+        assert process.stdout is not None
+        said = [process.stdout.readline() for _ in range(5 + 7 * attempt)]
+        os.kill(process.pid, signal.SIGKILL)
+        said += process.stdout.read().splitlines(keepends=True)
+        process.wait()
+        whole = [int(line) for line in said if line.endswith("\n")]
+        with Store(path) as store:
+            mine = [r for r in store.rows() if r.key.startswith(f"w{attempt}-")]
+        assert len(mine) % 5 == 0
+        assert {f"w{attempt}-{batch}" for batch in whole} <= {r.batch for r in mine}
+
+
+def test_several_writers_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    writers = [writer(name, path, 40) for name in "abc"]
+    for process in writers:
+        process.communicate()
+        assert process.returncode == 0
+    with Store(path) as store:
+        assert len(store.keys()) == 3 * 40 * 5
+
+
+def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("These are my notes, and no database at all.")
+    other = tmp_path / "other.sqlite"
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE mine (x)")
+    connection.commit()
+    connection.close()
+    for path, expected in ((notes, "no file of results"), (other, "another program")):
+        before = path.read_bytes()
+        with pytest.raises(StoreError, match=expected):
+            Store(path)
+        assert path.read_bytes() == before
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_a_damaged_file_gives_its_rows_or_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("damaged") / "results.sqlite"
+    with Store(path) as store:
+        store.add(row(number) for number in range(200))
+    content = bytearray(path.read_bytes())
+    start = data.draw(st.integers(0, len(content) - 1))
+    length = data.draw(st.integers(1, 4096))
+    content[start : start + length] = b"\xff" * len(content[start : start + length])
+    cut = data.draw(st.integers(1, len(content)))
+    path.write_bytes(content[:cut])
+    assert read_or_sentence(path)
+
+
+def test_places_that_cannot_hold_a_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="folder"):
+        Store(tmp_path)
+    with pytest.raises(StoreError, match="no such folder"):
+        Store(tmp_path / "absent" / "results.sqlite")
+    with pytest.raises(StoreError, match="run an experiment first"):
+        Store(tmp_path / "results.sqlite", create=False)
+
+
+def test_a_file_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    Store(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StoreError, match="layout 99"):
+        Store(path)
+
+
+def test_experiments_are_remembered(tmp_path: Path) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        store.remember("one", "a = 1")
+        store.remember("one", "a = 1")
+        assert store.experiments() == {"one": "a = 1"}
+        with pytest.raises(StoreError, match="another experiment"):
+            store.remember("one", "a = 2")
+
+
+def test_exports_hold_every_row(tmp_path: Path) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        store.add(
+            [
+                Row("k1", "b", {"method": "cosmo", "settings": {"lambda1": 0.25}}, {"auc": 0.5}),
+                Row("k2", "b", {"method": "empty"}, {"status": "failed"}),
+            ]
+        )
+        store.export(tmp_path / "rows.csv")
+        store.export(tmp_path / "rows.parquet")
+        with pytest.raises(StoreError, match=r"\.csv or \.parquet"):
+            store.export(tmp_path / "rows.xls")
+    for table in (
+        pandas.read_csv(tmp_path / "rows.csv"),
+        pandas.read_parquet(tmp_path / "rows.parquet"),
+    ):
+        assert list(table["key"]) == ["k1", "k2"]
+        assert table.loc[0, "settings.lambda1"] == 0.25
+        assert json.loads(table["auc"].to_json()) == {"0": 0.5, "1": None}

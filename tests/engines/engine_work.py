@@ -1,0 +1,43 @@
+"""Functions for engines to call; in a module of their own, so that other processes find them."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from cosmodag.errors import DivergenceError
+
+
+def doubled(number: int) -> int:
+    return 2 * number
+
+
+def uneven(number: int) -> int:
+    """Everything that can go wrong, by number."""
+    if number == 1:
+        raise ValueError("one is not allowed")
+    if number == 2:
+        raise DivergenceError("Training diverged in round 7.")
+    if number == 3:
+        time.sleep(60)
+    return number
+
+
+def deadly_once(work: tuple[int, str]) -> int:
+    """Kill the process that calls it with item 1 the first time; later calls go well."""
+    number, folder = work
+    mark = Path(folder) / f"{number}"
+    if number == 1 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def deadly(number: int) -> int:
+    if number == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def threads_allowed(item: object) -> tuple[str | None, str | None]:
+    return os.environ.get("NUMBA_NUM_THREADS"), os.environ.get("LOKY_MAX_CPU_COUNT")

@@ -1,0 +1,78 @@
+"""The local engine: every item has exactly one outcome, whatever happens to its process."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import engine_work as work
+import pytest
+
+from cosmodag.engines import Failure, each
+from cosmodag.errors import DataError
+
+
+@pytest.mark.parametrize("jobs", [None, 2])
+def test_every_item_is_done_once(jobs: int | None) -> None:
+    done = list(each(work.doubled, range(50), jobs=jobs))
+    assert sorted(done) == [(number, 2 * number) for number in range(50)]
+
+
+def test_without_other_processes_results_come_in_order() -> None:
+    assert [index for index, _ in each(work.doubled, range(9))] == list(range(9))
+
+
+@pytest.mark.parametrize("jobs", [None, 2])
+def test_what_goes_wrong_is_a_value(jobs: int | None) -> None:
+    results = dict(each(work.uneven, range(5), jobs=jobs, timeout=0.5))
+    assert results[0] == 0
+    assert results[4] == 4
+    assert results[1] == Failure("failed", "ValueError: one is not allowed")
+    assert results[2] == Failure("diverged", "Training diverged in round 7.")
+    assert results[3].status == "timeout"
+    assert "0.5 s" in results[3].message
+
+
+def test_a_process_that_dies_costs_no_item(tmp_path: Path) -> None:
+    items = [(number, str(tmp_path)) for number in range(8)]
+    done = sorted(each(work.deadly_once, items, jobs=2))
+    assert done == [(number, number) for number in range(8)]
+    assert [mark.name for mark in tmp_path.iterdir()] == ["1"]
+
+
+def test_an_item_that_always_kills_is_a_failure_and_no_other_is() -> None:
+    results = dict(each(work.deadly, range(6), jobs=2, retries=1))
+    assert results.pop(1).status == "failed"
+    assert results == {number: number for number in (0, 2, 3, 4, 5)}
+
+
+def test_items_are_taken_as_they_are_needed() -> None:
+    taken = []
+
+    def items() -> Iterator[int]:
+        for number in range(1000):
+            taken.append(number)
+            yield number
+
+    running = each(work.doubled, items(), jobs=2)
+    next(running)
+    running.close()  # type: ignore[attr-defined]
+    assert len(taken) <= 5
+
+
+def test_each_process_has_its_share_of_threads() -> None:
+    ((_, seen),) = each(work.threads_allowed, [None], jobs=1, threads=1)
+    assert seen == ("1", "1")
+
+
+def test_an_interrupt_passes_through() -> None:
+    def interrupted(item: int) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(each(interrupted, [1]))
+
+
+def test_an_unknown_engine_is_refused() -> None:
+    with pytest.raises(DataError, match="local, ray"):
+        each(work.doubled, [1], engine="queue")
+    with pytest.raises(DataError, match="for the engine 'ray'"):
+        each(work.doubled, [1], address="auto")

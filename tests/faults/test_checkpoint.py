@@ -1,0 +1,139 @@
+"""A fit that is cut anywhere and started again ends as if nothing had happened, to the last bit."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from cosmodag import Cosmo, CosmoMLP, EqualVariance
+from cosmodag.errors import DataError
+from cosmodag.solver.watch import Watch
+from learner_catalogue import chain_table
+
+pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+LEARNERS = {
+    "linear": Cosmo(epochs=40, random_state=0, verbose=False),
+    "restarts": Cosmo(epochs=40, restarts=3, refine=None, random_state=0, verbose=False),
+    "likelihood": Cosmo(epochs=40, loss="likelihood", refine=None, random_state=0, verbose=False),
+    "networks": CosmoMLP(epochs=20, hidden=(3,), refine=None, random_state=0, verbose=False),
+}
+
+
+class StopsAfter:
+    """In the place of a clock: asks a run to stop at its n-th look."""
+
+    def __init__(self, looks: int) -> None:
+        self.looks = looks
+
+    def __call__(self, watch: Watch) -> str | None:
+        self.looks -= 1
+        return "interrupt" if self.looks < 0 else None
+
+
+def same(first, second) -> bool:
+    names = ("raw_weights_", "weights_", "adjacency_", "priorities_")
+    equal = all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)
+    return equal and first.history_ == second.history_ and first.n_iter_ == second.n_iter_
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_interrupted_again_and_again(name, tmp_path, monkeypatch):
+    learner, table = LEARNERS[name], chain_table()
+    reference = clone(learner).fit(table)
+    kept = type(learner)(**{**learner.get_params(), "checkpoint": tmp_path})
+    random = np.random.default_rng(2)
+    stops = 0
+    while True:
+        stop = StopsAfter(int(random.integers(1, 8)))
+        with monkeypatch.context() as patched:
+            patched.setattr(Watch, "stop", property(stop))
+            kept.fit(table)
+        if kept.stopped_ is None:
+            break
+        stops += 1
+        assert len(list(tmp_path.iterdir())) == 1
+        assert stops < 200
+    assert stops > 2
+    assert same(kept, reference)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_fit_takes_no_notice(tmp_path, monkeypatch):
+    table = chain_table()
+    with monkeypatch.context() as patched:
+        patched.setattr(Watch, "stop", property(StopsAfter(3)))
+        Cosmo(epochs=40, random_state=0, checkpoint=tmp_path).fit(table)
+    other = Cosmo(epochs=40, random_state=1, checkpoint=tmp_path).fit(table)
+    assert same(other, Cosmo(epochs=40, random_state=1).fit(table))
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_damaged_file_is_refused(tmp_path, monkeypatch):
+    table, model = chain_table(), Cosmo(epochs=40, random_state=0, checkpoint=tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(Watch, "stop", property(StopsAfter(3)))
+        model.fit(table)
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(DataError, match="damaged"):
+        model.fit(table)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(DataError, match="checkpoint"):
+        Cosmo(checkpoint=tmp_path / "file" / "below").fit(chain_table())
+
+
+def test_only_learners_that_can_take_it():
+    assert "checkpoint" not in EqualVariance().get_params()
+
+
+SCRIPT = """
+import sys, warnings
+import numpy as np
+from cosmodag import Cosmo
+from cosmodag.solver.training import checkpoint
+checkpoint.SECONDS = 0.0
+X = np.load(sys.argv[1], allow_pickle=False)
+folder = sys.argv[2] if len(sys.argv) > 2 else None
+print("ready", flush=True)
+warnings.simplefilter("ignore")
+model = Cosmo(epochs=4000, refine=None, random_state=0, checkpoint=folder).fit(X)
+print(model.raw_weights_.tobytes().hex(), flush=True)
+"""
+
+
+def test_killed_in_the_middle(tmp_path):
+    np.save(tmp_path / "X.npy", chain_table().to_numpy())
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "X.npy")]
+    whole = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    folder = tmp_path / "kept"
+    random = np.random.default_rng(0)
+    names = set()
+    for _ in range(3):
+        process = subprocess.Popen([*command, str(folder)], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        process.stdout.readline()
+        wait_for_file(folder)
+        time.sleep(float(random.uniform(0, 0.1)))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        names |= {path.name for path in folder.glob("*.safetensors")}
+    resumed = subprocess.run([*command, str(folder)], capture_output=True, text=True, check=True)
+    assert resumed.stdout == whole
+    assert len(names) == 1
+    assert list(folder.glob("*.safetensors")) == []
+
+
+def wait_for_file(folder: Path) -> None:
+    for _ in range(6000):
+        if list(folder.glob("*.safetensors")):
+            return
+        time.sleep(0.01)
+    raise AssertionError("no record of the run appeared")

@@ -1,0 +1,169 @@
+"""Missing values: refused by name, dropped with their rows, or filled in from the graph."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cosmodag
+from cosmodag import Cosmo, OrderSearch, VarianceSort, metrics, simulate
+from cosmodag.errors import DataError, DataWarning
+from cosmodag.learners.fitting.conditional import Equations, doubt, fill
+from cosmodag.learners.registry import LEARNERS
+
+DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
+ABSENT = np.random.default_rng(0).random(DATA.X.shape) < 0.05
+HOLED = np.where(ABSENT, np.nan, DATA.X)
+COMPLETE = ~ABSENT.any(axis=1)
+FEW = {"epochs": 2, "max_iter": 2, "restarts": 1}
+
+
+def learner(name: str, **settings):
+    model = LEARNERS[name].load()()
+    few = {k: v for k, v in FEW.items() if k in model.get_params()}
+    return model.set_params(**few, **settings)
+
+
+def test_by_default_they_are_refused_with_both_remedies():
+    with pytest.raises(DataError, match=r"'x0'.*missing='drop'.*missing='impute'"):
+        Cosmo().fit(HOLED)
+
+
+def test_another_word_is_refused():
+    with pytest.raises(DataError, match="missing is 'guess'"):
+        Cosmo(missing="guess").fit(DATA.X)
+
+
+@pytest.mark.parametrize("missing", ["drop", "impute"])
+def test_a_complete_table_is_left_alone(missing):
+    model = OrderSearch(missing=missing, random_state=0).fit(DATA.X)
+    np.testing.assert_array_equal(
+        model.adjacency_, OrderSearch(random_state=0).fit(DATA.X).adjacency_
+    )
+    assert not hasattr(model, "missing_report_")
+
+
+def test_dropping_is_a_fit_to_the_other_rows():
+    with pytest.warns(DataWarning, match=f"{np.count_nonzero(~COMPLETE)} of 400 rows"):
+        model = OrderSearch(missing="drop", random_state=0).fit(HOLED)
+    expected = OrderSearch(random_state=0).fit(DATA.X[COMPLETE])
+    np.testing.assert_array_equal(model.adjacency_, expected.adjacency_)
+    assert model.missing_report_["dropped"] == np.count_nonzero(~COMPLETE)
+    assert model.missing_report_["columns"]["x0"] == ABSENT[:, 0].sum()
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_what_was_set_is_dropped_with_its_row():
+    targets = np.where(np.arange(400) % 3 == 0, "x1", "").tolist()
+    model = OrderSearch(missing="drop", random_state=0).fit(HOLED, interventions=targets)
+    kept = [target for target, whole in zip(targets, COMPLETE, strict=True) if whole]
+    expected = OrderSearch(random_state=0).fit(DATA.X[COMPLETE], interventions=kept)
+    np.testing.assert_array_equal(model.adjacency_, expected.adjacency_)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_every_learner_fills_in(name):
+    model = learner(name, missing="impute").fit(HOLED[:60, :3])
+    assert np.isfinite(model.score(DATA.X[:60, :3]))
+    report = model.missing_report_
+    assert report["method"] == "impute"
+    assert report["entries"] == np.isnan(HOLED[:60, :3]).sum()
+    assert 1 <= report["rounds"] == len(report["changed_arcs"])
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_filled_in_it_finds_what_the_whole_table_shows(tmp_path):
+    model = Cosmo(missing="impute", random_state=0).fit(HOLED)
+    again = Cosmo(missing="impute", random_state=0).fit(HOLED)
+    assert metrics.evaluate(DATA.graph, model.adjacency_, threshold=0.0)["shd"] == 0
+    np.testing.assert_array_equal(model.adjacency_, again.adjacency_)
+    assert model.missing_report_["settled"]
+    with pytest.raises(DataError, match="missing values"):
+        model.score(HOLED)
+    model.save(tmp_path / "model.safetensors")
+    loaded = cosmodag.load(tmp_path / "model.safetensors")
+    assert loaded.missing_report_ == model.missing_report_
+
+
+def test_a_row_without_values_is_dropped_and_a_column_without_any_refused():
+    holed = HOLED.copy()
+    holed[7] = np.nan
+    with pytest.warns(DataWarning, match="1 of 400 rows"):
+        model = VarianceSort(missing="impute").fit(holed)
+    assert model.missing_report_["dropped"] == 1
+    holed[:, 2] = np.nan
+    with pytest.raises(DataError, match="'x2'"):
+        VarianceSort(missing="impute").fit(holed)
+    holed[:, 3] = np.nan
+    with pytest.raises(DataError, match="'x2', 'x3'"):
+        VarianceSort(missing="drop").fit(holed)
+
+
+def test_too_few_rows_are_left():
+    holed = DATA.X[:5].copy()
+    np.fill_diagonal(holed, np.nan)
+    with pytest.raises(DataError, match="missing='impute'"):
+        VarianceSort(missing="drop").fit(holed)
+
+
+def test_infinite_values_stay_refused():
+    holed = HOLED.copy()
+    holed[0, 0] = np.inf
+    with pytest.raises(DataError, match="infinite"):
+        VarianceSort(missing="impute").fit(holed)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 6))
+def test_filling_in_is_conditioning(seed, d):
+    random = np.random.default_rng(seed)
+    arcs = np.triu(random.random((d, d)) < 0.6, 1)
+    X = random.normal(size=(50, d)) @ np.linalg.inv(np.eye(d) - arcs) + random.normal(size=d)
+    equations = Equations.on(arcs, X, None)
+    absent = random.random(X.shape) < 0.3
+    absent[:, 0] &= False
+    draws = np.zeros(absent.sum())
+    filled = fill(X, absent, equations, draws, None)
+    covariance = np.linalg.inv(equations.precision)
+    for row, lacks, values in zip(X, absent, filled, strict=True):
+        seen = covariance[np.ix_(~lacks, ~lacks)]
+        pull = np.linalg.solve(seen, (row - equations.means)[~lacks])
+        expected = equations.means[lacks] + covariance[np.ix_(lacks, ~lacks)] @ pull
+        np.testing.assert_allclose(values[lacks], expected, rtol=1e-6, atol=1e-6)
+        np.testing.assert_array_equal(values[~lacks], row[~lacks])
+
+
+def test_draws_vary_as_much_as_they_should():
+    X = np.zeros((20_000, 2))
+    absent = np.zeros(X.shape, bool)
+    absent[:, 1] = True
+    precision = np.array([[5.0, -2.0], [-2.0, 1.0]])  # x1 = 2 x0 + noise of variance 1
+    equations = Equations(np.zeros(2), np.ones(2), precision)
+    draws = np.random.default_rng(0).normal(size=20_000)
+    assert abs(fill(X, absent, equations, draws, None)[:, 1].var() - 1) < 0.05
+    np.testing.assert_allclose(doubt(absent, equations), [[0, 0], [0, 1]])
+
+
+def test_a_variable_that_was_set_says_nothing_of_its_causes():
+    random = np.random.default_rng(0)
+    cause = random.normal(size=500)
+    effect = 2 * cause + random.normal(size=500)
+    X = np.column_stack([cause, effect])
+    targets = np.zeros(X.shape, bool)
+    targets[:100, 1] = True
+    X[:100, 1] = 30.0
+    equations = Equations.on(np.array([[False, True], [False, False]]), X, targets)
+    absent = np.zeros(X.shape, bool)
+    absent[[0, 200], 0] = True
+    filled = fill(X, absent, equations, np.zeros(2), targets)
+    assert filled[0, 0] == pytest.approx(X[:, 0].mean())
+    assert abs(filled[200, 0] - cause[200]) < 1.5
+
+
+def test_nothing_is_said_while_it_fills_in():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        OrderSearch(missing="impute", random_state=0).fit(HOLED)

@@ -1,0 +1,101 @@
+"""Static plots draw what they should, on the axes given; notebooks show a picture that is safe."""
+
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from graphs_to_report import bootstrap_of, model_of, random_dag
+
+import cosmodag
+from cosmodag import Cosmo, EmptyGraph
+from cosmodag.errors import DataError
+
+pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+
+
+@pytest.fixture
+def ax():
+    from matplotlib.figure import Figure
+
+    return Figure().subplots()
+
+
+def test_the_graph_has_a_name_for_each_node_and_an_arrow_for_each_arc(ax):
+    from matplotlib.patches import FancyArrowPatch
+
+    model = model_of(random_dag(5, 7), ["a", "b", "$c", "d", "e"])
+    assert cosmodag.plot_graph(model, ax) is ax
+    arrows = [patch for patch in ax.patches if isinstance(patch, FancyArrowPatch)]
+    assert len(arrows) == model.edges_.nnz
+    assert sorted(text.get_text() for text in ax.texts) == ["\\$c", "a", "b", "d", "e"]
+    shown = {text.get_text() for text in ax.get_legend().get_texts()}
+    assert shown == set(model.arrow_basis_)
+    ax.figure.canvas.draw()
+
+
+def test_the_matrix_is_above_the_diagonal(ax):
+    model = model_of(random_dag(6, 9))
+    assert cosmodag.plot_matrix(model, ax) is ax
+    drawn = ax.images[0].get_array()
+    assert np.count_nonzero(drawn) == model.edges_.nnz
+    assert not np.tril(drawn).any()
+    assert [label.get_text() for label in ax.get_yticklabels()] == model.causal_order_
+
+
+def test_the_history_shows_loss_and_temperature(ax):
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    model = Cosmo(epochs=20, random_state=0, refine=None).fit(x)
+    assert cosmodag.plot_history(model, ax) is ax
+    drawn = ax.lines[0].get_ydata()
+    np.testing.assert_allclose(drawn, [record["loss"] for record in model.history_])
+    assert {one.get_ylabel() for one in ax.figure.axes} == {"objective", "temperature"}
+
+
+def test_a_learner_without_training_has_no_history(ax):
+    with pytest.raises(DataError, match="EmptyGraph"):
+        cosmodag.plot_history(model_of(random_dag(3, 2)), ax)
+
+
+def test_stability_marks_the_arcs_of_the_graph(ax):
+    model = model_of(random_dag(6, 9))
+    bootstrap = bootstrap_of(model)
+    assert cosmodag.plot_stability(model, bootstrap, ax) is ax
+    shares, dots = ax.images[0].get_array(), ax.collections[0].get_offsets()
+    assert len(dots) == model.edges_.nnz
+    order = model._order
+    assert all(shares[int(y), int(x)] >= 0.4 for x, y in dots)
+    np.testing.assert_array_equal(shares, bootstrap.arc_probabilities[np.ix_(order, order)])
+    with pytest.raises(DataError, match="bootstrap"):
+        cosmodag.plot_stability(model_of(random_dag(3, 2)), bootstrap, ax)
+
+
+@pytest.mark.parametrize("name", ["plot_graph", "plot_matrix"])
+def test_axes_are_made_where_none_are_given(name):
+    import matplotlib.pyplot as plt
+
+    for d, arcs in ((2, 0), (5, 6), (80, 100)):
+        plt.close(getattr(cosmodag, name)(model_of(random_dag(d, arcs))).figure)
+
+
+def test_a_notebook_shows_the_graph():
+    names = ["<script>alert(1)</script>", "b & c", 'd"']
+    model = model_of(random_dag(3, 3), names)
+    shown = model._repr_html_()
+    assert "<script" not in shown
+    picture = ElementTree.fromstring(shown[shown.index("<svg") : shown.index("</svg>") + 6])
+    labels = [text.text for text in picture.iter("text")]
+    assert labels == ["<script>alert(1)<…", "b & c", 'd"']
+    assert len(list(picture.iter("title"))) == model.edges_.nnz
+    assert model._repr_mimebundle_()["text/html"] == shown
+
+
+def test_before_the_fit_a_notebook_shows_what_scikit_learn_shows():
+    from sklearn.utils import estimator_html_repr
+
+    learner = EmptyGraph()
+    strip = estimator_html_repr(learner).count("EmptyGraph")
+    assert learner._repr_html_().count("EmptyGraph") == strip > 0
+
+
+def test_many_variables_are_a_sentence():
+    assert "<svg" not in model_of(random_dag(61, 70))._repr_html_()

@@ -1,0 +1,136 @@
+"""Choices without the truth: held-out rows, criteria, paths, stability, comparisons."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+from cosmodag import (
+    Cosmo,
+    CosmoMLP,
+    EmptyGraph,
+    OrderSearch,
+    VarianceSort,
+    metrics,
+    selection,
+    simulate,
+)
+from cosmodag.dags import is_dag
+from cosmodag.errors import DataError
+
+DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
+FRAME = pd.DataFrame(DATA.X, columns=list("abcdef"))
+
+
+def test_held_out_rows_are_not_seen(monkeypatch):
+    seen, asked = [], []
+    fit, ask = OrderSearch.fit, OrderSearch._log_likelihoods
+    monkeypatch.setattr(
+        OrderSearch, "fit", lambda self, X, **more: seen.append(X.X) or fit(self, X, **more)
+    )
+    monkeypatch.setattr(
+        OrderSearch, "_log_likelihoods", lambda self, X: asked.append(X.X) or ask(self, X)
+    )
+    scores = selection.held_out(OrderSearch(random_state=0), DATA.X, folds=4)
+    assert scores.shape == (4,)
+    for training, held in zip(seen, asked, strict=True):
+        assert len(training) == 300
+        assert not {row.tobytes() for row in training} & {row.tobytes() for row in held}
+    assert len({row.tobytes() for held in asked for row in held}) == 400
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_held_out_likelihood_leaves_out_what_was_set():
+    X = DATA.X.copy()
+    X[:100, 0] = 1e3  # nothing that the model says of this variable
+    targets = np.where(np.arange(400) < 100, "x0", "").tolist()
+    known = selection.held_out(VarianceSort(refine="prune"), X, interventions=targets)
+    assert known.mean() > selection.held_out(VarianceSort(refine="prune"), X).mean() + 0.5
+
+
+def test_too_few_rows_for_so_many_folds():
+    with pytest.raises(DataError, match="folds"):
+        selection.held_out(EmptyGraph(), DATA.X[:9])
+
+
+def test_extended_bic_is_the_formula():
+    model = OrderSearch(random_state=0).fit(DATA.X)
+    k, n, d = model.edges_.nnz, 400, 6
+    expected = -2 * n * d * model.score(DATA.X) + k * np.log(n) + 2 * k * np.log(d)
+    assert selection.extended_bic(model, DATA.X) == pytest.approx(expected)
+    assert selection.extended_bic(model, DATA.X, gamma=0) < expected
+
+
+def test_a_path_over_thresholds_never_fits(monkeypatch):
+    model = Cosmo(refine=None, random_state=0).fit(FRAME)
+    before = model.adjacency_.copy()
+    monkeypatch.setattr(Cosmo, "fit", None)
+    path = selection.threshold_path(model, FRAME)
+    assert path["arcs"].is_monotonic_decreasing
+    assert path["threshold"].iloc[0] == 0
+    assert path["arcs"].iloc[-1] == 0
+    assert path["best"].sum() == 1
+    best = selection.at_threshold(model, FRAME, float(path["threshold"][path["best"]].iloc[0]))
+    assert is_dag(best.adjacency_)
+    assert metrics.evaluate(DATA.graph, best.adjacency_, threshold=0.0)["shd"] <= 2
+    np.testing.assert_array_equal(model.adjacency_, before)
+    assert selection.threshold_path(model, FRAME, [0.2, 0.4])["threshold"].tolist() == [0.2, 0.4]
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_networks_lose_the_inputs_that_are_cut():
+    X = DATA.X[:100, :3]
+    model = CosmoMLP(hidden=(3,), epochs=5, refine=None, random_state=0).fit(X)
+    none = selection.at_threshold(model, X, 1e9)
+    assert none.edges_.nnz == 0
+    np.testing.assert_allclose(none.predict(X), np.broadcast_to(X.mean(axis=0), X.shape), atol=1e-3)
+
+
+def test_stability_selection_takes_what_is_found_again_and_again():
+    found = selection.stability_selection(
+        VarianceSort(), DATA.X, "threshold", [0.05, 0.3], n=10, random_state=0
+    )
+    assert found.probabilities.shape == (2, 6, 6)
+    assert (found.probabilities[0] >= found.probabilities[1]).all()  # the same half-samples
+    assert is_dag(found.graph(0.5))
+    assert (found.highest[found.graph(0.8)] >= 0.8).all()
+    assert found.expected_false(0.9) < found.expected_false(0.6)
+    with pytest.raises(DataError, match=r"above 0\.5"):
+        found.expected_false(0.5)
+    with pytest.raises(DataError, match="'lamda'"):
+        selection.stability_selection(VarianceSort(), DATA.X, "lamda", [1])
+
+
+def test_learners_are_ranked_by_what_they_predict():
+    learners = {"nothing": EmptyGraph(), "search": OrderSearch(), "sort": VarianceSort()}
+    ranked = selection.compare(learners, FRAME, folds=3, resamples=4)
+    assert ranked.index[-1] == "nothing"
+    assert ranked["held_out"].is_monotonic_decreasing
+    assert ranked["behind"].iloc[0] == 0
+    assert ranked.loc["nothing", "stability"] == 1
+    assert 0.5 < ranked.loc["search", "stability"] <= 1
+    assert ranked.loc["search", "arcs"] >= 10
+    again = selection.compare(learners, FRAME, folds=3, resamples=4)
+    pd.testing.assert_frame_equal(ranked.drop(columns="seconds"), again.drop(columns="seconds"))
+    with pytest.raises(DataError, match="twice"):
+        selection.compare([EmptyGraph(), EmptyGraph()], FRAME)
+
+
+def test_grid_search_works():
+    search = GridSearchCV(
+        Cosmo(refine=None, epochs=100, random_state=0), {"lambda1": [1e-3, 3.0]}, cv=2
+    )
+    assert search.fit(DATA.X).best_params_ == {"lambda1": 1e-3}
+
+
+def test_curves_are_told_from_lines():
+    random = np.random.default_rng(0)
+    cause = random.exponential(size=400)
+    noise = random.exponential(size=400)
+    arc = np.array([[False, True], [False, False]])
+    line = selection.curvature(np.column_stack([cause, cause + noise]), arc)
+    curve = selection.curvature(np.column_stack([cause, np.sin(3 * cause) + noise]), arc)
+    assert not line.is_curved
+    assert curve.is_curved
+    assert "gain" in curve.explanation
+    assert not selection.curvature(DATA.X, np.zeros((6, 6), bool)).is_curved

@@ -1,0 +1,158 @@
+"""Probabilities from resamples: what is counted, from which rows, and that it can be stopped."""
+
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cosmodag import Cosmo, CosmoMLP, OrderSearch, VarianceSort, simulate
+from cosmodag.errors import CosmodagWarning, DataError, InterruptedWarning
+from cosmodag.learners.registry import LEARNERS
+from cosmodag.solver.watch import Watch
+from cosmodag.stability import bootstrap, rows_of
+
+DATA = simulate.load("n300_d6_ER2_gauss", seed=1)
+FEW = {"epochs": 2, "max_iter": 2, "restarts": 1, "inner_iterations": 5}
+
+
+def learner(name: str):
+    model = LEARNERS[name].load()()
+    few = {k: v for k, v in FEW.items() if k in model.get_params()}
+    return model.set_params(**few)
+
+
+@pytest.mark.parametrize("sample", ["bootstrap", "half"])
+def test_rows_are_those_of_the_seed(sample):
+    rows = rows_of(sample, 101, seed=4)
+    np.testing.assert_array_equal(rows, rows_of(sample, 101, seed=4))
+    assert not np.array_equal(rows, rows_of(sample, 101, seed=5))
+    assert len(rows) == (101 if sample == "bootstrap" else 50)
+    assert sample == "bootstrap" or len(np.unique(rows)) == 50
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_every_learner_can_be_asked(name):
+    result = bootstrap(learner(name), DATA.X[:80, :4], n=2, random_state=0, verbose=False)
+    assert result.done == [0, 1]
+    assert set(np.unique(result.arc_probabilities)) <= {0.0, 0.5, 1.0}
+    order = result.order_probabilities
+    np.testing.assert_array_equal(order + order.T, 1 - np.eye(4))
+
+
+def test_a_resample_is_a_fit_to_its_rows():
+    result = bootstrap(OrderSearch(), DATA.X, n=3, random_state=0)
+    found = [
+        OrderSearch(random_state=seed).fit(DATA.X[rows_of("bootstrap", 300, seed)])
+        for seed in result.seeds
+    ]
+    expected = np.mean([model.adjacency_ != 0 for model in found], axis=0)
+    np.testing.assert_allclose(result.arc_probabilities, expected)
+
+
+def test_training_counts_each_row_as_often_as_it_was_drawn(monkeypatch):
+    from cosmodag.stability import fits
+
+    seen = []
+    solve = fits.solve_many
+
+    def recorded(solver, problems, **options):
+        seen.extend(problems)
+        return solve(solver, problems, **options)
+
+    monkeypatch.setattr(fits, "solve_many", recorded)
+    result = bootstrap(Cosmo(restarts=2), DATA.X, n=3, random_state=1)
+    assert len(seen) == 6
+    assert len({id(problem.data) for problem in seen}) == 1
+    for place, problem in enumerate(seen):
+        rows = rows_of("bootstrap", 300, result.seeds[place // 2])
+        np.testing.assert_array_equal(problem.counted[:, 0], np.bincount(rows, minlength=300))
+    assert len({problem.seed for problem in seen}) == 6
+    assert (result.consensus() == DATA.graph).all()
+
+
+def test_the_same_seed_gives_the_same_result():
+    first, again, other = (
+        bootstrap(Cosmo(), DATA.X, n=4, random_state=seed).arc_probabilities for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_a_model_is_left_as_it_was():
+    model = Cosmo(random_state=0).fit(DATA.X)
+    before = model.adjacency_.copy()
+    bootstrap(model, DATA.X, n=2, random_state=5)
+    np.testing.assert_array_equal(model.adjacency_, before)
+    assert model.random_state == 0
+
+
+def test_names_are_those_of_the_table():
+    frame = pd.DataFrame(DATA.X, columns=list("abcdef"))
+    result = bootstrap(VarianceSort(refine="prune"), frame, n=2, random_state=0)
+    assert result.names == list("abcdef")
+    edges = result.edges(least=0.6)
+    assert set(edges["cause"]) <= set("abcdef")
+    assert (edges["probability"] == 1).all()
+    assert edges["probability"].is_monotonic_decreasing
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_networks_are_pruned_in_each_resample():
+    model = CosmoMLP(epochs=2, hidden=(3,))
+    result = bootstrap(model, DATA.X[:60, :3], n=2, random_state=0)
+    assert result.done == [0, 1]
+
+
+def watch_that_stops(after: int, why: str) -> type[Watch]:
+    class Impatient(Watch):
+        asked = 0
+
+        @property
+        def stop(self):
+            type(self).asked += 1
+            return why if self.asked > after else None
+
+    return Impatient
+
+
+@pytest.mark.parametrize(("why", "sentence"), [("time", "max_time"), ("interrupt", "interrupted")])
+def test_what_is_done_when_time_is_over_counts(monkeypatch, why, sentence):
+    module = sys.modules["cosmodag.stability.bootstrap"]
+    monkeypatch.setattr(module, "Watch", watch_that_stops(60, why))
+    with pytest.warns(InterruptedWarning, match=sentence):
+        result = bootstrap(OrderSearch(), DATA.X, n=500, random_state=0)
+    assert 0 < len(result.done) < 500
+    assert result.stopped == why
+    assert f"{len(result.done)} of 500" in repr(result)
+
+
+def test_no_time_at_all_is_refused():
+    with pytest.raises(DataError, match="max_time"):
+        bootstrap(Cosmo(), DATA.X, n=3, max_time=1e-9)
+
+
+def test_a_cluster_fits_the_same_resamples():
+    module = sys.modules["cosmodag.stability.bootstrap"]
+    model = OrderSearch()
+    begun = OrderSearch()
+    given = begun._begin(DATA.X)
+    here = bootstrap(model, DATA.X, n=10, random_state=0)
+    with Watch(1, "") as watch:
+        fits = list(module._on_cluster(begun, given, here.seeds, "bootstrap", watch, "local", None))
+    assert sorted(fit.place for fit in fits) == list(range(10))
+    np.testing.assert_allclose(np.mean([f.arcs for f in fits], axis=0), here.arc_probabilities)
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(DataError, match="n is 0"):
+        bootstrap(Cosmo(), DATA.X, n=0)
+    with pytest.raises(DataError, match="sample is 'third'"):
+        bootstrap(Cosmo(), DATA.X, sample="third")
+    with pytest.raises(DataError, match="engine"):
+        bootstrap(Cosmo(), DATA.X, n=2, engine="cloud")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CosmodagWarning)
+        bootstrap(OrderSearch(), DATA.X, n=2, random_state=0)

@@ -1,0 +1,52 @@
+"""A consensus is acyclic, whatever was found, and keeps what is known."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cosmodag.dags import is_dag
+from cosmodag.stability import BootstrapResult
+
+
+def result_of(dags: list[np.ndarray], required: np.ndarray | None = None) -> BootstrapResult:
+    d = len(dags[0])
+    result = BootstrapResult(list(range(d)), list(range(len(dags))), "bootstrap", required)
+    for place, dag in enumerate(dags):
+        result.add(place, dag, np.arange(d))
+    return result
+
+
+def random_dag(seed: int, d: int) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    order = random.permutation(d)
+    return np.triu(random.random((d, d)) < 0.5, 1)[np.ix_(order, order)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 7), st.integers(1, 9), st.floats(0, 1))
+def test_consensus_is_acyclic_and_keeps_required_arcs(seed, d, count, threshold):
+    required = random_dag(seed + 99, d)
+    dags = [random_dag(seed + k, d) for k in range(count)]
+    free = result_of(dags).consensus(threshold)
+    assert is_dag(free)
+    assert (result_of(dags).arc_probabilities[free] >= threshold).all()
+    bound = result_of(dags, required).consensus(threshold)
+    assert is_dag(bound)
+    assert bound[required].all()
+
+
+def test_the_more_probable_arcs_come_first():
+    cycle = np.roll(np.eye(3, dtype=bool), 1, axis=1)  # 0 → 1 → 2 → 0
+    dags = [cycle & (np.arange(9).reshape(3, 3) != drop) for drop in (1, 5, 6, 6)]
+    result = result_of(dags)
+    assert result.arc_probabilities[2, 0] == 0.5
+    assert result.consensus(0.5).astype(int).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    assert result.consensus(0.9).sum() == 0
+    assert result.consensus_class(0.5)[1, 0]  # a chain may be read either way
+
+
+def test_a_threshold_of_zero_takes_no_arc_that_was_never_found():
+    result = result_of([np.array([[False, True], [False, False]])])
+    assert result.consensus(0.0).sum() == 1
+    assert result.skeleton_probabilities.tolist() == [[0, 1], [1, 0]]
+    assert result.facts()["done"] == 1

@@ -1,0 +1,70 @@
+"""The examples run, from the first line to the last.
+
+Each script of ``examples/`` is run as a person would run it, in a process and an empty folder of
+its own, with ``--quick``: a run too short to learn much, but through every line. A script that
+imports a package which cosmodag does not depend on is skipped where that package is absent.
+"""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+
+
+def imported_by(script: Path) -> set[str]:
+    """Names of the packages that a script imports, anywhere in it."""
+    names = set()
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+def optional_for(script: Path) -> list[str]:
+    """Packages that a script needs and an installation of cosmodag need not have."""
+    declared = {re.split(r"[^\w-]", name)[0] for name in PROJECT["dependencies"]}
+    always = declared | {"cosmodag", "sklearn"} | sys.stdlib_module_names
+    return sorted(imported_by(script) - always)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(s, id=s.stem, marks=pytest.mark.optional if optional_for(s) else ())
+        for s in SCRIPTS
+    ],
+)
+def test_example_runs(script: Path, tmp_path: Path) -> None:
+    absent = [name for name in optional_for(script) if find_spec(name) is None]
+    if absent:
+        pytest.skip(f"{script.name} needs {', '.join(absent)}, not installed here")
+    done = subprocess.run(
+        [sys.executable, str(script), "--quick"],
+        cwd=tmp_path,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip(), "An example shows something."
+    assert "Traceback" not in done.stderr
+
+
+def test_optional_packages_are_told_from_others(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import json\nimport torch.nn\nfrom cosmodag import Cosmo\nimport numpy\n")
+    assert optional_for(script) == ["torch"]
