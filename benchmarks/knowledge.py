@@ -30,8 +30,9 @@ from cosmodag.dags import topological_order
 from environment import header, table, verdict, with_error
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "learners"))
-from learner_catalogue import CATALOGUE
 from random_knowledge import random_knowledge, violations
+
+from learner_catalogue import CATALOGUE
 
 FIRST_SEED = 91_000
 SIZES = (30, 100, 300)
