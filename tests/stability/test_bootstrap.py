@@ -6,8 +6,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from cosmodag import Cosmo, OrderSearch, VarianceSort, simulate
+from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, simulate
 from cosmodag.errors import CosmodagWarning, DataError, InterruptedWarning
 from cosmodag.learners.registry import LEARNERS
 from cosmodag.solver.watch import Watch
@@ -149,3 +150,30 @@ def test_bad_arguments_are_refused():
     with warnings.catch_warnings():
         warnings.simplefilter("error", CosmodagWarning)
         bootstrap(OrderSearch(), DATA.X, n=2, random_state=0)
+
+
+@pytest.mark.parametrize("model", [Cosmo(epochs=50), OrderSearch()], ids=["cosmo", "search"])
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_knowledge_and_interventions_hold_in_every_resample(model, monkeypatch):
+    u, v = (int(place) for place in np.argwhere(DATA.graph)[0])
+    a, b = (int(place) for place in np.argwhere(~DATA.graph & ~DATA.graph.T)[1])
+    names = list("abcdef")
+    known = Knowledge(forbidden_edges=[(names[u], names[v])], required_edges=[(names[a], names[b])])
+    seen = []
+    finish = type(model)._finish
+    monkeypatch.setattr(
+        type(model),
+        "_finish",
+        lambda self, given, *rest: seen.append(given.known.targets) or finish(self, given, *rest),
+    )
+    targets = ["a" if row < 60 else "" for row in range(300)]
+    frame = pd.DataFrame(DATA.X, columns=names)
+    result = bootstrap(
+        clone(model).set_params(knowledge=known), frame, n=4, interventions=targets, random_state=0
+    )
+    assert result.arc_probabilities[u, v] == 0
+    assert result.arc_probabilities[a, b] == 1
+    assert result.consensus(1.1)[a, b]
+    drawn = sorted(int(mask[:, 0].sum()) for mask in seen)
+    expected = [(rows_of("bootstrap", 300, seed) < 60).sum() for seed in result.seeds]
+    assert drawn == sorted(int(count) for count in expected)
