@@ -18,11 +18,15 @@ from cosmodag.errors import DataError
 def test_shipped_experiments_read_and_plan(name: str) -> None:
     experiment = find_experiment(name)
     assert experiment.name == name
-    stages = list(Plan(experiment).stages({}))
-    keys = [cell.key for stage in stages for batch in stage.batches for cell in batch.cells]
-    assert keys
-    again = Plan(find_experiment(name)).stages({})
-    assert [cell.key for s in again for batch in s.batches for cell in batch.cells] == keys
+    assert any(stage.batches for stage in Plan(experiment).stages({}))
+
+
+def test_a_plan_is_the_same_every_time() -> None:
+    first, second = (
+        [b.key for stage in Plan(read_experiment(TINY)).stages({}) for b in stage.batches]
+        for _ in range(2)
+    )
+    assert first == second
 
 
 def test_the_issue_s_experiments_are_there() -> None:

@@ -1,7 +1,7 @@
 """The plan: an experiment taken apart into cells, stage by stage."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from cosmodag.bench.cell import Batch, Cell, batched
@@ -50,6 +50,7 @@ class Plan:
 
     experiment: Experiment
     device: str = "auto"
+    _searches: dict[tuple[int, str, str], list[list[Cell]]] = field(default_factory=dict)
 
     def stages(self, results: Results) -> Iterator[Stage]:
         """Give the stages in order; `results` must hold those of a stage before the next is asked.
@@ -66,6 +67,12 @@ class Plan:
 
     def searched(self, group: Group, method: str, data: str) -> list[list[Cell]]:
         """Cells of a search: for each configuration one for each graph."""
+        place = (id(group), method, data)
+        if place not in self._searches:
+            self._searches[place] = self._search(group, method, data)
+        return self._searches[place]
+
+    def _search(self, group: Group, method: str, data: str) -> list[list[Cell]]:
         ranges = ranges_for(METHODS[method].space, data)
         first = self._first(_SEARCHED)
         return [

@@ -1,0 +1,136 @@
+"""A Ray cluster of two nodes on this machine, whose parts can be killed."""
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+__all__ = ["LoopbackCluster"]
+
+# Nobody else on the machine may join. Ray reads this once, when it is imported: so it is set when
+# this module is, which tests do before they import Ray.
+os.environ.setdefault("RAY_AUTH_MODE", "token")
+os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+
+# The other node has an address of its own, so that this process joins the head and not that one.
+_HEAD, _OTHER = "127.0.0.1", "127.0.0.2"
+
+
+class LoopbackCluster:
+    """Context with a head of one core and another node of one core.
+
+    Attributes
+    ----------
+    address
+        Where to join it.
+    """
+
+    def __init__(self) -> None:
+        self.address = f"{_HEAD}:{_free_port()}"
+        self._nodes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> "LoopbackCluster":
+        port = self.address.partition(":")[2]
+        options = (f"--port={port}", "--include-dashboard=false")
+        try:
+            self._start("head", "--head", *options)
+            self._start("other", f"--address={self.address}", f"--node-ip-address={_OTHER}")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in list(self._nodes):
+            self.kill_node(name)
+
+    def _start(self, name: str, *options: str) -> None:
+        command = [str(Path(sys.executable).with_name("ray")), "start", "--block", *options]
+        command += ["--num-cpus=1", "--disable-usage-stats", "--object-store-memory=100000000"]
+        paths = [os.path.abspath(entry) for entry in sys.path]
+        self._nodes[name] = subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+        _wait(lambda: self.alive() == len(self._nodes), f"the node {name!r}")
+
+    def alive(self) -> int:
+        """Nodes that the cluster counts."""
+        code = (
+            "import ray\n"
+            f"ray.init('{self.address}', log_to_driver=False, logging_level='error')\n"
+            "print(sum(node['Alive'] for node in ray.nodes()))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        return int(done.stdout.split()[-1]) if done.returncode == 0 else 0
+
+    def workers(self) -> list[int]:
+        """Processes that are doing a task right now, on either node."""
+        inside = [pid for node in self._nodes.values() for pid in _descendants(node.pid)]
+        return [pid for pid in inside if _title(pid).startswith("ray::attempt")]
+
+    def kill_worker(self, choose: Callable[[list[int]], int]) -> bool:
+        """Kill one of them as the system does when memory is short; say whether there was one."""
+        found = self.workers()
+        return bool(found) and _kill(choose(found))
+
+    def kill_node(self, name: str = "other") -> None:
+        """Kill a node with everything that runs on it, as a power cut does."""
+        node = self._nodes.pop(name)
+        for pid in [*_descendants(node.pid), node.pid]:
+            _kill(pid)
+        node.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind((_HEAD, 0))
+        return int(listener.getsockname()[1])
+
+
+def _wait(condition: Callable[[], bool], what: str, seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(f"{what} did not come up within {seconds:g} s")
+        time.sleep(0.5)
+
+
+def _kill(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _title(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").strip()
+    except OSError:
+        return ""
+
+
+def _descendants(pid: int) -> list[int]:
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue
+            parents.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(int(entry.name))
+    found, waiting = [], [pid]
+    while waiting:
+        children = parents.get(waiting.pop(), [])
+        found += children
+        waiting += children
+    return found
