@@ -161,11 +161,15 @@ def differences(entries: Sequence[Entry]) -> Iterable[Table]:
 
 def defaults(entries: Sequence[Entry]) -> Iterable[Table]:
     """Compare the rule for defaults with the tuned configuration, graph by graph."""
-    tuned = {e.data: e for e in entries if e.rule == "oracle" and not e.standardised}
+    tuned = {
+        (e.data, _RULES[e.method]): e
+        for e in entries
+        if e.method in _RULES and e.rule == "oracle" and not e.standardised
+    }
     rows, means = [], []
     for entry in sorted(entries, key=lambda e: (e.family[2], e.data)):
-        other = tuned.get(entry.data)
-        if other is None or entry.standardised or entry.method != _RULES.get(other.method):
+        other = tuned.get((entry.data, entry.method))
+        if other is None or entry.standardised:
             continue
         graphs = sorted(entry.results.keys() & other.results.keys())
         if not graphs:
