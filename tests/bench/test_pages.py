@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from cosmodag.bench import Store, read_experiment
-from cosmodag.bench.pages import write_report
+from cosmodag.bench.pages import all_tables, write_report
 from cosmodag.bench.pages.findings import Figure, compared, entries_of, merged, paper_figures
-from cosmodag.bench.pages.tables import FLAG, all_tables
+from cosmodag.bench.pages.tables import FLAG
 from cosmodag.bench.plan import Plan
 from cosmodag.bench.store import Row
 from cosmodag.errors import StoreError
