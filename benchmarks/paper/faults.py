@@ -75,6 +75,7 @@ def kills(options: argparse.Namespace) -> list[object]:
     """Kill and resume; whenever a run gets to its end, another one begins."""
     chance = random.Random(options.seed)
     killed = ended = wrong = 0
+    seen: set[int] = set()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         expected = undisturbed(folder)
@@ -95,16 +96,20 @@ def kills(options: argparse.Namespace) -> list[object]:
                 killed += 1
                 found = set(contents(path)) if path.exists() else set()
                 wrong += not found <= set(expected)
+                seen.add(len(found))
             else:
                 ended += 1
                 wrong += contents(path) != expected
                 for file in folder.glob("results.sqlite*"):
                     file.unlink()
-            print(f"{killed} kills, {ended} runs to the end, {wrong} wrong", flush=True)
+            print(f"{killed} kills, {ended} ends, {wrong} wrong; {sorted(seen)}", flush=True)
         with Store(path) as store:
             run(read_experiment(SMALL), store, Means(device="cpu"))
         wrong += contents(path) != expected
-    what = f"`kill -9` {killed} times, {ended + 1} runs to the end of {len(expected)} cells"
+    what = (
+        f"`kill -9` {killed} times, after {min(seen)} to {max(seen)} rows ({len(seen)} different "
+        f"numbers), {ended + 1} run(s) to the end of {len(expected)} cells"
+    )
     return [what, "the same rows, bit for bit", f"{wrong} differed", verdict(wrong == 0)]
 
 

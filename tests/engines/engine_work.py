@@ -39,5 +39,5 @@ def deadly(number: int) -> int:
     return number
 
 
-def threads_allowed(item: object) -> tuple[str | None, str | None]:
-    return os.environ.get("NUMBA_NUM_THREADS"), os.environ.get("LOKY_MAX_CPU_COUNT")
+def variable(name: str) -> str | None:
+    return os.environ.get(name)

@@ -59,8 +59,9 @@ def test_items_are_taken_as_they_are_needed() -> None:
 
 
 def test_each_process_has_its_share_of_threads() -> None:
-    ((_, seen),) = each(work.threads_allowed, [None], jobs=1, threads=1)
-    assert seen == ("1", "1")
+    names = ["NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT", "MINE"]
+    seen = dict(each(work.variable, names, jobs=1, threads=1, variables={"MINE": "x"}))
+    assert seen == {0: "1", 1: "1", 2: "x"}
 
 
 def test_an_interrupt_passes_through() -> None:

@@ -85,7 +85,7 @@ class Batch:
 
 
 # Cells that are fitted one by one gain nothing from a batch: this many is little to lose.
-_FEW = 4
+_FEW = 2
 
 
 def batched(cells: Sequence[Cell], size: int) -> list[Batch]:

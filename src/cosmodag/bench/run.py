@@ -10,6 +10,7 @@ from cosmodag.bench.plan import TIMING, Plan
 from cosmodag.bench.protocol import Experiment
 from cosmodag.bench.store import Row, Store
 from cosmodag.bench.work import Order, carry_out
+from cosmodag.bench.work.data import NO_GPU
 from cosmodag.bench.work.results import as_result
 from cosmodag.engines import Failure, each
 
@@ -52,7 +53,14 @@ class Means:
         for way, some in self._sorted(batches).items():
             orders = [Order(b, way.device, experiment.time_limit, way.makers) for b in some]
             if self.engine == "local":
-                outcomes = each(carry_out, orders, jobs=way.jobs, threads=way.threads)
+                outcomes = each(
+                    carry_out,
+                    orders,
+                    address=self.address,
+                    jobs=way.jobs,
+                    threads=way.threads,
+                    variables=NO_GPU if way.device == "cpu" else None,
+                )
             else:
                 outcomes = each(
                     carry_out,

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -26,6 +26,7 @@ def on_cluster(
     threads: int,
     gpus: float,
     retries: int,
+    variables: Mapping[str, str],
 ) -> Iterator[Done]:
     """Do items as Ray tasks; results come as they are ready.
 
@@ -33,14 +34,15 @@ def on_cluster(
     `retries` times is a failure.
     """
     with _connected(address, jobs) as ray:
-        variables = {"LOKY_MAX_CPU_COUNT": str(threads), "NUMBA_NUM_THREADS": str(threads)}
+        limits = {"LOKY_MAX_CPU_COUNT": str(threads), "NUMBA_NUM_THREADS": str(threads)}
+        environment = {**limits, **variables}
         if address is None:
-            variables["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
+            environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
         task = ray.remote(
             num_cpus=threads,
             num_gpus=gpus,
             max_retries=retries,
-            runtime_env={"env_vars": variables},
+            runtime_env={"env_vars": environment},
         )(attempt)
         shared = ray.put(function)
         most = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))

@@ -1,6 +1,6 @@
 """The one entry: a function on every item, by an engine."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cosmodag.engines.cluster import on_cluster
@@ -24,6 +24,7 @@ def each(
     gpus: float = 0.0,
     timeout: float | None = None,
     retries: int = 5,
+    variables: Mapping[str, str] | None = None,
 ) -> Iterator[Done]:
     """Call a function on every item, here or on many machines, and hand out results as they come.
 
@@ -53,6 +54,8 @@ def each(
         Seconds of wall time per item.
     retries : int
         How often an item is tried again after its process, or its machine, was lost.
+    variables : mapping, optional
+        Environment variables that other processes are started with.
 
     Yields
     ------
@@ -81,6 +84,7 @@ def each(
             threads=threads or 1,
             gpus=gpus,
             retries=retries,
+            variables=variables or {},
         )
     if address is not None:
         raise DataError(f"The address {address!r} is for the engine 'ray': give engine='ray' too.")
@@ -90,4 +94,12 @@ def each(
         from joblib import cpu_count
 
         threads = max(1, cpu_count() // jobs)
-    return in_processes(function, items, timeout, jobs=jobs, threads=threads, retries=retries)
+    return in_processes(
+        function,
+        items,
+        timeout,
+        jobs=jobs,
+        threads=threads,
+        retries=retries,
+        variables=variables or {},
+    )

@@ -1,7 +1,7 @@
 """One machine: one item after the other in this process, or several processes at once."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -36,6 +36,7 @@ def in_processes(
     jobs: int,
     threads: int,
     retries: int,
+    variables: Mapping[str, str],
 ) -> Iterator[Done]:
     """Do several items at once, in processes that are started anew when one of them dies.
 
@@ -43,7 +44,8 @@ def in_processes(
     their results pile up. Nobody can tell which item killed a process: those that were under way
     are tried again one at a time, and one that then kills its process each time is a failure.
     """
-    pool = _Pool(function, timeout, jobs, threads)
+    limits = dict.fromkeys(_THREAD_VARIABLES, str(threads))
+    pool = _Pool(function, timeout, jobs, {**limits, **variables})
     waiting = enumerate(items)
     try:
         while pool.fill(waiting):
@@ -64,17 +66,20 @@ def in_processes(
 class _Pool:
     """Processes that call one function, and the items that they have under way."""
 
-    def __init__(self, function: Function, timeout: float | None, jobs: int, threads: int) -> None:
+    def __init__(
+        self, function: Function, timeout: float | None, jobs: int, variables: dict[str, str]
+    ) -> None:
         self._call = (function, timeout)
-        self._jobs, self._threads = jobs, threads
+        self._jobs, self._variables = jobs, variables
         self._pending: dict[Any, Indexed] = {}
         self._start()
 
     def _start(self) -> None:
         from joblib.externals.loky import ProcessPoolExecutor
 
-        limits = dict.fromkeys(_THREAD_VARIABLES, str(self._threads))
-        self._executor = ProcessPoolExecutor(max_workers=self._jobs, timeout=None, env=limits)
+        self._executor = ProcessPoolExecutor(
+            max_workers=self._jobs, timeout=None, env=self._variables
+        )
 
     def close(self) -> None:
         """End all processes, whatever they are doing."""

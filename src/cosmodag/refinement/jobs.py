@@ -77,7 +77,7 @@ class Job:
             graph = self.pruned(order)
             total = total_of(score, self.moments, graph, self.penalty)
             by_blocks = isinstance(self.moments, Columns)
-            before_it, moves, settled = total, 0, False
+            before_it, moves = total, 0
             early = method != "prune" or (by_blocks and self.should_stop())
         else:
             found = search_order(
@@ -96,7 +96,7 @@ class Job:
                 **search,
             )
             order, graph, total, moves = found.order, found.graph, found.score, found.moves
-            before_it, early, settled = found.start_score, found.ended_early, found.settled
+            before_it, early = found.start_score, found.ended_early
         entry = {
             "start": name,
             "score": score,
@@ -106,7 +106,7 @@ class Job:
             "seconds": time.perf_counter() - begin,
             "chosen": False,
         }
-        return Result(order, graph, total, entry, early, settled)
+        return Result(order, graph, total, entry, early)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,4 +118,3 @@ class Result:
     total: float
     entry: dict[str, Any]
     ended_early: bool
-    settled: bool = False

@@ -41,9 +41,6 @@ class Searched:
     moves, rounds : int
     ended_early : bool
         Whether it was asked to stop.
-    settled : bool
-        Whether, with one noise variance for all, no variable had more variance left than that
-        allows, so that nothing was left to try.
     """
 
     order: NDArray[np.int64]
@@ -53,7 +50,6 @@ class Searched:
     moves: int
     rounds: int
     ended_early: bool
-    settled: bool = False
 
 
 def search_order(
@@ -136,7 +132,7 @@ def search_order(
     count = available_threads(threads) if is_threaded(d) else 1
     start = prune_by(rules, moments, checked, count)
     start_score = total_of(score, moments, start, penalty)
-    ended_early, settled, rounds = False, False, 0
+    ended_early, rounds = False, 0
     with mapper(count) as run:
         search = Searching(rules, checked, run, count, random, should_stop or (lambda: False), tree)
         try:
@@ -145,7 +141,6 @@ def search_order(
                 for _ in range(ROUNDS if score == "equal-variance" else 1):
                     rounds += 1
                     dirty = _prepare(search, moments, phase.equal, score)
-                    settled = not dirty.any()
                     moves = search.improve(dirty, phase.without_arcs)
                     if on_progress is not None:
                         on_progress(search.moves, float(search.state.score.sum()))
@@ -157,9 +152,8 @@ def search_order(
     found = total_of(score, moments, graph, penalty)
     if found < start_score:
         return Searched(checked, start, start_score, start_score, 0, rounds, ended_early)
-    settled = settled and not ended_early
     reached = search.state.order
-    return Searched(reached, graph, found, start_score, search.moves, rounds, ended_early, settled)
+    return Searched(reached, graph, found, start_score, search.moves, rounds, ended_early)
 
 
 class _Phase(NamedTuple):

@@ -223,9 +223,8 @@ def _best(
 ) -> tuple[Result, list[dict[str, Any]]]:
     """Finish every start, and take the best.
 
-    With one noise variance for all, the best start is searched first. Where that leaves no variable
-    with more variance than it should have, or the next start ends at the same score, the others are
-    only pruned.
+    With one noise variance for all, the best start is searched first; once two searches have ended
+    at the same score, the other starts are only pruned.
     """
     alone, names = len(orders) == 1, list(orders)
     ranked = method == "order" and score == "equal-variance"
@@ -236,7 +235,7 @@ def _best(
     for name in names:
         how = "prune" if is_settled else method
         result = job.finish(how, score, name, orders[name], pairs=alone)
-        is_settled = is_settled or result.settled or (ranked and _agree(result, results))
+        is_settled = is_settled or (ranked and _agree(result, results))
         results.append(result)
     best = max(results, key=lambda result: result.total)
     if method == "order" and score == "gaussian" and not alone:

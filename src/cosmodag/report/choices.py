@@ -78,9 +78,7 @@ def troubles_of(model: "StructureLearner") -> list[str]:
 
 
 def _read_off(model: "StructureLearner") -> str:
-    return (
-        f"Arcs are the optimised weights above {model._raw_cut:g}, without those against the order."
-    )
+    return f"Arcs are the learnt weights above {model._raw_cut:g} that agree with the order."
 
 
 def _knowledge(model: "StructureLearner") -> str | None:

@@ -1,20 +1,22 @@
 """The report: tables and figures of everything that a store holds."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from cosmodag._version import __version__
 from cosmodag.bench.pages.figures import all_figures
 from cosmodag.bench.pages.findings import Entry, entries_of, merged
+from cosmodag.bench.pages.further_tables import chosen, defaults, epoch_times, failures
 from cosmodag.bench.pages.html import as_html
-from cosmodag.bench.pages.tables import Table, all_tables
+from cosmodag.bench.pages.tables import Table, ablation, appendix, differences, main_table
 from cosmodag.bench.pages.writers import WRITERS, as_markdown
 from cosmodag.bench.protocol import Experiment, read_experiment
-from cosmodag.bench.store import Store
+from cosmodag.bench.store import Row, Store
 from cosmodag.errors import StoreError
 from cosmodag.io.files import write_bytes, write_text
 
-__all__ = ["Entry", "Table", "write_report"]
+__all__ = ["Entry", "Table", "all_tables", "write_report"]
 
 _TITLE = "The evaluation of COSMO, redone"
 
@@ -55,6 +57,21 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
         store.export(target / f"rows.{suffix}")
     write_text(target / "index.html", as_html(_TITLE, facts, tables, figures))
     return target / "index.html"
+
+
+def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[Table]:
+    """Make every table for which there are figures."""
+    made = (
+        *main_table(entries),
+        *appendix(entries),
+        *ablation(entries),
+        *differences(entries),
+        *defaults(entries),
+        *chosen(entries),
+        *epoch_times(rows),
+        *failures(rows),
+    )
+    return [table for table in made if table.rows]
 
 
 def _facts(experiments: list[Experiment], rows: int) -> list[str]:

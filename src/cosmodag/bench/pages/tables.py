@@ -1,15 +1,14 @@
-"""Tables: the paper's, with ours beside, and those that the paper has not."""
+"""The paper's tables, with ours beside."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from cosmodag.bench.methods import METHODS
 from cosmodag.bench.pages.findings import Entry, Figure, compared, paper_figures
-from cosmodag.bench.store import Row
 
-__all__ = ["FLAG", "Table", "all_tables"]
+__all__ = ["FLAG", "Table", "ablation", "appendix", "differences", "main_table", "written"]
 
 FLAG = "▲"
 """Stands by a difference from the paper of more than two standard errors of the difference."""
@@ -47,21 +46,6 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
-
-
-def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[Table]:
-    """Make every table for which there are figures."""
-    makers: tuple[Callable[[], Iterable[Table]], ...] = (
-        lambda: main_table(entries),
-        lambda: appendix(entries),
-        lambda: ablation(entries),
-        lambda: differences(entries),
-        lambda: defaults(entries),
-        lambda: chosen(entries),
-        lambda: epoch_times(rows),
-        lambda: failures(entries, rows),
-    )
-    return [table for make in makers for table in make() if table.rows]
 
 
 def main_table(entries: Sequence[Entry]) -> Iterable[Table]:
@@ -159,102 +143,6 @@ def differences(entries: Sequence[Entry]) -> Iterable[Table]:
     )
 
 
-def defaults(entries: Sequence[Entry]) -> Iterable[Table]:
-    """Compare the rule for defaults with the tuned configuration, graph by graph."""
-    tuned = {e.data: e for e in entries if e.rule == "oracle" and not e.standardised}
-    rows, means = [], []
-    for entry in sorted(entries, key=lambda e: (e.family[2], e.data)):
-        other = tuned.get(entry.data)
-        if other is None or entry.standardised or entry.method != _RULES.get(other.method):
-            continue
-        graphs = sorted(entry.results.keys() & other.results.keys())
-        if not graphs:
-            continue
-        cells = [entry.data, f"{len(graphs)}"]
-        for metric in ("auc", "nhd"):
-            values = [[e.results[g][metric] for g in graphs] for e in (entry, other)]
-            apart = Figure.of(np.subtract(values[0], values[1]))
-            assert apart is not None
-            cells += [f"{np.mean(v):.3f}" for v in values]
-            cells.append(f"{apart.mean:+.4f} ± {apart.error:.4f}")
-            means.append((metric, entry.family[2], apart.mean))
-        rows.append(tuple(cells))
-    for d in sorted({d for _, d, _ in means}):
-        line = [f"**mean, d = {d}**", ""]
-        for metric in ("auc", "nhd"):
-            all_means = [mean for name, size, mean in means if (name, size) == (metric, d)]
-            line += ["", "", f"**{np.mean(all_means):+.4f}**"]
-        rows.append(tuple(line))
-    heads = [
-        f"{name} {what}" for name in ("AUC", "NHD") for what in ("rule", "tuned", "rule − tuned")
-    ]
-    yield Table(
-        "defaults",
-        "The rule for defaults beside the configuration tuned for each data set",
-        ("data", "graphs", *heads),
-        tuple(rows),
-        "Raw weights, on the same fresh graphs; ± is the standard error of the paired difference.",
-    )
-
-
-def chosen(entries: Sequence[Entry]) -> Iterable[Table]:
-    """Give the configurations that searches chose."""
-    searched = [e for e in entries if e.settings and not e.standardised]
-    names = sorted({name for entry in searched for name in entry.settings})
-    yield Table(
-        "chosen",
-        "Configurations that were chosen",
-        ("data", "method", "of", *names),
-        tuple(
-            (
-                entry.data,
-                entry.label,
-                f"{entry.configurations}",
-                *(f"{entry.settings[n]:.2e}" if n in entry.settings else "" for n in names),
-            )
-            for entry in searched
-        ),
-    )
-
-
-def epoch_times(rows: Sequence[Row]) -> Iterable[Table]:
-    """Give seconds per pass over the data, by number of variables, beside the paper's."""
-    from cosmodag.bench.pages.figures import paper_epoch_times, pass_times
-
-    found, theirs = pass_times(rows), paper_epoch_times()
-    methods = [method for method in METHODS if any(key[1] == method for key in found)]
-    lines = []
-    for machine, d in sorted({(key[0], key[2]) for key in found}):
-        cells = [machine, f"{d:,}"]
-        for method in methods:
-            ours, paper = found.get((machine, method, d)), theirs.get((method, d))
-            cells += [f"{ours:.3g}" if ours else "", f"{paper:.3g}" if paper else ""]
-        lines.append(tuple(cells))
-    heads = [name for m in methods for name in (METHODS[m].label, "paper")]
-    yield Table(
-        "epoch-time",
-        "Seconds per pass over the data",
-        ("machine", "d", *heads),
-        tuple(lines),
-        "The paper's were taken on a CPU, with the loader of its framework in them.",
-    )
-
-
-def failures(entries: Sequence[Entry], rows: Sequence[Row]) -> Iterable[Table]:
-    """Count cells without figures, by method and by what went wrong."""
-    counts: dict[tuple[str, str, str], int] = {}
-    for row in rows:
-        if row.result["status"] != "done":
-            key = (row.description["method"], row.description["data"], row.result["status"])
-            counts[key] = counts.get(key, 0) + 1
-    yield Table(
-        "failures",
-        "Cells without figures",
-        ("method", "data", "what", "cells"),
-        tuple((*key, f"{number}") for key, number in sorted(counts.items())),
-    )
-
-
 def written(figure: Figure | None, metric: str) -> str:
     """Write a figure as the paper does.
 
@@ -273,7 +161,6 @@ def written(figure: Figure | None, metric: str) -> str:
     return f"{figure.mean:.{digits}f} ± {figure.sd:.{sd_digits}f}"
 
 
-_RULES = {"cosmo": "cosmo-default", "cosmo-mlp": "cosmo-mlp-default"}
 _ORACLE = (
     "Mean ± sample standard deviation over graphs. *Oracle*: the configuration has the best mean "
     "AUC, which takes the truth to know; *held-out score*: the best likelihood of rows not seen. "

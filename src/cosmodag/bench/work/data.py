@@ -11,7 +11,10 @@ from cosmodag.bench.cell import Cell
 from cosmodag.engines import Failure, each
 from cosmodag.simulate import load, parse_name
 
-__all__ = ["Drawn", "draw_table", "draw_tables"]
+__all__ = ["NO_GPU", "Drawn", "draw_table", "draw_tables"]
+
+NO_GPU = {"JAX_PLATFORMS": "cpu"}
+"""For processes beside one that has the GPU: they would take its memory by merely looking."""
 
 # Fewer tables than this are simulated before other processes have started.
 _MANY = 64
@@ -62,7 +65,8 @@ def draw_tables(cells: Sequence[Cell], makers: int | None) -> list[Drawn]:
     jobs = makers if len(which) >= _MANY else None
     drawn: dict[tuple[str, int, bool], Drawn] = {}
     places = list(which)
-    for index, table in each(draw_table, which.values(), jobs=jobs, threads=1):
+    making = each(draw_table, which.values(), jobs=jobs, threads=1, variables=NO_GPU)
+    for index, table in making:
         if isinstance(table, Failure):
             raise RuntimeError(table.message)
         drawn[places[index]] = table

@@ -1,0 +1,147 @@
+"""Tables and figures: what they say is what the rows say, and what the paper says."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from cosmodag.bench import Store, read_experiment
+from cosmodag.bench.pages import all_tables, write_report
+from cosmodag.bench.pages.findings import Figure, compared, entries_of, merged, paper_figures
+from cosmodag.bench.pages.tables import FLAG
+from cosmodag.bench.plan import Plan
+from cosmodag.bench.store import Row
+from cosmodag.errors import StoreError
+
+TEXT = """
+name = "fake"
+[[group]]
+data = ["n1000_d30_ER4_gauss"]
+methods = ["cosmo", "cosmo-np"]
+configurations = 2
+graphs = 1
+select = ["oracle", "score"]
+validation = 4
+fixed = ["cosmo-default", "empty-graph"]
+standardised = ["cosmo"]
+timing = 2
+[group.parameters.cosmo]
+epochs = 2
+[[group]]
+data = ["n1000_d100_ER4_gauss"]
+epochs = ["cosmo", "dagma"]
+"""
+
+FIGURES = {"nhd": 1.0, "tpr": 0.9, "fpr": 0.01, "auc": 0.98, "score": -1.0}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Results that nobody computed: 4 validation graphs with AUC .97, .98, .99, 1."""
+    store = Store(tmp_path / "results.sqlite")
+    experiment = read_experiment(TEXT)
+    store.remember(experiment.name, TEXT)
+    results: dict[str, dict[str, object]] = {}
+    for stage in Plan(experiment, "cpu").stages(results):
+        for batch in stage.batches:
+            for cell in batch.cells:
+                result: dict[str, object] = {"status": "done", **FIGURES}
+                result["auc"] = 0.97 + 0.01 * (cell.graph % 10)
+                if cell.method == "cosmo-default":
+                    result["auc"] = 0.96 + 0.01 * (cell.graph % 10)
+                if cell.kind == "time":
+                    result = {"status": "done", "seconds": 0.5}
+                if cell.kind == "epoch":
+                    result = {"status": "done", "epoch_seconds": 0.01, "machine": "cpu"}
+                if cell.method == "cosmo-np" and cell.graph % 10 == 3:
+                    result = {"status": "diverged", "message": ""}
+                results[cell.key] = result
+                store.add([Row(cell.key, batch.key, cell.description, result)])
+    return store
+
+
+def test_figures_have_the_sample_deviation() -> None:
+    figure = Figure.of([1.0, 2.0, 3.0, 4.0])
+    assert figure is not None
+    assert (figure.mean, figure.count) == (2.5, 4)
+    assert figure.sd == pytest.approx(1.2909944)
+    assert Figure.of([]) is None
+
+
+def test_the_paper_s_figures_are_all_there() -> None:
+    results = paper_figures("results")
+    assert len(results) == 184
+    assert results["ER4", "gauss", 30, "cosmo"]["auc"] == Figure(0.984, 0.02, 5)
+    assert results["SF6", "mlp", 100, "cosmo-mlp"]["time_s"].count == 5
+    assert paper_figures("ablation")["ER6", "gauss", 100, "cosmo-np"]["nhd"].mean == 9.804
+
+
+def test_differences_are_in_standard_errors_of_the_difference() -> None:
+    ours, theirs = Figure(0.99, 0.01, 4), Figure(0.96, 0.02, 4)
+    assert compared(ours, theirs) == pytest.approx(0.03 / (0.005**2 + 0.01**2) ** 0.5)
+    assert compared(ours, None) is None
+
+
+def test_tables_say_what_the_rows_say(store: Store) -> None:
+    rows = store.rows()
+    results = {row.key: row.result for row in rows}
+    entries = merged(entries_of(read_experiment(TEXT), results))
+    tables = {table.name: table for table in all_tables(entries, rows)}
+    assert {"main", "er4-gauss", "ablation", "defaults", "epoch-time", "failures"} <= tables.keys()
+    table = tables["er4-gauss"]
+    tuned = dict(zip(table.columns, table.rows[0], strict=True))
+    assert tuned["method"] == "COSMO (oracle)"
+    assert tuned["AUC"] == "0.985 ± 0.01"
+    assert tuned["paper's AUC"] == "0.984 ± 0.02"
+    assert tuned["paper's NHD"] == "0.867 ± 1.01"
+    assert FLAG in tuned["TPR"]  # .9 without any deviation, beside .953 ± .04 of 5 graphs
+    assert tuned["time (s)"] == "0.50 ± 0.00"
+    methods = [row[1] for row in table.rows]
+    assert "COSMO (held-out score)" in methods
+    assert "COSMO (oracle), standardised" in methods
+    assert "`EmptyGraph()`" in methods
+    (without,) = [row for row in table.rows if row[1] == "COSMO-NP (oracle)"]
+    assert without[-1] == "3 of 4"
+    (mean,) = [row for row in tables["defaults"].rows if row[0].startswith("**mean")]
+    assert "-0.0100" in mean[4]
+    assert "TPR" in [row[2] for row in tables["differences"].rows]
+
+
+class Reader(HTMLParser):
+    """Collects what a page would load, and how many tables it has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.tables = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tables += tag == "table"
+        self.loads += [value or "" for name, value in attrs if name == "src"]
+        assert tag not in ("script", "link", "iframe")
+
+
+def test_the_report_is_whole_and_needs_nothing_else(store: Store, tmp_path: Path) -> None:
+    page = write_report(store, tmp_path / "report")
+    reader = Reader()
+    text = page.read_text(encoding="utf-8")
+    reader.feed(text)
+    assert reader.tables >= 6
+    assert len(reader.loads) == 2
+    assert all(load.startswith("data:image/png;base64,") for load in reader.loads)
+    assert not re.search(r"https?://", text)
+    assert "TPR .96, FPR .01, NHD .93" in text
+    for name in ("main", "er4-gauss", "ablation", "defaults"):
+        for suffix in ("md", "tex", "csv"):
+            assert (page.parent / "tables" / f"{name}.{suffix}").stat().st_size > 0
+    latex = (page.parent / "tables" / "er4-gauss.tex").read_text(encoding="utf-8")
+    assert r"\toprule" in latex
+    assert "±" not in latex
+    for file in ("tables.md", "rows.csv", "rows.parquet", "epoch-time.png", "matrices.png"):
+        assert (page.parent / file).stat().st_size > 0
+
+
+def test_a_store_without_experiments_has_no_report(tmp_path: Path) -> None:
+    with Store(tmp_path / "empty.sqlite") as empty, pytest.raises(StoreError, match="run one"):
+        write_report(empty, tmp_path)
