@@ -5,7 +5,7 @@
 1. *Violations*: random tables of 3 to 6 variables, and some of 30, each with random knowledge that
    some graph satisfies but the data know nothing of; every learner of the registry with the quick
    settings of the tests, as it is and with refinement where it has a choice. What counts as a
-   violation is said in `tests/learners/random_knowledge.py`, without any code of the library.
+   violation is said in `tests/random_knowledge.py`, without any code of the library.
 2. *Accuracy*: graphs with 200 rows, the true tiers given in three layers, in the data's own units
    and standardised.
 3. *Time*: the same fit with and without tiers, at several sizes. Up to 40 variables a search
@@ -26,10 +26,11 @@ import numpy as np
 import pandas as pd
 
 from cosmodag import Cosmo, Knowledge, OrderSearch, metrics, simulate
+from cosmodag.cli._cache import keep_compiled_programs
 from cosmodag.dags import topological_order
 from environment import header, table, verdict, with_error
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "learners"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from learner_catalogue import CATALOGUE
 from random_knowledge import random_knowledge, violations
 
@@ -118,6 +119,8 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     text = header("Knowledge")
+    # Programs compiled once serve all processes: there is one for each shape and learner.
+    keep_compiled_programs()
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         text += violation_section(pool, options.tables, options.large)
         text += accuracy_section(pool, options.graphs)

@@ -201,8 +201,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--graphs", type=int, default=12)
     parser.add_argument("--nodes", type=int, nargs="*", default=[10, 20])
-    parser.add_argument("--penalty", type=int, nargs="+", default=[30, 100, 300])
-    parser.add_argument("--cosmo", type=int, nargs="+", default=[100, 300, 1000])
+    parser.add_argument("--penalty", type=int, nargs="+", default=[10, 30, 100, 300])
+    parser.add_argument("--cosmo", type=int, nargs="+", default=[100, 200, 300, 1000])
     parser.add_argument("--no-steps", action="store_true", help="needs no C++ compiler")
     options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -1,8 +1,9 @@
 """A model of interventions in the manner of DCDI, kept acyclic by a COSMO layer.
 
 Every variable has a network that reads the variables before it, and noise of its own size. In a row
-in which somebody set a variable, its own network had no say: that term is left out of the loss. All
-columns have variance one, so that no scale gives directions away; the interventions have to.
+in which somebody set a variable, its own network had no say: that term is left out of the loss.
+Elsewhere every variable has variance one, so that no scale gives directions away; the interventions
+have to.
 """
 
 import argparse

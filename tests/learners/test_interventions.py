@@ -143,6 +143,19 @@ def test_they_direct_what_standardised_observations_cannot(experiments):
     assert metrics.evaluate(data.graph, better.adjacency_, threshold=0.0)["nhd"] <= 0.02
 
 
+def test_values_that_were_set_do_not_count_in_the_score(experiments):
+    data, table = experiments
+    model = OrderSearch(random_state=0).fit(table, interventions=data.interventions)
+    wild = table.where(~data.targets, 100.0)
+    sinks = data.targets[:, ~data.graph.any(axis=1)].any(axis=1)
+    rows = ~data.targets.any(axis=1) | sinks
+    given = [entry for entry, kept in zip(data.interventions, rows, strict=True) if kept]
+    assert model.score(wild[rows], interventions=given) == pytest.approx(
+        model.score(table[rows], interventions=given)
+    )
+    assert model.score(wild[rows]) < model.score(table[rows]) - 1
+
+
 def test_what_arrows_rest_on_survives_saving(experiments, tmp_path):
     data, table = experiments
     model = OrderSearch(random_state=0).fit(table, interventions=data.interventions)

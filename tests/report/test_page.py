@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cosmodag
-from cosmodag import Cosmo, CosmoMLP, EmptyGraph
+from cosmodag import Cosmo, CosmoMLP, EmptyGraph, VarianceSort
 from cosmodag.learners.registry import LEARNERS
 from cosmodag.report import Evidence
 from cosmodag.report.facts import page_data
@@ -154,6 +154,21 @@ def test_what_was_chosen_and_why_is_told():
     assert model.backend_ in told["Computed by"]
     assert "learnt" in told["Starts"]
     assert data["reproduce"]["code"].endswith("Cosmo(epochs=5, random_state=0).fit(table)")
+
+
+def test_what_the_learner_was_told_is_told():
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
+    targets = np.zeros((40, 3), bool)
+    targets[:9, 1] = True
+    known = {"forbidden_edges": [("a", "b"), ("a", "c")]}
+    model = VarianceSort(knowledge=known).fit(table, interventions=targets)
+    chosen = {"choice": {"learner": "Lines are enough.", "noise": "It is Gaussian."}}
+    data = page_data(model, Evidence.of(model), chosen)
+    told = {choice["title"]: choice["text"] for choice in data["choices"]}
+    assert "forbidden edges: 2" in told["Knowledge"]
+    assert told["Interventions"].endswith(": b.")
+    assert data["reproduce"]["code"].endswith(".fit(table, interventions=…)")
+    assert told["Chosen because"] == "Lines are enough. It is Gaussian."
 
 
 def test_trouble_comes_first():

@@ -69,6 +69,7 @@ def test_a_bootstrap_is_kept(tmp_path):
     model = model_of(random_dag(6, 9))
     X = model._preparation.undo(model._training_data())
     bootstrap = bootstrap_of(model)
+    bootstrap.edges = pd.DataFrame  # an empty bootstrap.csv
     table = Table(X, list(model.feature_names_in_))
     write_results(tmp_path, model, table, {}, bootstrap=bootstrap)
     report_folder(tmp_path, tmp_path / "again.html")
@@ -77,6 +78,18 @@ def test_a_bootstrap_is_kept(tmp_path):
     ]
     assert pages[0] == pages[1]
     assert '"resamples":50' in pages[0]
+
+
+def test_the_command_keeps_its_bootstrap(folder, tmp_path):
+    out, again = tmp_path / "resampled", tmp_path / "again.html"
+    table = str(tmp_path / "trial.csv")
+    fit = ["fit", table, "-o", str(out), "--method", "order-search", "--bootstrap", "4"]
+    assert main(fit) == 0
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert '"resamples":4' in page
+    assert "probability" in (out / "edges.csv").read_text(encoding="utf-8")
+    assert main(["report", str(out), "-o", str(again)]) == 0
+    assert again.read_text(encoding="utf-8") == page
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def write_results(
 
     names = data.names
     evidence = Evidence.of(model, data, bootstrap)
-    run = {**facts, **run_facts(evidence), **_origin(facts, data)}
+    run = {**_origin(facts, data), **run_facts(evidence), **facts}
     graph = Graph(names, model.adjacency_)
     files = {
         "graph": folder / "graph.graphml",

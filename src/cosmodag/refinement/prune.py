@@ -11,7 +11,7 @@ from cosmodag.errors import DataError
 from cosmodag.refinement.graph import Graph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
-from cosmodag.refinement.search.grow import new_scratch
+from cosmodag.refinement.search.grow import new_scratch, wide
 from cosmodag.refinement.search.rules import Rules, grow_among, local_score, may_be_parent, rules_of
 from cosmodag.refinement.threads import available_threads, mapper
 
@@ -166,7 +166,7 @@ def _prune_some(
     filled = 0
     while at < last:
         v = order[at]
-        m = 0
+        m = wide(0)
         for i in range(at):
             if may_be_parent(rules, order[i], v):
                 s.candidates[m] = order[i]

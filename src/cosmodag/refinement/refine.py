@@ -221,10 +221,22 @@ def _closed(
 def _best(
     job: Job, method: str, score: str, orders: Mapping[str, NDArray[np.int64]]
 ) -> tuple[Result, list[dict[str, Any]]]:
-    alone = len(orders) == 1
-    results = [
-        job.finish(method, score, name, order, pairs=alone) for name, order in orders.items()
-    ]
+    """Finish every start, and take the best.
+
+    With one noise variance for all, the best start is searched first; once two searches have ended
+    at the same score, the other starts are only pruned.
+    """
+    alone, names = len(orders) == 1, list(orders)
+    ranked = method == "order" and score == "equal-variance"
+    if ranked:
+        names.sort(key=lambda name: -job.finish("prune", score, "", orders[name]).total)
+    results: list[Result] = []
+    is_settled = False
+    for name in names:
+        how = "prune" if is_settled else method
+        result = job.finish(how, score, name, orders[name], pairs=alone)
+        is_settled = is_settled or (ranked and _agree(result, results))
+        results.append(result)
     best = max(results, key=lambda result: result.total)
     if method == "order" and score == "gaussian" and not alone:
         name = f"{best.entry['start']}, searched"
@@ -234,6 +246,11 @@ def _best(
     early = any(result.ended_early for result in results)
     report = [result.entry for result in results]
     return Result(best.order, best.graph, best.total, best.entry, early), report
+
+
+def _agree(result: Result, others: Sequence[Result]) -> bool:
+    """Tell whether a search ended where another had, after different moves."""
+    return any(math.isclose(result.total, other.total, rel_tol=1e-9) for other in others)
 
 
 def _distinct(orders: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:

@@ -37,7 +37,10 @@ def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str,
     entry = LEARNERS.get(type(model).__name__)
     named = type(model).__name__ + (f": {entry.summary}." if entry else ".")
     found: list[tuple[str, Any]] = [("Learner", named)]
-    found.append(("Chosen because", run.get("selection") or getattr(model, "selection_", None)))
+    found.append(("Chosen because", " ".join((run.get("choice") or {}).values())))
+    found.append(("Knowledge", _knowledge(model)))
+    found.append(("Interventions", _interventions(model)))
+    found.append(("Missing values", _missing(model)))
     method = model._refinement
     found.append(("Order and arcs", _REFINED.get(method or "", _read_off(model))))
     found.append(("Starts", _starts(getattr(model, "refine_report_", None))))
@@ -75,9 +78,37 @@ def troubles_of(model: "StructureLearner") -> list[str]:
 
 
 def _read_off(model: "StructureLearner") -> str:
-    return (
-        f"Arcs are the optimised weights above {model._raw_cut:g}, without those against the order."
-    )
+    return f"Arcs are the learnt weights above {model._raw_cut:g} that agree with the order."
+
+
+def _knowledge(model: "StructureLearner") -> str | None:
+    """Count what was known beforehand, by kind."""
+    known = getattr(model, "knowledge_", None)
+    if known is None:
+        return None
+    stated = {name.replace("_", " "): value for name, value in known.facts().items() if value}
+    listed = ", ".join(f"{name}: {len(value)}" for name, value in stated.items())
+    return f"No graph that violates it was considered ({listed})." if listed else None
+
+
+def _interventions(model: "StructureLearner") -> str | None:
+    """Say which variables were set in some rows."""
+    sets = getattr(model, "target_sets_", None)
+    if sets is None:
+        return None
+    names = [str(model.names_[v]) for v in sets.any(axis=0).nonzero()[0]]
+    shown = ", ".join(names[:_SHOWN_STARTS]) + (" …" if len(names) > _SHOWN_STARTS else "")
+    return f"In some rows these were set, and follow no equation there: {shown}."
+
+
+def _missing(model: "StructureLearner") -> str | None:
+    """Say how much was missing, and what was done about it."""
+    report = getattr(model, "missing_report_", None)
+    if report is None:
+        return None
+    done = {"drop": "their rows were left out", "impute": "they were drawn from the learnt graph"}
+    what = done.get(str(getattr(model, "missing", "")), "")
+    return f"{report['entries']:,} entries ({report['share']:.1%}); {what}."
 
 
 def _starts(report: list[dict[str, Any]] | None) -> str | None:

@@ -14,7 +14,7 @@ from cosmodag.errors import DataError
 if TYPE_CHECKING:
     from cosmodag.learners.fitting.fitted import FittedGraph
 
-__all__ = ["Evidence", "standard_errors"]
+__all__ = ["Evidence", "resamples_of", "standard_errors"]
 
 _FULL_DIAGNOSIS = 300  # variables; looking at everything is cubic in them
 _OFTEN = 0.5
@@ -56,7 +56,8 @@ class Evidence:
         data : table, optional
             The training data.
         bootstrap : object, optional
-            With ``arc_probabilities``, a (d, d) array, and ``n``, the number of resamples.
+            With ``arc_probabilities``, a (d, d) array, and the resamples it rests on: ``n`` of
+            them, or ``done``, a list.
         """
         prepared = _prepared(model, data)
         errors = findings = None
@@ -78,7 +79,8 @@ class Evidence:
             )
         edges = model.edges_
         missed = _missed(shares, edges.row, edges.col)
-        return cls(errors, findings, shares[edges.row, edges.col], int(bootstrap.n), missed)
+        found = shares[edges.row, edges.col]
+        return cls(errors, findings, found, resamples_of(bootstrap), missed)
 
 
 def standard_errors(
@@ -102,16 +104,19 @@ def standard_errors(
     """
     if hasattr(model, "effect"):
         return None
-    edges = model.edges_
+    edges, targets = model.edges_, model._told.targets
+    if targets is None and hasattr(model, "target_sets_"):
+        return None  # which rows count is not known any more
     errors = np.full(edges.nnz, np.nan)
-    centred = prepared - prepared.mean(axis=0)
     by_head = np.argsort(edges.col, kind="stable")
     starts = np.flatnonzero(np.diff(edges.col[by_head], prepend=-1))
     # Thousands of small products: handing each to several threads costs more than it saves.
     with threadpool_limits(1, "blas"):
         for arcs in np.split(by_head, starts[1:]) if len(by_head) else []:
-            regressors = centred[:, edges.row[arcs]]
-            errors[arcs] = _regression_errors(regressors, centred[:, edges.col[arcs[0]]])
+            head = edges.col[arcs[0]]
+            rows = slice(None) if targets is None else ~targets[:, head]
+            used = prepared[rows]
+            errors[arcs] = _regression_errors(used[:, edges.row[arcs]], used[:, head])
     return errors
 
 
@@ -119,6 +124,7 @@ def _regression_errors(
     regressors: NDArray[np.float64], response: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     n, k = regressors.shape
+    regressors, response = regressors - regressors.mean(axis=0), response - response.mean()
     unknown = np.full(k, np.nan)
     sizes = np.linalg.norm(regressors, axis=0)
     if n - k - 1 < 1 or not (sizes > 0).all():
@@ -133,8 +139,14 @@ def _regression_errors(
     return np.asarray(np.sqrt(variance * np.diag(inverse)) / sizes)
 
 
+def resamples_of(bootstrap: Any) -> int:
+    """Count the resamples that a bootstrap's probabilities are shares of."""
+    return len(bootstrap.done) if hasattr(bootstrap, "done") else int(bootstrap.n)
+
+
 def _prepared(model: "FittedGraph", data: Any) -> NDArray[np.float64] | None:
-    if data is not None:
+    # Where values were missing, the model was fitted to another table than the one given.
+    if data is not None and not hasattr(model, "missing_report_"):
         return model._prepared(data)
     return model._training_data() if hasattr(model, "residuals_") else None
 

@@ -43,7 +43,7 @@ def page_data(
     evidence : Evidence
     run : dict, optional
         What a run knows of itself: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
-        ``seconds``, ``versions``, ``selection``, ``warnings``.
+        ``seconds``, ``versions``, ``choice``, ``warnings``.
 
     Returns
     -------

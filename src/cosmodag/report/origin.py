@@ -65,4 +65,5 @@ def code_for(model: "StructureLearner") -> str:
         if repr(value) != repr(defaults.get(key))
     }
     given = ", ".join(f"{key}={value!r}" for key, value in changed.items())
-    return f"from cosmodag import {name}\n\nmodel = {name}({given}).fit(table)"
+    fit = "fit(table, interventions=…)" if hasattr(model, "target_sets_") else "fit(table)"
+    return f"from cosmodag import {name}\n\nmodel = {name}({given}).{fit}"

@@ -10,6 +10,7 @@ import numpy as np
 from cosmodag.errors import DataError
 from cosmodag.report.choices import BASES
 from cosmodag.report.drawings.layout import layered_layout
+from cosmodag.report.evidence import resamples_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,7 +182,8 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
     ----------
     model : fitted learner
     bootstrap : object
-        With ``arc_probabilities``, a (d, d) array, and ``n``, the number of resamples.
+        With ``arc_probabilities``, a (d, d) array, and ``n``, the number of resamples, or
+        ``done``, a list of them.
     ax : matplotlib Axes, optional
 
     Returns
@@ -197,7 +199,7 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
         )
     ax = _axes(ax, width=6.0, height=5.0)
     image = ax.imshow(shares[np.ix_(order, order)], cmap="Blues", vmin=0, vmax=1, aspect="equal")
-    label = f"share of {bootstrap.n} resamples"
+    label = f"share of {resamples_of(bootstrap)} resamples"
     ax.figure.colorbar(image, ax=ax, label=label, shrink=0.85)
     place = np.empty(len(order), np.intp)
     place[order] = np.arange(len(order))

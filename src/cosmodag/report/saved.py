@@ -47,13 +47,13 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
     run = _run(folder / RUN)
     columns = _columns(folder / EDGES, model.edges_.nnz)
     told = run.get("findings")
-    bootstrap = run.get("bootstrap") or {}
+    stability = run.get("stability") or {}
     evidence = Evidence(
         errors=columns.get("standard_error"),
         findings=None if told is None else [_finding(one) for one in told],
         probabilities=columns.get("probability"),
-        resamples=bootstrap.get("resamples"),
-        missed=[(int(u), int(v), float(share)) for u, v, share in bootstrap.get("missed", [])],
+        resamples=stability.get("resamples"),
+        missed=[(int(u), int(v), float(share)) for u, v, share in stability.get("missed", [])],
     )
     write_report(path, model, evidence, run)
     return model
@@ -96,7 +96,7 @@ def run_facts(evidence: Evidence) -> dict[str, Any]:
             for one in evidence.findings
         ]
     if evidence.resamples is not None:
-        facts["bootstrap"] = {"resamples": evidence.resamples, "missed": evidence.missed}
+        facts["stability"] = {"resamples": evidence.resamples, "missed": evidence.missed}
     return facts
 
 

@@ -12,6 +12,7 @@ from cosmodag.equivalence import compelled, essential_graph
 from cosmodag.errors import DataError
 from cosmodag.io.frames import as_table
 from cosmodag.knowledge import Bounds, Knowledge, bounds_of
+from cosmodag.learners.fitting.interventions import take_column, targets_of
 from cosmodag.learners.fitting.known import NOTHING, Known
 from cosmodag.learners.fitting.matrices import column
 from cosmodag.learners.fitting.preparation import Preparation
@@ -157,14 +158,18 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         fitted = self._fitted(self._prepared(X))
         return self._preparation.undo(fitted)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
         """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
 
         Error variances are those of the training data; constant columns are left out, and a table
-        of nothing else has a score of zero. Greater is better, so that scikit-learn's searches can
-        use it.
+        of nothing else has a score of zero. So are values that were set, where `interventions` says
+        so as for ``fit``. Greater is better, so that scikit-learn's searches can use it.
         """
+        X, entries = take_column(X, interventions)
         likelihoods = self._log_likelihoods(X)
+        targets = targets_of(entries, [str(name) for name in self.names_], len(likelihoods))
+        if targets is not None:
+            likelihoods = likelihoods[~targets[:, ~self._preparation.constant]]
         return float(np.mean(likelihoods)) if likelihoods.size else 0.0
 
     def _log_likelihoods(self, X: Any) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.errors import ResourceError
 from cosmodag.knowledge import Bounds
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.starts import respecting
@@ -14,6 +15,7 @@ __all__ = ["NOTHING", "Known"]
 
 # Fewer rows than this in which nothing was set give no mean to speak of.
 _FEWEST_ROWS = 30
+_MOST_BYTES = 2**33
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,11 @@ class Known:
 
     bounds: Bounds | None = None
     targets: NDArray[np.bool_] | None = None
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is neither."""
+        return self.bounds is None and self.targets is None
 
     @property
     def support(self) -> NDArray[np.bool_] | None:
@@ -69,7 +76,21 @@ class Known:
         return rows if np.count_nonzero(rows) >= _FEWEST_ROWS else None
 
     def moments(self, X: NDArray[Any]) -> Moments:
-        """Second moments of a table, over the rows of each variable's own equation."""
+        """Second moments of a table, over the rows of each variable's own equation.
+
+        Raises
+        ------
+        ResourceError
+            Where one matrix for each set of rows would be too much to hold.
+        """
+        if self.targets is not None:
+            groups, d = len(np.unique(self.targets, axis=1).T), X.shape[1]
+            if groups * d**2 * 8 > _MOST_BYTES:
+                raise ResourceError(
+                    f"{groups} different sets of rows count for {d} variables, and one matrix of "
+                    f"{d} × {d} for each takes {groups * d**2 * 8 / 2**30:.0f} GiB: leave out "
+                    "targets, or variables."
+                )
         return Moments.of(X, self.counted)
 
     def ordered(self, order: NDArray[Any]) -> NDArray[np.intp]:

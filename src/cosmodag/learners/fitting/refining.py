@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from cosmodag.knowledge import Bounds
 from cosmodag.learners.fitting.checks import seeds_from
-from cosmodag.learners.fitting.known import NOTHING
 from cosmodag.learners.fitting.refined import Refined
 from cosmodag.refinement.entropy.measure import non_gaussianity
 from cosmodag.refinement.entropy.search import search_non_gaussian
@@ -55,7 +54,7 @@ def refine_linear(
         reason = "Noise that is not Gaussian was asked for."
         return _by_entropy(given, orders, random, watch, reason)
     known = given.known
-    data = given.X if known is NOTHING else known.moments(given.X)
+    data = given.X if known.is_nothing else known.moments(given.X)
     if known.bounds is not None and method == "order":
         orders = {**orders, **_drawn_orders(given.X.shape[1], random)}
     finish = partial(

@@ -14,7 +14,7 @@ from cosmodag.refinement.in_blocks.columns import Columns
 from cosmodag.refinement.in_blocks.lanes import Queue, advance, begin
 from cosmodag.refinement.prune import check_order
 from cosmodag.refinement.scores import default_penalty, growing_penalty
-from cosmodag.refinement.search.grow import extend, new_scratch, start
+from cosmodag.refinement.search.grow import extend, new_scratch, start, wide
 from cosmodag.refinement.search.shrink import shrink
 from cosmodag.refinement.threads import available_threads, mapper
 from cosmodag.solver.cost import available_bytes
@@ -263,7 +263,7 @@ def _finish_some(
             s.candidates[i] = i
         k, variance = start(small, m, m, candidates[:0], s)
         k, variance = extend(small, m, k, variance, share, m, s)
-        count, variance = shrink(k, 0, variance, rise_share, s)
+        count, variance = shrink(k, wide(0), variance, rise_share, s)
         for i in range(k):
             if s.keep[i]:
                 kept[begin + s.path[i]] = True

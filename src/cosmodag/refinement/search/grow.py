@@ -9,6 +9,8 @@ Cholesky factor L of its correlations is kept; W = L⁻¹ C[P, ·], and for ever
 
 so that the gain of j is along[j]² / left[j], and one more step costs O(m k).
 
+Counters begin as ``wide(0)``: for a plain 0 Numba compiles what is called with it once more.
+
 With half the rows h and penalty c per arc, a gain g of a variance s is worth it where
 h log(s / (s − g)) > c, that is g > s · (1 − e^(−c/h)); the share in brackets is given.
 """
@@ -20,10 +22,12 @@ from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
 
-__all__ = ["NEGLIGIBLE", "Scratch", "extend", "intrudes", "listen", "new_scratch", "start"]
+__all__ = ["NEGLIGIBLE", "Scratch", "extend", "intrudes", "listen", "new_scratch", "start", "wide"]
 
 # Shares of a variance below this are rounding: nothing is left to explain, or to explain with.
 NEGLIGIBLE = 1e-13
+# A type, and untyped here: what it makes stands for an int.
+wide: Any = np.int64
 BLOCK = 64
 
 
@@ -122,7 +126,8 @@ def extend(
 ) -> tuple[int, float]:
     """Grow on from step k; give the length of the path and the variance left."""
     while k < limit and variance > NEGLIGIBLE:
-        best, gain = -1, variance * share
+        best = wide(-1)
+        gain = variance * share
         left, along = s.left, s.along
         # Few blocks hold a new maximum: the others are passed over by a loop that vectorises.
         for block in range(0, m, BLOCK):
@@ -156,7 +161,8 @@ def start(correlations: Any, v: int, m: int, required: Any, s: Any) -> tuple[int
         j = s.candidates[t]
         s.left[t] = correlations[j, j]
         s.along[t] = row[j]
-    k, variance = 0, 1.0
+    k = wide(0)
+    variance = 1.0
     for parent in required:
         for t in range(m):
             if s.candidates[t] == parent and s.left[t] > NEGLIGIBLE:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
-from cosmodag.refinement.search.grow import Scratch, new_scratch
+from cosmodag.refinement.search.grow import Scratch, new_scratch, wide
 from cosmodag.refinement.search.state import is_parent, on_path, would_enter
 from cosmodag.refinement.search.tree import Tree
 
@@ -187,7 +187,7 @@ def find_changed(rules: Any, state: Any, worker: Any, count: int, v: int, u: int
     """Write down whose paths a move changes; give how many."""
     stamp, key, mark = worker.stamp[0], worker.key, worker.mark
     low, high = key[v], key[u]
-    n = 0
+    n = wide(0)
     for i in range(count):
         s = worker.moved[i]
         for direction in range(2):
@@ -196,13 +196,13 @@ def find_changed(rules: Any, state: Any, worker: Any, count: int, v: int, u: int
             else:
                 row, size = state.hears[s], state.hears_count[s]
             for t in range(size):
-                w = row[t]
+                w = wide(row[t])
                 if mark[w] == stamp or key[w] < low or key[w] > high:
                     continue
                 if (key[w] > key[s]) == (kind < 2):
                     continue
                 n = _consider(rules, state, worker, s, w, kind, n)
-    return n
+    return int(n)
 
 
 @borrowing
@@ -210,22 +210,22 @@ def find_touched(state: Any, worker: Any, count: int, v: int, u: int, kind: int)
     """Write down whose paths a move may change, without looking; give how many."""
     stamp, key, mark = worker.stamp[0], worker.key, worker.mark
     low, high = key[v], key[u]
-    n = 0
+    n = wide(0)
     for i in range(count):
         s = worker.moved[i]
         at = key[s]
         for t in range(state.heard_count[s]):
-            w = state.heard[s, t]
+            w = wide(state.heard[s, t])
             inside = mark[w] != stamp and low <= key[w] <= high
             if inside and (key[w] < at) == (kind < 2):
                 n = _note(worker, w, n)
         for t in range(state.hears_count[s]):
-            w = state.hears[s, t]
+            w = wide(state.hears[s, t])
             inside = mark[w] != stamp and low <= key[w] <= high
             if inside and (key[w] < at) == (kind < 2):
                 n = _note(worker, s, n)
                 break
-    return n
+    return int(n)
 
 
 @borrowing

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
-from cosmodag.refinement.search.grow import intrudes, listen
+from cosmodag.refinement.search.grow import intrudes, listen, wide
 from cosmodag.refinement.search.rules import grow_among, local_score, may_be_parent, worth
 
 __all__ = [
@@ -131,7 +131,10 @@ def would_enter(rules: Any, state: Any, v: int, x: int, s: Any) -> float:
     )
     if left < 0.0:
         return -1.0
-    return max(local_score(rules, v, 0, left) - local_score(rules, v, 0, state.variance[v]), 0.0)
+    none = wide(0)
+    return max(
+        local_score(rules, v, none, left) - local_score(rules, v, none, state.variance[v]), 0.0
+    )
 
 
 @borrowing
@@ -197,7 +200,7 @@ def _hear(rules: Any, state: Any, v: int, variance: float, k: int, s: Any) -> No
     count = min(k, state.hears.shape[1])
     for i in range(count):
         state.hears[v, i] = s.path[i]
-    m = 0
+    m = wide(0)
     for i in range(int(state.key[v]) + 1, len(state.order)):
         j = state.order[i]
         if may_be_parent(rules, j, v):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
-from cosmodag.refinement.search.grow import NEGLIGIBLE
+from cosmodag.refinement.search.grow import NEGLIGIBLE, wide
 from cosmodag.refinement.search.rules import may_be_parent, worth
 from cosmodag.refinement.search.shrink import shrink
 
@@ -107,7 +107,7 @@ def plant(rules: Any, tree: Any, s: Any) -> bool:
         for j in range(d):
             tree.rows[v, 1, j] = 0.0 if j == v else correlations[j, j]
             tree.rows[v, 2, j] = correlations[v, j]
-        if not _list_next(rules, tree, v, v, 0, s):
+        if not _list_next(rules, tree, v, v, wide(0), s):
             return False
     tree.used[0] = d
     return True
@@ -116,7 +116,7 @@ def plant(rules: Any, tree: Any, s: Any) -> bool:
 @borrowing
 def _branch(rules: Any, tree: Any, entry: int, v: int, depth: int, s: Any) -> int:
     """Make the node that an entry leads to; −1 where there is no room."""
-    node, above, x = tree.used[0], tree.nodes[depth], tree.who[entry]
+    node, above, x = tree.used[0], tree.nodes[depth], wide(tree.who[entry])
     if node >= len(tree.chosen):
         return -1
     correlations = rules.correlations[rules.group[v]][x]
@@ -159,7 +159,7 @@ def _shrink_path(rules: Any, tree: Any, v: int, k: int, s: Any) -> None:
             s.factor[at] = tree.rows[tree.nodes[j], 0, x]
             at += 1
     _, _, rise_share, _, _, _ = worth(rules, v)
-    kept, residual = shrink(k, 0, tree.variance[node], rise_share, s)
+    kept, residual = shrink(k, wide(0), tree.variance[node], rise_share, s)
     tree.parents[node], tree.residual[node] = kept, residual
 
 
@@ -170,7 +170,8 @@ def walk(rules: Any, tree: Any, key: Any, v: int, s: Any) -> int:
     What is kept of it, and what that leaves, is known of the node. Where memory is full, all is
     forgotten, and remembered anew.
     """
-    node, k, at = v, 0, key[v]
+    node, at = v, key[v]
+    k = wide(0)
     tree.nodes[0] = v
     while True:
         entry, last = tree.first[node], tree.last[node]
@@ -178,12 +179,12 @@ def walk(rules: Any, tree: Any, key: Any, v: int, s: Any) -> int:
             entry += 1
         if entry == last:
             break
-        node = tree.child[entry]
+        node = wide(tree.child[entry])
         if node < 0:
             node = _branch(rules, tree, entry, v, k, s)
             if node < 0:
                 plant(rules, tree, s)
-                node, k = v, 0
+                node, k = v, wide(0)
                 continue
         k += 1
         tree.nodes[k] = node

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from cosmodag.compiled import borrowing
+from cosmodag.refinement.search.grow import wide
 from cosmodag.refinement.search.moves import (
     admissible,
     find_changed,
@@ -75,7 +76,8 @@ def _remembered_gain(rules: Any, state: Any, worker: Any, n: int) -> float:
         node = walk(rules, tree, worker.key, w, worker.scratch)
         if node < 0:
             return -np.inf
-        total += local_score(rules, w, tree.parents[node], tree.residual[node]) - state.score[w]
+        parents = wide(tree.parents[node])
+        total += local_score(rules, w, parents, tree.residual[node]) - state.score[w]
     return total
 
 
@@ -129,7 +131,7 @@ def collect_pairs(rules: Any, state: Any, worker: Any, x: int, without_arcs: boo
             tails[n], heads[n] = state.pool.paths[i], x
             n += 1
     for i in range(state.heard_count[x]):
-        y = state.heard[x, i]
+        y = wide(state.heard[x, i])
         if n >= len(tails):
             break
         if key[y] > key[x]:
@@ -141,7 +143,7 @@ def collect_pairs(rules: Any, state: Any, worker: Any, x: int, without_arcs: boo
             n += 1
     if without_arcs:
         for i in range(state.hears_count[x]):
-            y = state.hears[x, i]
+            y = wide(state.hears[x, i])
             later = key[y] > key[x] and not is_parent(state, x, y)
             if n < len(tails) and later and _enters(rules, state, worker, x, y):
                 tails[n], heads[n] = x, y

@@ -14,6 +14,7 @@ __all__ = ["Layout", "layered_layout"]
 
 _SWEEPS = 12
 _BEND = 0.25  # room of an arc that passes a layer, in nodes
+_MOST_BENDS = 30_000  # a larger graph is only ever drawn in parts
 _SHARE = 0.5  # room of all arcs that pass a layer, in full layers
 _ASPECT = 1.2  # how much wider than high a drawing should be, in nodes
 
@@ -62,7 +63,8 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
     joined = (np.diff(pattern.indptr) + np.bincount(edges.col, minlength=d)) > 0
     most = max(4, math.ceil(math.sqrt(d * _ASPECT)))
     layer = _layers(pattern, joined, most)
-    whole, levels = _with_bends(edges, layer)
+    passed = int((layer[edges.col] - layer[edges.row] - 1).sum())
+    whole, levels = _with_bends(edges, layer) if passed <= _MOST_BENDS else (pattern, layer)
     rows = [np.flatnonzero(levels == k) for k in range(int(levels.max(initial=-1)) + 1)]
     crowd = max((np.count_nonzero(row >= d) for row in rows), default=0)
     # All bends of a layer together take no more room than half a layer of nodes.

@@ -13,7 +13,7 @@ function drawMatrix() {
   const longest = named ? Math.max(...names.map((n) => pen.measureText(shortened(n, 16)).width)) : 0;
   const margin = named ? Math.ceil(longest) + 8 : 4;
   const available = Math.max(240, Math.min(620, byId("matrix").parentElement.clientWidth - 40));
-  const cell = Math.max(1, Math.min(28, (available - margin) / d));
+  const cell = Math.min(28, (available - margin) / d);
   const side = margin + Math.ceil(cell * d) + 4;
   const sharp = Math.max(1, window.devicePixelRatio || 1);
   canvas.width = side * sharp;

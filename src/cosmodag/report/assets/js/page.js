@@ -92,6 +92,8 @@ startTable();
 
 // The text is there at once; what takes longer is drawn when it has been painted.
 function startDrawings() {
+  // The heat map has the row for itself where nothing was trained.
+  byId("matrix-section").classList.toggle("wide", data.history.at.length < 2);
   startGraph();
   startControls();
   drawMatrix();

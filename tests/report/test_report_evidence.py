@@ -8,9 +8,10 @@ import pytest
 from graphs_to_report import bootstrap_of, model_of, random_dag
 from scipy import stats
 
-from cosmodag import EmptyGraph
+from cosmodag import EmptyGraph, VarianceSort
 from cosmodag.errors import DataError
 from cosmodag.report import Evidence, standard_errors
+from cosmodag.report.facts import page_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
@@ -66,6 +67,32 @@ def test_redundant_parents_and_few_rows_have_none():
     errors = standard_errors(model, wide)
     assert np.isnan(errors[model.edges_.col == 3]).all()
     assert np.isfinite(errors[model.edges_.col == 1]).all()
+
+
+def test_rows_in_which_a_variable_was_set_do_not_count():
+    random = np.random.default_rng(3)
+    a = random.normal(size=300)
+    b = 0.8 * a + random.normal(size=300)
+    was_set = np.arange(300) >= 200
+    b[was_set] = random.normal(size=100) * 9
+    table = pd.DataFrame({"a": a, "b": b})
+    targets = np.column_stack([np.zeros(300, bool), was_set])
+    model = EmptyGraph().fit(table, interventions=targets)
+    model.adjacency_ = np.array([[0, 0.8], [0, 0]])
+    (error,) = Evidence.of(model, table).errors
+    expected = stats.linregress(a[:200], b[:200]).stderr
+    assert error == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_table_with_gaps_is_seen_as_the_model_saw_it():
+    X = np.random.default_rng(0).normal(size=(50, 3)) @ [[1, 2, 0], [0, 1, 0], [0, 0, 1]]
+    X[:5, 2] = np.nan
+    model = VarianceSort(missing="drop").fit(X)
+    evidence = Evidence.of(model, X)
+    assert len(evidence.errors) == model.edges_.nnz
+    told = page_data(model, evidence)["choices"]
+    (missing,) = [choice["text"] for choice in told if choice["title"] == "Missing values"]
+    assert missing.startswith("5 entries (3.3%)")
 
 
 def test_probabilities_belong_to_arcs():

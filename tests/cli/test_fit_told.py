@@ -1,0 +1,102 @@
+"""``cosmodag fit`` with knowledge and interventions."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cosmodag
+from cosmodag.cli import main
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "data"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    random = np.random.default_rng(0)
+    a = random.normal(size=200)
+    b = 2 * a + random.normal(size=200)
+    frame = pd.DataFrame({"dose": a, "level": b, "response": b - a + random.normal(size=200)})
+    frame["target"] = ["", "level", "level; response", ""] * 50
+    frame.loc[::4, "dose"] *= 2
+    frame.to_csv(tmp_path / "trial.csv", index=False)
+    frame.to_parquet(tmp_path / "trial.parquet")
+    return tmp_path / "trial.csv"
+
+
+def fit(*arguments: object) -> int:
+    return main(["fit", *map(str, arguments), "--method", "order-search"])
+
+
+def facts_in(folder: Path) -> dict:
+    return json.loads((folder / "run.json").read_text())
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_interventions_are_a_column_of_the_table(table, tmp_path, suffix, capsys):
+    options = ("-o", tmp_path / "out", "--interventions", "target")
+    assert fit(table.with_suffix(suffix), *options) == 0
+    assert "taken to be perfect" in capsys.readouterr().out
+    facts = facts_in(tmp_path / "out")
+    assert facts["variables"] == 3
+    assert facts["interventions"]["column"] == "target"
+    assert facts["interventions"]["targets"] == [["level"], ["level", "response"]]
+    model = cosmodag.load(tmp_path / "out" / "model.safetensors")
+    assert model.target_sets_.shape == (3, 3)
+    edges = pd.read_csv(tmp_path / "out" / "edges.csv")
+    assert set(edges["basis"].dropna()) == set(model.arrow_basis_)
+
+
+def test_knowledge_is_a_file(table, tmp_path):
+    known = tmp_path / "known.yaml"
+    known.write_text("required_edges:\n- [response, dose]\nforbidden_edges:\n- [dose, level]\n")
+    options = ("-o", tmp_path / "out", "--interventions", "target", "--knowledge", known)
+    assert fit(table, *options) == 0
+    facts = facts_in(tmp_path / "out")
+    assert facts["knowledge"]["required_edges"] == [["response", "dose"]]
+    assert facts["parameters"]["knowledge"] == str(known)
+    edges = pd.read_csv(tmp_path / "out" / "edges.csv")
+    arcs = set(zip(edges["cause"], edges["effect"], strict=True))
+    assert ("response", "dose") in arcs
+    assert ("dose", "level") not in arcs
+    model = cosmodag.load(tmp_path / "out" / "model.safetensors")
+    assert model.knowledge_.required_edges == (("response", "dose"),)
+
+
+def test_rows_that_are_dropped_lose_their_target_too(table, tmp_path):
+    frame = pd.read_csv(table)
+    frame.loc[[0, 1], "dose"] = np.nan
+    frame.to_csv(table, index=False)
+    options = ("-o", tmp_path / "out", "--interventions", "target", "--missing", "drop")
+    assert fit(table, *options) == 0
+    assert facts_in(tmp_path / "out")["rows"] == 198
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--interventions", "who"), "no column 'who'"),
+        (("--interventions", "target", "--knowledge", "none.yaml"), "none.yaml"),
+        (("--interventions", "target", "--knowledge", "bad.json"), "'weight'"),
+        ((), "target"),
+    ],
+)
+def test_bad_input_is_one_sentence(table, tmp_path, options, words, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.json").write_text('{"sinks": ["weight"]}')
+    assert fit(table, "-o", tmp_path / "out", *options) == 2
+    message = capsys.readouterr().err
+    assert words in message
+    assert len(message.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_example_is_what_its_page_says():
+    data = pd.read_csv(EXAMPLE / "sachs_interventional.csv")
+    assert data.shape == (5846, 12)
+    assert data["target"].isna().sum() == 1755
+    arcs = pd.read_csv(EXAMPLE / "sachs_consensus.csv")
+    assert len(arcs) == 17
+    assert set(arcs.to_numpy().ravel()) <= set(data.columns)
