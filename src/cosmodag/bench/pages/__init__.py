@@ -71,7 +71,7 @@ def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[Table]:
         *epoch_times(rows),
         *failures(rows),
     )
-    return [table for table in made if table.rows]
+    return [table.without_blank_columns() for table in made if table.rows]
 
 
 def _facts(experiments: list[Experiment], rows: int) -> list[str]:

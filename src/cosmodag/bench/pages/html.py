@@ -13,7 +13,8 @@ _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem;
   color: #1a1a1a; background: #fff; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px; }
-th, td { padding: .2rem .6rem; text-align: left; border-bottom: 1px solid #ddd; }
+th, td { padding: .2rem .6rem; text-align: left; white-space: nowrap;
+  border-bottom: 1px solid #ddd; }
 th { position: sticky; top: 0; background: #f4f4f4; }
 td.flagged { background: #fff1c9; }
 .scroll { overflow-x: auto; }

@@ -1,7 +1,7 @@
 """The paper's tables, with ours beside."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,6 +46,12 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+
+    def without_blank_columns(self) -> "Table":
+        """Leave out columns in which no row has anything, such as figures the paper has not."""
+        kept = [place for place in range(len(self.columns)) if any(row[place] for row in self.rows)]
+        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[place] for place in kept), rows=rows)
 
 
 def main_table(entries: Sequence[Entry]) -> Iterable[Table]:
