@@ -62,7 +62,7 @@ def parameters_of(entry: Entry) -> list[Parameter]:
     Examples
     --------
     >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])]
-    ['threshold', 'scale']
+    ['threshold', 'knowledge', 'missing', 'scale']
     """
     classes = _classes_of(entry.module)
     return [
