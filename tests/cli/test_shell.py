@@ -220,6 +220,8 @@ def test_ctrl_c_within_a_callback_of_the_garbage_collector_is_not_lost() -> None
 import gc, os, signal, sys, time
 from cosmodag.cli._shell import register, run
 import typer
+# Where the tests themselves run in the background, Ctrl-C is ignored from the start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 app = typer.Typer()
 def act():
     def callback(phase, facts):
