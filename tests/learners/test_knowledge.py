@@ -5,13 +5,13 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from random_knowledge import random_knowledge, violations
 from sklearn.base import clone
 
 import cosmodag
 from cosmodag import Cosmo, CosmoMLP, EmptyGraph, Knowledge, OrderSearch, VarianceSort, refine
 from cosmodag.errors import KnowledgeError
 from learner_catalogue import CATALOGUE, chain_table
+from random_knowledge import random_knowledge, violations
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 every_learner = pytest.mark.parametrize("make", CATALOGUE.values(), ids=CATALOGUE.keys())
