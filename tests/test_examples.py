@@ -6,6 +6,7 @@ imports a package which cosmodag does not depend on is skipped where that packag
 """
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -62,6 +63,24 @@ def test_example_runs(script: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip(), "An example shows something."
     assert "Traceback" not in done.stderr
+
+
+def test_the_notebook_runs(tmp_path: Path) -> None:
+    notebook = json.loads((ROOT / "examples" / "first_look.ipynb").read_text(encoding="utf-8"))
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert all(not cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+    script = tmp_path / "notebook.py"
+    script.write_text("\n\n".join(cells), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_optional_packages_are_told_from_others(tmp_path: Path) -> None:

@@ -1,0 +1,45 @@
+"""Many machines: the same bootstrap on this one, and as tasks of a Ray cluster.
+
+With ``address`` left out Ray starts itself on this machine; on a cluster give the address of its
+head, or "auto" on one of its nodes, and nothing else changes.
+"""
+
+import argparse
+import warnings
+
+import numpy as np
+import ray
+
+from cosmodag import OrderSearch, simulate
+from cosmodag.errors import CosmodagWarning
+from cosmodag.stability import bootstrap
+
+
+def main() -> None:
+    """Bootstrap twice, and compare."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer variables and resamples")
+    parser.add_argument("--address", help="of a cluster's head")
+    options = parser.parse_args()
+    d, resamples = (6, 4) if options.quick else (30, 200)
+    data = simulate.load(f"n300_d{d}_ER2_gauss", seed=0)
+    warnings.simplefilter("ignore", CosmodagWarning)
+
+    model = OrderSearch(random_state=0)
+    here = bootstrap(model, data.X, n=resamples, random_state=0, verbose=False)
+    there = bootstrap(
+        model,
+        data.X,
+        n=resamples,
+        random_state=0,
+        verbose=False,
+        engine="ray",
+        address=options.address,
+    )
+    ray.shutdown()
+    same = np.array_equal(here.arc_probabilities, there.arc_probabilities)
+    print(f"{there.done} resamples on Ray; the same probabilities as here: {same}")
+
+
+if __name__ == "__main__":
+    main()
