@@ -21,7 +21,7 @@ from cosmodag.solver.kernels.cpu.steps import (
     ZERO,
     KernelSettings,
     adam,
-    orient_row,
+    exp,
     sign_of,
 )
 from cosmodag.solver.training.adam import State
@@ -66,12 +66,23 @@ def scatter(arrays: Arrays, state: State, lane: int) -> None:
 
 @inlined
 def _orient(state: Any, support: Any, work: Any, scalars: Any) -> None:
-    """S and W = H ∘ S."""
+    """S and W = H ∘ S, in one pass: at thirty variables a second one is a twentieth of the step."""
     d = state.order.shape[0]
+    inverse = ONE / scalars.temperature
     for u in range(d):
-        orient_row(state.order, u, support, scalars, work.orientation[u])
+        threshold = state.order[u] + scalars.shift
         for v in range(d):
-            work.weights[u, v] = state.arcs[u, v] * work.orientation[u, v]
+            s = ONE / (ONE + exp((threshold - state.order[v]) * inverse))
+            work.orientation[u, v] = s
+            work.weights[u, v] = state.arcs[u, v] * s
+        work.orientation[u, u] = ZERO
+        work.weights[u, u] = ZERO
+    # Zero and one only, so that the formulas for gradients hold with S ∘ support in the place of S.
+    if support.shape[0] > 0:
+        for u in range(d):
+            for v in range(d):
+                work.orientation[u, v] *= support[u, v]
+                work.weights[u, v] *= support[u, v]
 
 
 @inlined
