@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from cosmodag import Cosmo, Knowledge, OrderSearch, metrics, simulate
-from cosmodag.cli._cache import keep_compiled_programs
+from cosmodag.cli.shared.cache import keep_compiled_programs
 from cosmodag.dags import topological_order
 from environment import header, table, verdict, with_error
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cosmodag.cli import _cache
+from cosmodag.cli.shared import cache
 from cosmodag.errors import FallbackWarning
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="no such modes on Windows")
@@ -14,14 +14,14 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="no such modes
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(_cache, "cache_folder", lambda: tmp_path / "cosmodag")
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path / "cosmodag")
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "")
     monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR")
     return tmp_path / "cosmodag" / "jax"
 
 
 def test_the_folder_is_its_owners_alone(folder: Path) -> None:
-    _cache.keep_compiled_programs()
+    cache.keep_compiled_programs()
     assert os.environ["JAX_COMPILATION_CACHE_DIR"] == str(folder)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
@@ -31,7 +31,7 @@ def test_a_folder_that_others_may_write_to_is_refused(folder: Path, mode: int) -
     folder.mkdir(parents=True)
     folder.chmod(mode)
     with pytest.warns(FallbackWarning, match="others may write"):
-        _cache.keep_compiled_programs()
+        cache.keep_compiled_programs()
     assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
 
 
@@ -39,7 +39,7 @@ def test_a_link_is_refused(folder: Path, tmp_path: Path) -> None:
     folder.parent.mkdir(parents=True)
     folder.symlink_to(tmp_path)
     with pytest.warns(FallbackWarning, match="link"):
-        _cache.keep_compiled_programs()
+        cache.keep_compiled_programs()
     assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
 
 
@@ -47,11 +47,11 @@ def test_another_users_folder_is_refused(folder: Path, monkeypatch: pytest.Monke
     folder.mkdir(parents=True, mode=0o700)
     monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
     with pytest.warns(FallbackWarning, match="another user"):
-        _cache.keep_compiled_programs()
+        cache.keep_compiled_programs()
 
 
 def test_a_folder_of_the_users_choice_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "/elsewhere")
-    _cache.keep_compiled_programs()
+    cache.keep_compiled_programs()
     assert os.environ["JAX_COMPILATION_CACHE_DIR"] == "/elsewhere"
     assert not folder.exists()

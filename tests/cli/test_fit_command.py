@@ -14,7 +14,7 @@ import pytest
 
 import cosmodag
 from cosmodag.cli import main
-from cosmodag.cli._learners import Method
+from cosmodag.cli.shared.learners import Method
 from cosmodag.io.graphs import read_graph
 
 FILES = [

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io import read_table
-from cosmodag.io.files import records_of
+from cosmodag.io.records import records_of
 
 
 @pytest.fixture

@@ -52,24 +52,16 @@ class Means:
         """Have batches done, and give each with its results as they come."""
         for way, some in self._sorted(batches).items():
             orders = [Order(b, way.device, experiment.time_limit, way.makers) for b in some]
-            if self.engine == "local":
-                outcomes = each(
-                    carry_out,
-                    orders,
-                    address=self.address,
-                    jobs=way.jobs,
-                    threads=way.threads,
-                    variables=NO_GPU if way.device == "cpu" else None,
-                )
-            else:
-                outcomes = each(
-                    carry_out,
-                    orders,
-                    engine=self.engine,
-                    address=self.address,
-                    jobs=self.jobs,
-                    gpus=self.gpus,
-                )
+            outcomes = each(
+                carry_out,
+                orders,
+                engine=self.engine,
+                address=self.address,
+                jobs=way.jobs,
+                threads=way.threads,
+                gpus=self.gpus,
+                variables=NO_GPU if way.device == "cpu" else None,
+            )
             for index, outcome in outcomes:
                 yield some[index], outcome
 
@@ -82,7 +74,7 @@ class Means:
     def _way(self, batch: Batch) -> "_Way":
         first = batch.cells[0]
         if self.engine != "local":
-            return _Way(self.device)
+            return _Way(self.device, self.jobs)
         if first.kind == "time":
             return _Way("cpu", max(1, self.cores // 4), 1)
         if self.jobs is not None:

@@ -15,10 +15,10 @@ from typing import Annotated
 import typer
 
 from cosmodag._version import __version__
-from cosmodag.cli._command import remember_command
-from cosmodag.cli._output import print_result
-from cosmodag.cli._shell import EXIT_USAGE, register, run
 from cosmodag.cli.bench import app as bench
+from cosmodag.cli.shared.command import remember_command
+from cosmodag.cli.shared.output import print_result
+from cosmodag.cli.shared.shell import EXIT_USAGE, register, run
 
 __all__ = ["app", "main"]
 

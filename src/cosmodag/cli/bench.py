@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cosmodag.cli._cache import keep_compiled_programs
-from cosmodag.cli._options import JsonOption
-from cosmodag.cli._output import print_json, print_result
-from cosmodag.cli._shell import register
+from cosmodag.cli.shared.cache import keep_compiled_programs
+from cosmodag.cli.shared.options import Device, JsonOption
+from cosmodag.cli.shared.output import print_json, print_result
+from cosmodag.cli.shared.shell import register
 
 if TYPE_CHECKING:
     from cosmodag.bench import Experiment, Means
@@ -22,14 +22,6 @@ class Engine(StrEnum):
 
     LOCAL = "local"
     RAY = "ray"
-
-
-class Device(StrEnum):
-    """Where problems are solved."""
-
-    AUTO = "auto"
-    CPU = "cpu"
-    GPU = "gpu"
 
 
 StoreOption = Annotated[Path, typer.Option("--store", "-s", help="The SQLite file of results.")]

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cosmodag.cli._options import Format, QuietOption
-from cosmodag.cli._output import print_result, say
+from cosmodag.cli.shared.options import Format, QuietOption
+from cosmodag.cli.shared.output import print_result, say
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:

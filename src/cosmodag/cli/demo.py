@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from cosmodag.cli._cache import keep_compiled_programs
-from cosmodag.cli._options import JsonOption, OutputOption
-from cosmodag.cli._output import print_json, print_result, print_table, say
-from cosmodag.cli._results import output_folder, write_results
+from cosmodag.cli.shared.cache import keep_compiled_programs
+from cosmodag.cli.shared.options import JsonOption, OutputOption
+from cosmodag.cli.shared.output import print_json, print_result, print_table, say
+from cosmodag.cli.shared.results import output_folder, write_results
 
 __all__ = ["demo"]
 

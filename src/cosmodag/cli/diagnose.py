@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cosmodag.cli._options import (
+from cosmodag.cli.shared.options import (
     ColumnsOption,
     DropOption,
     HeaderOption,
@@ -16,7 +16,7 @@ from cosmodag.cli._options import (
     MissingOption,
     TableArgument,
 )
-from cosmodag.cli._output import print_json, print_result, print_table
+from cosmodag.cli.shared.output import print_json, print_result, print_table
 
 __all__ = ["diagnose"]
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cosmodag.cli._options import JsonOption, QuietOption
-from cosmodag.cli._output import print_json, print_table, say
+from cosmodag.cli.shared.options import JsonOption, QuietOption
+from cosmodag.cli.shared.output import print_json, print_table, say
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:

@@ -3,19 +3,27 @@
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cosmodag.cli._cache import keep_compiled_programs
-from cosmodag.cli._knowledge import (
+from cosmodag.cli.shared.cache import keep_compiled_programs
+from cosmodag.cli.shared.certainty import (
+    AutoOption,
+    BootstrapOption,
+    bootstrapped,
+    chosen,
+    command_of,
+    print_arcs,
+)
+from cosmodag.cli.shared.knowledge import (
     InterventionsOption,
     KnowledgeOption,
     read_data,
     told_facts,
 )
-from cosmodag.cli._learners import Method, make_learner, read_settings
-from cosmodag.cli._options import (
+from cosmodag.cli.shared.learners import Method, make_learner, read_settings
+from cosmodag.cli.shared.options import (
     ColumnsOption,
     DeviceOption,
     DropOption,
@@ -41,22 +49,20 @@ from cosmodag.cli._options import (
     ThresholdOption,
     TopOption,
 )
-from cosmodag.cli._output import noted_warnings, print_json, print_result
-from cosmodag.cli._results import check_names_for, output_folder, strongest_arcs, write_results
-from cosmodag.cli._shell import EXIT_INTERRUPTED
-from cosmodag.cli._sure import (
-    AutoOption,
-    BootstrapOption,
-    bootstrapped,
-    chosen,
-    command_of,
-    print_arcs,
+from cosmodag.cli.shared.output import noted_warnings, print_json, print_result
+from cosmodag.cli.shared.results import (
+    check_names_for,
+    output_folder,
+    strongest_arcs,
+    write_results,
 )
+from cosmodag.cli.shared.shell import EXIT_INTERRUPTED
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
+    from cosmodag.selection import Choice
 
 __all__ = ["fit"]
 
@@ -143,16 +149,38 @@ def fit(
         seconds = time.monotonic() - begin
         sure = bootstrapped(model, data, targets, bootstrap, max_time, quiet)
     facts = {
-        "format": _FORMAT,
         "table": str(table),
-        "rows": len(model.residuals_),
-        "variables": len(data.names),
-        "method": command_of(model),
         "choice": choice and choice.reasons,
         "parameters": {**model.get_params(deep=False), "knowledge": knowledge and str(knowledge)},
         **told_facts(model, interventions),
-        "missing": getattr(model, "missing_report_", None),
         "bootstrap": sure and sure.facts(),
+        "warnings": noted,
+        "seconds": round(seconds, 3),
+        **_facts_of(model),
+    }
+    files = write_results(output, model, data, facts, format or [], sure)
+    arcs = strongest_arcs(model, data.names, top)
+    if json:
+        print_json({**facts, "strongest": arcs, "files": files})
+    elif not quiet:
+        print_arcs(arcs, sure)
+        _print_reasons(choice, facts)
+        print_result(
+            f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "
+            f"written to {output}/, to look at in {output / 'report.html'}"
+        )
+    if model.stopped_ == "interrupt":
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _facts_of(model: "StructureLearner") -> dict[str, Any]:
+    """Say for ``run.json`` what a fitted learner is and found."""
+    return {
+        "format": _FORMAT,
+        "rows": len(model.residuals_),
+        "variables": model.n_features_in_,
+        "method": command_of(model),
+        "missing": getattr(model, "missing_report_", None),
         "arcs": int(model.edges_.nnz),
         "was_cyclic": model.was_cyclic_,
         "stopped": model.stopped_,
@@ -162,27 +190,17 @@ def fit(
         "noise_reason": getattr(model, "noise_reason_", None),
         "starts": getattr(model, "refine_report_", None),
         "basis": dict(Counter(model.arrow_basis_)),
-        "warnings": noted,
-        "seconds": round(seconds, 3),
     }
-    files = write_results(output, model, data, facts, format or [], sure)
-    arcs = strongest_arcs(model, data.names, top)
-    if json:
-        print_json({**facts, "strongest": arcs, "files": files})
-    elif not quiet:
-        print_arcs(arcs, sure)
-        if choice is not None:
-            print_result(str(choice))
-        elif facts["noise_reason"]:
-            print_result(facts["noise_reason"])
-        if "interventions" in facts:
-            print_result(facts["interventions"]["assumption"])
-        print_result(
-            f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "
-            f"written to {output}/, to look at in {output / 'report.html'}"
-        )
-    if model.stopped_ == "interrupt":
-        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _print_reasons(choice: "Choice | None", facts: dict[str, Any]) -> None:
+    """Print what was chosen and assumed, a sentence each."""
+    if choice is not None:
+        print_result(str(choice))
+    elif facts["noise_reason"]:
+        print_result(facts["noise_reason"])
+    if "interventions" in facts:
+        print_result(facts["interventions"]["assumption"])
 
 
 def _refinement(asked: Refine) -> str | None:

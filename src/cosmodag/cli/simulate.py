@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cosmodag._version import __version__
-from cosmodag.cli._options import JsonOption, QuietOption
-from cosmodag.cli._output import print_json, print_table
+from cosmodag.cli.shared.options import JsonOption, QuietOption
+from cosmodag.cli.shared.output import print_json, print_table
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Files whole or not at all: text, records of CSV, and the arrays and facts of a fitted model.
+"""Files whole or not at all: text, and the arrays and facts of a fitted model.
 
 A file is written under a temporary name in the folder where it will stand, flushed to the disk,
 and renamed; a rename within one folder is atomic, so that a crash, a full disk or Ctrl-C leaves
@@ -6,7 +6,6 @@ either the old file or the new one.
 """
 
 import contextlib
-import csv
 import gzip
 import json
 import os
@@ -15,7 +14,7 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -26,20 +25,15 @@ from cosmodag.errors import DataError
 
 __all__ = [
     "check_file",
-    "fields",
-    "find_separator",
     "given_file",
     "opened_text",
     "read_model",
     "read_text",
-    "records_of",
     "write_bytes",
     "write_model",
     "write_text",
 ]
 
-# A comma comes after the semicolon: in 'a;b' over '1,5;2,5' the commas are decimal marks.
-_SEPARATORS = (";", "\t", ",", "|")
 _MODEL_FORMAT = "cosmodag-model-1"
 _STANDARD_INPUT = "-"
 # How files that are no text begin, and the ends of their names.
@@ -227,54 +221,3 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], d
         return arrays, json.loads(metadata["facts"])
     except (KeyError, ValueError, RecursionError):
         raise DataError(f"'{path}' is not a saved model, or it is damaged.") from None
-
-
-def records_of(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the text of each record that is not blank; quoted fields may hold line ends.
-
-    A quote that is still open after as many characters as a field may have is refused, so that a
-    lone one does not swallow the file.
-    """
-    pending: list[str] = []
-    is_open = False
-    characters = 0
-    for line in lines:
-        pending.append(line)
-        quotes = line.count('"')
-        is_open ^= quotes % 2 == 1
-        characters = 0 if quotes else characters + len(line)
-        if is_open and characters > csv.field_size_limit():
-            raise csv.Error("a quotation mark is opened and never closed")
-        if not is_open:
-            yield from _unless_blank(pending)
-            pending = []
-    yield from _unless_blank(pending)
-
-
-def _unless_blank(lines: list[str]) -> Iterator[str]:
-    record = "".join(lines)
-    if record.strip():
-        yield record
-
-
-def find_separator(records: Sequence[str]) -> str:
-    """Find the separator that cuts the first records into the same number (> 1) of fields."""
-    counts = {
-        separator: [_count(record, separator) for record in records] for separator in _SEPARATORS
-    }
-    for separator in _SEPARATORS:
-        if counts[separator][0] > 1 and len(set(counts[separator])) == 1:
-            return separator
-    return max((",", ";", "\t", "|"), key=lambda separator: counts[separator][0])
-
-
-def _count(record: str, separator: str) -> int:
-    try:
-        return len(fields(record, separator))
-    except csv.Error:  # a line end that only another separator leaves within quotes
-        return 0
-
-
-def fields(record: str, separator: str) -> list[str]:
-    """Cut one record into its fields."""
-    return next(csv.reader([record], delimiter=separator, skipinitialspace=True))

@@ -17,21 +17,21 @@ from cosmodag.errors import DataError
 from cosmodag.io.convert import to_networkx
 from cosmodag.io.digraph import Graph, graph_from_names, number
 from cosmodag.io.files import given_file, read_text, write_text
-from cosmodag.io.formats import (
-    GraphFormat,
-    checked_format,
-    format_of_path,
-    format_of_text,
-    graph_suffix,
-)
-from cosmodag.io.graph_csv import (
+from cosmodag.io.graph_formats.csv_text import (
     dump_adjacency,
     dump_edges,
     is_edge_list,
     parse_adjacency,
     parse_edges,
 )
-from cosmodag.io.graph_dot import dump_dagitty, dump_dot, parse_dot
+from cosmodag.io.graph_formats.dot_text import dump_dagitty, dump_dot, parse_dot
+from cosmodag.io.graph_formats.names import (
+    GraphFormat,
+    checked_format,
+    format_of_path,
+    format_of_text,
+    graph_suffix,
+)
 
 if TYPE_CHECKING:
     import networkx as nx

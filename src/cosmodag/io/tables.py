@@ -22,22 +22,21 @@ from cosmodag.io.columns import (
     check_names,
     choose_columns,
     header_names,
-    is_number,
     made_up_names,
     nearest,
     numbered_names,
     refuse_empty,
     refuse_text,
 )
-from cosmodag.io.files import (
-    check_file,
+from cosmodag.io.files import check_file, given_file, opened_text
+from cosmodag.io.frames import Missing, Table, as_table
+from cosmodag.io.records import (
     fields,
     find_separator,
-    given_file,
-    opened_text,
     records_of,
+    refuse_blanks,
+    refuse_ragged,
 )
-from cosmodag.io.frames import Missing, Table, as_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,13 +198,13 @@ def _read_text(
         first = fields(records[0], separator)
         names = header_names(first, source) if header else made_up_names(first, source)
         chosen = choose(names)
-        _refuse_blanks(records, separator, source)
+        refuse_blanks(records, separator, source)
         frame = _parse(path, source, separator, skip=header)
         if len(frame) == 0:
             frame = frame.reindex(columns=range(len(first)))
         # A row that is too short ends in missing values: tell it from one that really has them.
         if frame.shape[1] != len(first) or frame.iloc[:, -1].isna().any():
-            _refuse_ragged(path, source, separator, len(first))
+            refuse_ragged(path, source, separator, len(first))
         if frame.shape[1] != len(first):
             raise _unreadable(source, len(first))
     except csv.Error as error:
@@ -219,16 +218,6 @@ def _read_text(
     refuse_text(numbers, source)
     refuse_empty(numbers, source)
     return frame
-
-
-def _refuse_blanks(records: list[str], separator: str, source: str) -> None:
-    """Refuse numbers between blanks, which would be read as one column of text."""
-    last = records[-1]
-    cut = last.split()
-    if len(fields(last, separator)) == 1 and len(cut) > 1 and all(map(is_number, cut)):
-        raise DataError(
-            f"{source} separates its fields by blanks: separate them by commas or tabs."
-        )
 
 
 def _parse(path: Path, source: str, separator: str, skip: bool) -> "pd.DataFrame":
@@ -252,7 +241,7 @@ def _parse(path: Path, source: str, separator: str, skip: bool) -> "pd.DataFrame
         except pd.errors.EmptyDataError:
             return pd.DataFrame()
         except (pd.errors.ParserError, OverflowError) as error:
-            width = _refuse_ragged(path, source, separator, None)
+            width = refuse_ragged(path, source, separator, None)
             raise _unreadable(source, width) from error
 
 
@@ -267,24 +256,6 @@ def _exact_floats(pandas_version: str) -> dict[str, Any]:
     """Ask pandas for correctly rounded floats; since 3.1 it gives no others, and warns if asked."""
     major, minor = (int(part) for part in pandas_version.split(".")[:2])
     return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}
-
-
-def _refuse_ragged(path: Path, source: str, separator: str, width: int | None) -> int:
-    """Name the first line with another number of fields than ``width`` (the first line's)."""
-    with opened_text(path, source) as handle:
-        reader = csv.reader(handle, delimiter=separator, skipinitialspace=True)
-        line = 1
-        for record in reader:
-            if record and width is None:
-                width = len(record)
-            if record and len(record) != width:
-                title = " (a title or comment above the names has to go)" if width == 1 else ""
-                raise DataError(
-                    f"line {line} of {source} has {len(record)} field(s) where {width} are "
-                    f"expected: give every line as many fields as the first{title}."
-                )
-            line = reader.line_num + 1
-    return width or 0
 
 
 def _read_parquet(path: Path, source: str, choose: _Choose) -> Any:

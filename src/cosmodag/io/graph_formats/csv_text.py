@@ -11,7 +11,7 @@ import numpy as np
 from cosmodag.errors import DataError
 from cosmodag.io.columns import check_names
 from cosmodag.io.digraph import Graph, graph_from_names, number
-from cosmodag.io.files import fields, find_separator, records_of
+from cosmodag.io.records import fields, find_separator, records_of
 
 __all__ = ["dump_adjacency", "dump_edges", "is_edge_list", "parse_adjacency", "parse_edges"]
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosmodag.cli._command import command_line
-from cosmodag.cli._options import Format
-from cosmodag.cli._output import say
+from cosmodag.cli.shared.command import command_line
+from cosmodag.cli.shared.options import Format
+from cosmodag.cli.shared.output import say
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import typer
 
-from cosmodag.cli._learners import Method, entry_of
-from cosmodag.cli._parameters import parameters_of
+from cosmodag.cli.shared.learners import Method, entry_of
+from cosmodag.cli.shared.parameters import parameters_of
 
 __all__ = ["complete_setting"]
 

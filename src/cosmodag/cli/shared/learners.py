@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from cosmodag.cli._parameters import parameters_of
+from cosmodag.cli.shared.parameters import parameters_of
 from cosmodag.errors import DataError
 from cosmodag.learners.registry import LEARNERS, Entry
 

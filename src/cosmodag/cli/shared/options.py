@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from cosmodag.cli._completion import complete_setting
-from cosmodag.cli._learners import Method
+from cosmodag.cli.shared.completion import complete_setting
+from cosmodag.cli.shared.learners import Method
 
 __all__ = [
     "ColumnsOption",

@@ -17,7 +17,7 @@ from typing import NoReturn, TextIO, cast
 
 import typer
 
-from cosmodag.cli._output import say
+from cosmodag.cli.shared.output import say
 from cosmodag.errors import CosmodagError, CosmodagWarning, DataError, ResourceError
 
 __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_TERMINATED", "EXIT_USAGE", "register", "run"]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cosmodag.cli._output import print_table
+from cosmodag.cli.shared.output import print_table
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:

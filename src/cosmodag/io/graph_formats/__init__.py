@@ -1,0 +1,1 @@
+"""Formats of graphs that are read and written here: their names, CSV, DOT and DAGitty."""
