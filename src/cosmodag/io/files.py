@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
+from cosmodag.io.unfinished import being_written
 
 __all__ = [
     "check_file",
@@ -145,15 +146,13 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         return
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
     try:
-        _write_through(temporary, data)
-        if target.exists():
-            os.chmod(temporary, target.stat().st_mode & 0o7777)
-        os.replace(temporary, target)
+        with being_written(temporary):
+            _write_through(temporary, data)
+            if target.exists():
+                os.chmod(temporary, target.stat().st_mode & 0o7777)
+            os.replace(temporary, target)
     except PermissionError as error:
         raise DataError(f"'{path}' cannot be written: permission denied.") from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
     _sync_folder(target.parent)
 
 

@@ -174,6 +174,8 @@ class StructureLearner(FittedGraph):
         given = self._begin(X, interventions)
         with self._watch() as watch:
             self._finish(given, self._learn(given, watch), watch)
+            if watch.stop == "interrupt":  # also where it came too late to change anything
+                self.stopped_ = "interrupt"
         self._settle(given.data)
         return self
 

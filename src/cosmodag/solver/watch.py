@@ -7,17 +7,35 @@ import time
 from types import FrameType, TracebackType
 from typing import Any
 
-__all__ = ["Watch"]
+__all__ = ["Watch", "is_heeded"]
 
 # Nobody needs a bar for what is over before it can be read.
 _PATIENCE = 1.0
+
+# Who pressed a key wants an answer within two seconds; a look usually comes within half of one.
+_ANSWER = 1.2
+
+# A callback from C swallows what is raised in it, so that an interrupt may have to be repeated.
+_REPEAT = 0.2
+
+# Whether the run that was interrupted last has looked; there is one main thread, and one such run.
+_heeded = threading.Event()
+
+
+def is_heeded() -> bool:
+    """Whether the last Ctrl-C in a run was heeded: what it had is being finished, or is."""
+    return _heeded.is_set()
 
 
 class Watch:
     """Context in which a fit runs.
 
     Inside it the first Ctrl-C asks the run to stop at its next look and a second one interrupts
-    at once. The progress bar is on stderr, appears after a second, and only on a terminal.
+    at once. Where no look comes soon, because something is being compiled say, the first one
+    interrupts too; where the run is finishing what it has and that takes longer, it says so.
+    A process that was told to ignore Ctrl-C goes on ignoring it.
+
+    The progress bar is on stderr, appears after a second, and only on a terminal.
 
     Parameters
     ----------
@@ -37,8 +55,10 @@ class Watch:
         self._total = total
         self._label = label
         self._max_time = max_time
+        self._speak = show
         self._show = show and sys.stderr.isatty()
-        self._interrupted = False
+        self._interrupted = self._over = False
+        self._reminder: threading.Timer | None = None
         self._done = 0
         self._bar: Any = None
         self._task: Any = None
@@ -46,7 +66,8 @@ class Watch:
 
     def __enter__(self) -> "Watch":
         self._begin = time.monotonic()
-        if threading.current_thread() is threading.main_thread():
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and callable(signal.getsignal(signal.SIGINT)):
             self._previous = signal.signal(signal.SIGINT, self._on_interrupt)
         return self
 
@@ -56,6 +77,9 @@ class Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._over = True
+        if self._reminder is not None:
+            self._reminder.cancel()
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
         if self._bar is not None:
@@ -70,6 +94,7 @@ class Watch:
     def stop(self) -> str | None:
         """Why the run should stop now (``"interrupt"`` or ``"time"``), or None."""
         if self._interrupted:
+            _heeded.set()
             return "interrupt"
         if self._max_time is not None and self.elapsed >= self._max_time:
             return "time"
@@ -114,5 +139,28 @@ class Watch:
 
     def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
         if self._interrupted:
+            if self._over:  # the reminder's own signal, which came too late to matter
+                return
             raise KeyboardInterrupt
         self._interrupted = True
+        _heeded.clear()
+        self._remind_in(_ANSWER)
+
+    def _remind_in(self, seconds: float) -> None:
+        self._reminder = threading.Timer(seconds, self._remind)
+        self._reminder.daemon = True
+        self._reminder.start()
+
+    def _remind(self) -> None:
+        """Answer in the run's place: end it where it has not looked, else say what it is doing."""
+        if self._over:
+            return
+        if not _heeded.is_set():
+            signal.raise_signal(signal.SIGINT)
+            self._remind_in(_REPEAT)
+        elif self._speak:
+            print(
+                "Ctrl-C: finishing with what was learnt so far; press it again to end at once.",
+                file=sys.stderr,
+                flush=True,
+            )

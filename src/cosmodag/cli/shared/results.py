@@ -68,7 +68,7 @@ def write_results(
     formats: Sequence[Format] = (),
     bootstrap: "BootstrapResult | None" = None,
 ) -> dict[str, Path]:
-    """Write the graph, the weights, the model and the page, each atomically, ``run.json`` last.
+    """Write the graph, the weights, the model and the page, all or none, ``run.json`` last.
 
     Parameters
     ----------
@@ -89,6 +89,21 @@ def write_results(
     dict
         The files by what they hold.
     """
+    from cosmodag.io.unfinished import replaced_together
+
+    with replaced_together(folder) as stage:
+        files = _written(stage, model, data, facts, formats, bootstrap)
+    return {what: folder / path.name for what, path in files.items()}
+
+
+def _written(
+    folder: Path,
+    model: "StructureLearner",
+    data: "Table",
+    facts: dict[str, Any],
+    formats: Sequence[Format],
+    bootstrap: "BootstrapResult | None",
+) -> dict[str, Path]:
     from cosmodag.io import Graph, graph_suffix, write_graph
     from cosmodag.io.files import write_text
     from cosmodag.report import Evidence, write_cytoscape, write_report

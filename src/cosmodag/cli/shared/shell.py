@@ -6,26 +6,22 @@ Exit codes: 0 done, 1 ran but failed, 2 bad usage or bad input, 130 after Ctrl-C
 import functools
 import inspect
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FrameType
-from typing import NoReturn, TextIO, cast
+from typing import TextIO, cast
 
 import typer
 
 from cosmodag.cli.shared.output import say
+from cosmodag.cli.shared.signals import EXIT_INTERRUPTED, EXIT_TERMINATED, heeded_signals
 from cosmodag.errors import CosmodagError, CosmodagWarning, DataError, ResourceError
 
 __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_TERMINATED", "EXIT_USAGE", "register", "run"]
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
-EXIT_TERMINATED = 143
 
 # Typer carries its own copy of click in some versions and imports click in others; in both,
 # BadParameter is public and its base is the class of every usage error.
@@ -54,7 +50,7 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
         The exit code.
     """
     try:
-        with _terminating_on_sigterm(), _no_ctrl_c_lost():
+        with heeded_signals():
             code = app(args=arguments, prog_name="cosmodag", standalone_mode=False)
             sys.stdout.flush()
     except _UsageError as error:
@@ -162,43 +158,3 @@ def _one_line_warnings() -> Iterator[None]:
 
         warnings.showwarning = show
         yield
-
-
-@contextmanager
-def _no_ctrl_c_lost() -> Iterator[None]:
-    """Repeat a Ctrl-C that fell into a callback.
-
-    Python drops what is raised in a finaliser or a callback of the garbage collector (JAX has
-    one, and a fit spends time in it), and the key would have been pressed in vain.
-    """
-    show_as_python_does = sys.unraisablehook
-
-    def repeat(unraisable: "sys.UnraisableHookArgs") -> None:
-        if unraisable.exc_type is KeyboardInterrupt:
-            threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
-        else:
-            show_as_python_does(unraisable)
-
-    sys.unraisablehook = repeat
-    try:
-        yield
-    finally:
-        sys.unraisablehook = show_as_python_does
-
-
-@contextmanager
-def _terminating_on_sigterm() -> Iterator[None]:
-    """Leave through the usual clean-up when the system asks the process to end."""
-
-    def leave(number: int, frame: FrameType | None) -> NoReturn:
-        raise SystemExit(EXIT_TERMINATED)
-
-    try:
-        before = signal.signal(signal.SIGTERM, leave)
-    except ValueError:  # only the main thread may set a handler
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

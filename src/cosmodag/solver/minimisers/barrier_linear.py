@@ -1,5 +1,6 @@
 """DAGMA's own sub-solver: Adam on the full gradient, in float64, on the covariance."""
 
+import time
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypedDict
@@ -130,17 +131,22 @@ class LinearDescent:
         mean, square, move = np.zeros((3, *weights.shape))
         limit, done = int(settings["rounds"]), 0
         rate, status = stage.learning_rate, _GOES_ON
-        value, change = 1e16, np.inf
+        value, change, piece = 1e16, np.inf, 1
         while (
             done < limit and status == _GOES_ON and change > self.tolerance and watch.stop is None
         ):
-            until = min(done + self.look_every, limit)
-            watch.advance(until - done)
+            look = min(done - done % self.look_every + self.look_every, limit)
+            first, begin = done, time.perf_counter()
             done, rate, status = descend(
-                covariances, arcs, weights, mean, square, move, stage, rate, done, until
+                *(covariances, arcs, weights, mean, square, move, stage, rate, done),
+                min(done + piece, look),
             )
-            previous, value = value, _objective(covariances, arcs, weights, stage)
-            change = _relative_change(previous, value)
+            watch.advance(done - first)
+            pace = max(time.perf_counter() - begin, 1e-9) / max(done - first, 1)
+            piece = max(1, int(batch.chunk_seconds / pace))
+            if done == look or status != _GOES_ON or watch.stop is not None:
+                previous, value = value, _objective(covariances, arcs, weights, stage)
+                change = _relative_change(previous, value)
         return Ended(
             parameters={**start, "arcs": weights},
             loss=value,

@@ -10,6 +10,7 @@ and for all other parameters θ, ∂θ = μ (d/E ∂θ' + λ₂ θ). Arrays are 
 `cosmodag.solver.kernels.cpu.mlp`, whose way back through the networks this is.
 """
 
+import time
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -37,7 +38,7 @@ __all__ = ["NetworkDescent", "descend"]
 
 Float32 = NDArray[np.float32]
 
-# Iterations between looks at the watch.
+# Iterations between looks at the watch, at most.
 _LOOK_EVERY = 50
 
 
@@ -112,12 +113,17 @@ class NetworkDescent:
             start["arcs"] *= given.support[..., None]
             state = _before_the_first_step(start)
             arrays = gather(state, 0)
-            done, inside, value = 0, True, np.nan
+            done, inside, value, piece = 0, True, np.nan, 1
             while done < int(settings["rounds"]) and inside and watch.stop is None:
-                until = min(done + _LOOK_EVERY, int(settings["rounds"]))
+                # Where pieces end depends on the machine; what is told of iterations must not.
+                end = min(done - done % _LOOK_EVERY + _LOOK_EVERY, int(settings["rounds"]))
+                until = min(done + piece, end)
+                begin = time.perf_counter()
                 inside, value = descend(given, arrays, stage, done, until)
+                pace = max(time.perf_counter() - begin, 1e-9) / (until - done)
+                piece = max(1, int(batch.chunk_seconds / pace))
                 watch.advance(until - done)
-                done = until
+                done = until if inside else end
             scatter(arrays, state, 0)
             ended = jax.tree.map(lambda leaf: leaf[0], state.parameters)
             return Ended(ended, value, done, inside, not inside)

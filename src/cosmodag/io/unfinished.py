@@ -1,0 +1,87 @@
+"""What is being written and must not be found half done: known by name, so that it can go."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+__all__ = ["being_written", "discard_unfinished", "replaced_together"]
+
+_unfinished: set[Path] = set()
+
+
+@contextlib.contextmanager
+def being_written(path: Path) -> Iterator[None]:
+    """Context in which a temporary file or folder is written; afterwards it is gone."""
+    _unfinished.add(path)
+    try:
+        yield
+    finally:
+        _remove(path)
+        _unfinished.discard(path)
+
+
+def discard_unfinished() -> None:
+    """Remove all that is being written, for a process that ends without its usual clean-up."""
+    for path in tuple(_unfinished):
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+@contextlib.contextmanager
+def replaced_together(folder: Path) -> Iterator[Path]:
+    """Give a folder to write files to, which then take their places in another, all or none.
+
+    A disk that is full, or a Ctrl-C, leaves every file of an earlier result as it was, and not some
+    of that and some of this.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> with replaced_together(folder) as stage:
+    ...     written = (stage / "graph.txt").write_text("a -> b")
+    >>> [path.name for path in folder.iterdir()]
+    ['graph.txt']
+    """
+    stage = folder / f".cosmodag.{secrets.token_hex(6)}.part"
+    with being_written(stage):
+        stage.mkdir()
+        yield stage
+        files = sorted(stage.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        with _undisturbed():
+            for path in files:
+                os.replace(path, folder / path.name)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Context of a moment's work that Ctrl-C and SIGTERM wait for."""
+    if threading.current_thread() is not threading.main_thread():  # signals go to the main thread
+        yield
+        return
+    waiting: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        waiting.append(number)
+
+    numbers = [n for n in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(n))]
+    before = [signal.signal(number, note) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+        for number in waiting[:1]:
+            signal.raise_signal(signal.Signals(number))
