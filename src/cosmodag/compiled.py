@@ -3,12 +3,18 @@
 import ast
 import hashlib
 import inspect
+import os
+import stat
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
+
+from cosmodag.errors import FallbackWarning
 
 __all__ = ["borrowing", "compiled", "inlined"]
 
@@ -44,14 +50,60 @@ def borrowing(function: Function) -> Function:
 
 
 def _kept(function: Function, options: dict[str, Any]) -> Function:
-    dispatcher = njit(cache=True, **options)(function)
     try:
+        dispatcher = njit(cache=True, **options)(function)
         index = dispatcher._cache._cache_file
         index._source_stamp = (index._source_stamp, _stamp(Path(inspect.getfile(function))))
-    except (AttributeError, OSError):  # another Numba inside, or no such files
-        # Rather compile again than run old code.
+        _check_folder(Path(dispatcher._cache.cache_path), Path(inspect.getfile(function)))
+        _forgive_failures(dispatcher._cache)
+    # Another Numba inside; no such files; no folder that can be written to, or none to be trusted.
+    except (AttributeError, OSError, RuntimeError):
+        # Rather compile again than run old code, or somebody else's.
         dispatcher = njit(**options)(function)
     return cast(Function, dispatcher)
+
+
+def _check_folder(folder: Path, source: Path) -> None:
+    """Refuse a folder in which others could leave programs that this process would then run.
+
+    Beside the source there is nothing to refuse: who can write there can change the source itself.
+    """
+    if folder.parent == source.parent or not hasattr(os, "getuid"):
+        return
+    found = folder.stat()
+    if found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        folder.chmod(0o700)
+        return
+    _warn_of(folder)
+    raise PermissionError(f"others may write to '{folder}'")
+
+
+@cache
+def _warn_of(folder: Path) -> None:
+    warnings.warn(
+        f"Compiled programs are not kept: others may write to '{folder}', and whoever can could "
+        f"have you run theirs. Run chmod 700 '{folder}', or set NUMBA_CACHE_DIR to a folder of "
+        "your own.",
+        FallbackWarning,
+        stacklevel=5,
+    )
+
+
+def _forgive_failures(kept: Any) -> None:
+    """Have what cannot be kept, as on a full disk, or read, as after a crash, compiled again."""
+    load, save = kept.load_overload, kept.save_overload
+
+    def load_or_not(*args: Any) -> Any:
+        try:
+            return load(*args)
+        except Exception:  # whatever a damaged file makes of itself
+            return None
+
+    def save_or_not(*args: Any) -> None:
+        with suppress(OSError):
+            save(*args)
+
+    kept.load_overload, kept.save_overload = load_or_not, save_or_not
 
 
 def inlined(function: Function) -> Function:

@@ -147,7 +147,7 @@ def fit(
         choice = chosen(data, targets, options, settings, quiet) if auto else None
         model = model.fit(data, interventions=targets) if choice is None else choice.model
         seconds = time.monotonic() - begin
-        sure = bootstrapped(model, data, targets, bootstrap, max_time, quiet)
+        sure, interrupted = bootstrapped(model, data, targets, bootstrap, max_time, quiet)
     facts = {
         "table": str(table),
         "choice": choice and choice.reasons,
@@ -169,7 +169,7 @@ def fit(
             f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "
             f"written to {output}/, to look at in {output / 'report.html'}"
         )
-    if model.stopped_ == "interrupt":
+    if interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
 
 

@@ -1,10 +1,11 @@
 """Compiled work on several threads: compiled code lets go of Python's lock."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
+
+from cosmodag.solver.machine import cores
 
 __all__ = ["available_threads", "mapper"]
 
@@ -13,12 +14,8 @@ Result = TypeVar("Result")
 
 
 def available_threads(threads: int | None = None) -> int:
-    """Tell how many threads to use: what is asked for, or the cores this process may run on."""
-    if threads is not None:
-        return max(1, threads)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """Tell how many threads to use: what is asked for, or one per core this process may use."""
+    return cores() if threads is None else max(1, threads)
 
 
 @contextmanager

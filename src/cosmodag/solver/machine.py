@@ -1,5 +1,6 @@
 """What this process may use of the machine: cores, memory, threads of linear algebra."""
 
+import math
 import os
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from cosmodag.solver.container import cpu_quota, memory_left
+
 __all__ = ["blas_threads", "cores", "main_memory", "threads_worth"]
 
 # Multiplications in a matrix product, about a millisecond's worth, below which a second thread
@@ -17,19 +20,18 @@ __all__ = ["blas_threads", "cores", "main_memory", "threads_worth"]
 # make such a product a hundred times slower.
 _WORTH_THREADS = 1e8
 
-_CGROUP = Path("/sys/fs/cgroup")
-
 
 def cores() -> int:
     """Cores that this process may use, by affinity and by its container's quota."""
     from joblib import cpu_count
 
-    return int(cpu_count())
+    quota = cpu_quota()
+    return int(cpu_count() if quota is None else min(cpu_count(), max(1, math.ceil(quota))))
 
 
 def main_memory() -> int | None:
     """Bytes of main memory that can still be had; None where that cannot be told."""
-    known = [size for size in (_machine_memory(), _container_memory()) if size is not None]
+    known = [size for size in (_machine_memory(), memory_left()) if size is not None]
     return min(known) if known else None
 
 
@@ -44,20 +46,6 @@ def _machine_memory() -> int | None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return None
-
-
-def _container_memory(root: Path = _CGROUP) -> int | None:
-    """Limit of the process's control group less what is used, version 2 or 1."""
-    for limit, used in (
-        ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
-    ):
-        try:
-            left = int((root / limit).read_text()) - int((root / used).read_text())
-        except (OSError, ValueError):  # no such file, or no limit ("max")
-            continue
-        return max(0, left)
-    return None
 
 
 def threads_worth(multiplications: float, workers: int = 1) -> int:

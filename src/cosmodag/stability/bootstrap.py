@@ -16,7 +16,12 @@ from cosmodag.stability.fits import Fit, fit_resamples
 from cosmodag.stability.resamples import SAMPLES
 from cosmodag.stability.result import BootstrapResult
 
-__all__ = ["bootstrap"]
+__all__ = ["NoResampleError", "bootstrap"]
+
+
+class NoResampleError(DataError):
+    """Not one resample was fitted: there is nothing to take shares of."""
+
 
 # Resamples that one task of a cluster fits: enough to be worth their way there.
 _TOGETHER = 8
@@ -150,7 +155,7 @@ def _warn_if_short(result: BootstrapResult) -> None:
     if not done:
         if result.stopped == "interrupt":
             raise KeyboardInterrupt
-        raise DataError(f"None of {asked} resamples was fitted, because {cause}.")
+        raise NoResampleError(f"None of {asked} resamples was fitted, because {cause}.")
     warnings.warn(
         f"{done} of {asked} resamples were fitted, because {cause}: the probabilities are shares "
         "of those.",

@@ -1,11 +1,12 @@
 """What ``fit`` offers beside a fit: a choice of the learner, and how sure the answer is."""
 
+import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cosmodag.cli.shared.output import print_table
-from cosmodag.errors import DataError
+from cosmodag.errors import DataError, InterruptedWarning
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
@@ -68,21 +69,34 @@ def bootstrapped(
     resamples: int | None,
     max_time: float | None,
     quiet: bool,
-) -> "BootstrapResult | None":
-    """Fit resamples where that was asked for and the fit itself was not interrupted."""
-    if resamples is None or model.stopped_ == "interrupt":
-        return None
-    from cosmodag.stability import bootstrap
+) -> "tuple[BootstrapResult | None, bool]":
+    """Fit resamples where that was asked for and the fit itself was not interrupted.
 
-    return bootstrap(
-        model,
-        data,
-        resamples,
-        interventions=targets,
-        random_state=getattr(model, "random_state", 0),
-        max_time=max_time,
-        verbose=not quiet,
-    )
+    What ends the resampling must not lose the fit, which is there. Also says whether something
+    was interrupted, the fit or the resampling.
+    """
+    if resamples is None or model.stopped_ == "interrupt":
+        return None, model.stopped_ == "interrupt"
+    from cosmodag.stability.bootstrap import NoResampleError, bootstrap
+
+    try:
+        result = bootstrap(
+            model,
+            data,
+            resamples,
+            interventions=targets,
+            random_state=getattr(model, "random_state", 0),
+            max_time=max_time,
+            verbose=not quiet,
+        )
+    except NoResampleError as error:
+        warnings.warn(str(error), InterruptedWarning, stacklevel=2)
+        return None, False
+    except KeyboardInterrupt:
+        message = f"None of {resamples} resamples was fitted, because it was interrupted."
+        warnings.warn(message, InterruptedWarning, stacklevel=2)
+        return None, True
+    return result, result.stopped == "interrupt"
 
 
 def print_arcs(arcs: "list[tuple[Any, ...]]", sure: "BootstrapResult | None") -> None:
