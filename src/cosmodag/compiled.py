@@ -9,12 +9,11 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
-
-from cosmodag.errors import FallbackWarning
 
 __all__ = ["borrowing", "compiled", "inlined"]
 
@@ -80,11 +79,13 @@ def _check_folder(folder: Path, source: Path) -> None:
 
 @cache
 def _warn_of(folder: Path) -> None:
+    # Not by an import statement: an error's change would have everything compiled anew.
+    errors = import_module("cosmodag.errors")
     warnings.warn(
         f"Compiled programs are not kept: others may write to '{folder}', and whoever can could "
         f"have you run theirs. Run chmod 700 '{folder}', or set NUMBA_CACHE_DIR to a folder of "
         "your own.",
-        FallbackWarning,
+        errors.FallbackWarning,
         stacklevel=5,
     )
 

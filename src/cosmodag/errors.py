@@ -14,6 +14,7 @@ __all__ = [
     "DataWarning",
     "DivergenceError",
     "FallbackWarning",
+    "ForkError",
     "InterruptedWarning",
     "KnowledgeError",
     "ResourceError",
@@ -42,6 +43,10 @@ class DivergenceError(CosmodagError, ArithmeticError):
 
 class ResourceError(CosmodagError, MemoryError):
     """The work needs more memory than there is; nothing was allocated."""
+
+
+class ForkError(CosmodagError, RuntimeError):
+    """The process was forked from one that had used JAX, which cannot work in it."""
 
 
 class SettingsError(CosmodagError, TypeError):

@@ -4,7 +4,6 @@ import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -12,38 +11,15 @@ import pytest
 from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
 from cosmodag import Notears
+from cosmodag.refinement.threads import available_threads
 from cosmodag.solver import machine
-
-
-def written(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("files", "left"),
-    [
-        ({"memory.max": "3000\n", "memory.current": "1000\n"}, 2000),
-        ({"memory.max": "max\n", "memory.current": "1000\n"}, None),
-        ({"memory.max": "1000\n", "memory.current": "3000\n"}, 0),
-        (
-            {"memory/memory.limit_in_bytes": "500", "memory/memory.usage_in_bytes": "100"},
-            400,
-        ),
-        ({}, None),
-    ],
-)
-def test_the_limit_of_a_container_less_what_it_uses(tmp_path, files, left):
-    assert machine._container_memory(written(tmp_path, files)) == left
 
 
 def test_the_smaller_of_machine_and_container_counts(monkeypatch):
     monkeypatch.setattr(machine, "_machine_memory", lambda: 5000)
-    monkeypatch.setattr(machine, "_container_memory", lambda: 2000)
+    monkeypatch.setattr(machine, "memory_left", lambda: 2000)
     assert machine.main_memory() == 2000
-    monkeypatch.setattr(machine, "_container_memory", lambda: None)
+    monkeypatch.setattr(machine, "memory_left", lambda: None)
     assert machine.main_memory() == 5000
     monkeypatch.setattr(machine, "_machine_memory", lambda: None)
     assert machine.main_memory() is None
@@ -51,10 +27,14 @@ def test_the_smaller_of_machine_and_container_counts(monkeypatch):
 
 def test_cores_are_those_of_the_quota(monkeypatch):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 3)
+    monkeypatch.setattr(machine, "cpu_quota", lambda: None)
     assert machine.cores() == 3
     assert machine.threads_worth(1e12) == 3
     assert machine.threads_worth(1e12, workers=2) == 1
     assert machine.threads_worth(10.0) == 1
+    for quota, count in ((0.5, 1), (1.0, 1), (1.5, 2), (8.0, 3)):
+        monkeypatch.setattr(machine, "cpu_quota", lambda quota=quota: quota)
+        assert machine.cores() == available_threads() == count
 
 
 def blas_limits() -> list[int]:

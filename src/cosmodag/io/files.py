@@ -153,6 +153,8 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
             os.replace(temporary, target)
     except PermissionError as error:
         raise DataError(f"'{path}' cannot be written: permission denied.") from error
+    except OSError as error:  # a full disk does not say which file it had no room for
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     _sync_folder(target.parent)
 
 

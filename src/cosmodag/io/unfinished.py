@@ -58,7 +58,13 @@ def replaced_together(folder: Path) -> Iterator[Path]:
     stage = folder / f".cosmodag.{secrets.token_hex(6)}.part"
     with being_written(stage):
         stage.mkdir()
-        yield stage
+        try:
+            yield stage
+        except OSError as error:  # people know a file by the name that it was to have
+            name = os.fsdecode(error.filename or "")
+            if Path(name).parent != stage:
+                raise
+            raise OSError(error.errno, error.strerror, str(folder / Path(name).name)) from error
         files = sorted(stage.iterdir(), key=lambda path: path.stat().st_mtime_ns)
         with _undisturbed():
             for path in files:
@@ -83,5 +89,5 @@ def _undisturbed() -> Iterator[None]:
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
-        for number in waiting[:1]:
-            signal.raise_signal(signal.Signals(number))
+        for first in waiting[:1]:
+            signal.raise_signal(signal.Signals(first))

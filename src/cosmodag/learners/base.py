@@ -20,6 +20,8 @@ from cosmodag.learners.fitting.missing import CHOICES, complete
 from cosmodag.learners.fitting.preparation import SCALES, Preparation
 from cosmodag.learners.fitting.refined import Refined
 from cosmodag.learners.fitting.refining import refine_linear
+from cosmodag.solver.cost import check_fits
+from cosmodag.solver.machine import main_memory
 from cosmodag.solver.watch import Watch
 
 __all__ = [
@@ -44,6 +46,9 @@ data (``benchmarks/answer_large.md``)."""
 NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 
 _RAW_CUT = 0.3
+
+# Bytes that every machine has, so that nobody needs to ask.
+_NO_MATTER = 2**27
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +117,7 @@ class StructureLearner(FittedGraph):
     knowledge: Any = None
     missing: str = "error"
     weights_: NDArray[np.float64]
+    stopped_: str | None
 
     _extra_facts: tuple[str, ...] = ()
 
@@ -189,7 +195,22 @@ class StructureLearner(FittedGraph):
         if report is not None:
             self.missing_report_ = report
         self._remember_names(X, table.names)
+        self._check_memory(*table.X.shape)
         return self._prepare(table.X, self._known(table.names, targets))
+
+    def _check_memory(self, n: int, d: int) -> None:
+        """Refuse a table whose fit cannot end well for lack of memory; training has its own check.
+
+        Copies of the table, and d × d arrays in double precision.
+        """
+        needed = 8 * (4 * n * d + round(self._squares(d) * d * d))
+        if needed > _NO_MATTER:
+            check_fits(needed, main_memory(), f"{type(self).__name__} on {d:,} columns")
+
+    def _squares(self, d: int) -> float:
+        """Count the d × d arrays of double precision that are held at once, training aside."""
+        searched = 1.5 if self._refinement_for(d) == "order" else 0.0
+        return searched + (4.0 if d <= DENSE_LIMIT else 0.0)
 
     def _finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
         """Turn what was learnt into a graph, refined where that is asked for."""

@@ -53,6 +53,9 @@ class SortLearner(StructureLearner):
         self.missing = missing
         self.scale = scale
 
+    # Arrays of d × d that sorting itself takes.
+    _sorting_squares: float = 0.0
+
     @abstractmethod
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
         """Put the variables in order, causes first; what is known is seen to afterwards."""
@@ -60,6 +63,9 @@ class SortLearner(StructureLearner):
     def _check_settings(self) -> None:
         super()._check_settings()
         check_choice("criterion", self.criterion, CRITERIA)
+
+    def _squares(self, d: int) -> float:
+        return super()._squares(d) + (0.0 if self.refine else 3.0) + self._sorting_squares
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         known = given.known
@@ -159,6 +165,8 @@ class R2Sort(SortLearner):
     >>> in_metres.causal_order_ == in_miles.causal_order_
     True
     """
+
+    _sorting_squares = 2.0
 
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
         rows = given.known.untouched
@@ -261,6 +269,8 @@ class EqualVariance(SortLearner):
             scale=scale,
         )
 
+    _sorting_squares = 1.5
+
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
         moments = given.known.moments(given.data.astype(np.float64))
         return np.asarray(equal_variance_order(moments, before=given.known.before), np.intp)
@@ -304,6 +314,9 @@ class EmptyGraph(StructureLearner):
         self.knowledge = knowledge
         self.missing = missing
         self.scale = scale
+
+    def _squares(self, d: int) -> float:
+        return max(3.0, super()._squares(d))
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         d, known = given.data.shape[1], given.known

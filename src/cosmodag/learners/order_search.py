@@ -105,6 +105,9 @@ class OrderSearch(StructureLearner):
     def _refinement(self) -> str:
         return self._method
 
+    def _refinement_for(self, d: int) -> str:
+        return self._method
+
     # What `fit_from` changes for one fit.
     _method = "order"
     _start: list[Any] | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from cosmodag.solver.forks import refuse_after_fork
 from cosmodag.solver.plan import Plan, Solver, plan_many
 from cosmodag.solver.problems import Problem, Solution, check_settings
 from cosmodag.solver.watch import Watch
@@ -55,7 +56,10 @@ def solve_many(
     ------
     ResourceError
         When not even one problem fits in memory; nothing is allocated then.
+    ForkError
+        In a process that was forked after JAX was used.
     """
+    refuse_after_fork()
     for problem in problems:
         check_settings(problem.settings, solver.needs)
     for plan in plan_many(solver, problems, device):

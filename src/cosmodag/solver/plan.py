@@ -24,6 +24,10 @@ _CHUNK_SECONDS = 0.5
 # and solutions come sooner.
 _SIDE_BY_SIDE = 32
 
+# Copies of the parameters that reading them out takes beside their training, where both share one
+# memory: strengths of arcs in double precision.
+_READ_OUT = 2
+
 
 class Solver(Protocol):
     """A way to solve a batch of problems of one shape."""
@@ -36,6 +40,11 @@ class Solver(Protocol):
     @property
     def recipes(self) -> tuple[Recipe, ...]:
         """Everything that is minimised by training on the way, in the order in which it is."""
+        ...
+
+    @property
+    def working_copies(self) -> int:
+        """Arrays as large as the parameters that are held where nothing is trained."""
         ...
 
     @property
@@ -152,13 +161,14 @@ def _plan(
     """Plan one group: all problems together if two fit, else one after the other."""
     first = problems[members[0]]
     on_one = available_bytes(device)
+    reading = _READ_OUT if device.platform == "cpu" and not solver.working_copies else 0
     shared = _shared_bytes([problems[index] for index in members])
     for lanes in dict.fromkeys((len(members), 1)):
         tasks = {r: first.task(r, lanes, device.platform) for r in solver.recipes}
         backends = {recipe: choose(task) for recipe, task in tasks.items()}
-        copies = max((b.working_copies for b in backends.values()), default=0)
+        copies = max(solver.working_copies, *(b.working_copies for b in backends.values()), 0)
         devices = min((b.devices(tasks[r]) for r, b in backends.items()), default=1)
-        per_lane = lane_bytes(solver.recipe, first, copies)
+        per_lane = lane_bytes(solver.recipe, first, copies + reading)
         available = None if on_one is None else on_one * devices
         most = lanes_that_fit(per_lane, shared, available)
         if most is None or most >= min(2, lanes):

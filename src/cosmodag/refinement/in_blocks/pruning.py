@@ -18,6 +18,7 @@ from cosmodag.refinement.search.grow import extend, new_scratch, start, wide
 from cosmodag.refinement.search.shrink import shrink
 from cosmodag.refinement.threads import available_threads, mapper
 from cosmodag.solver.cost import available_bytes
+from cosmodag.solver.forks import refuse_after_fork
 
 __all__ = ["are_worth_it", "prune_blocks"]
 
@@ -105,6 +106,7 @@ def prune_blocks(
     if penalty is None:
         penalty = default_penalty(n, d)
     device = jax.devices()[0] if device is None else device
+    refuse_after_fork()
     growth = _Growth(columns, checked, penalty, device, block, should_stop, on_progress)
     starts, steps = growth.paths(double)
     return _finished(columns, checked, penalty, starts, steps, available_threads(threads))

@@ -9,6 +9,7 @@ from cosmodag.solver.methods.progress import Progress, replace_where
 from cosmodag.solver.minimisers.base import (
     LimitSettings,
     Minimiser,
+    copies_of,
     first_that_implements,
     needs_of,
     trains_any,
@@ -68,6 +69,11 @@ class CentralPath:
     def recipes(self) -> tuple[Recipe, ...]:
         """The recipe, if it is trained."""
         return (self.recipe,) if trains_any(self.minimisers, self.recipe) else ()
+
+    @property
+    def working_copies(self) -> int:
+        """What the minimisers hold."""
+        return copies_of(self.minimisers, self.recipe)
 
     @property
     def needs(self) -> frozenset[str]:

@@ -13,6 +13,7 @@ from cosmodag.solver.methods.progress import Progress, exactly, of_each, replace
 from cosmodag.solver.minimisers.base import (
     Mask,
     Minimiser,
+    copies_of,
     first_that_implements,
     needs_of,
     trains_any,
@@ -84,6 +85,11 @@ class Lagrangian:
     def recipes(self) -> tuple[Recipe, ...]:
         """The recipe, if it is trained."""
         return (self.recipe,) if trains_any(self.minimisers, self.recipe) else ()
+
+    @property
+    def working_copies(self) -> int:
+        """What the minimisers hold."""
+        return copies_of(self.minimisers, self.recipe)
 
     @property
     def needs(self) -> frozenset[str]:

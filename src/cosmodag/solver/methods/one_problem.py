@@ -38,6 +38,11 @@ class OneProblem:
         return (self.recipe,)
 
     @property
+    def working_copies(self) -> int:
+        """Nothing beside what the backend says."""
+        return 0
+
+    @property
     def needs(self) -> frozenset[str]:
         """What the recipe and Adam read, and how many rounds to run."""
         return self.recipe.needs | names_of(AdamSettings) | {"rounds"}

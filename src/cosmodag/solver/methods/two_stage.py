@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.solver.methods.progress import Progress, exactly, of_each, replace_where
 from cosmodag.solver.minimisers.base import (
     Minimiser,
+    copies_of,
     first_that_implements,
     needs_of,
     trains_any,
@@ -56,6 +57,11 @@ class TwoStage:
         """Those of the two that are trained."""
         both = (self.preliminary, self.recipe)
         return tuple(recipe for recipe in both if trains_any(self.minimisers, recipe))
+
+    @property
+    def working_copies(self) -> int:
+        """What the minimisers hold."""
+        return max(copies_of(self.minimisers, r) for r in (self.preliminary, self.recipe))
 
     @property
     def needs(self) -> frozenset[str]:

@@ -20,7 +20,7 @@ from cosmodag.solver.minimisers.covariance import (
     covariances_of,
     half_squared_error,
 )
-from cosmodag.solver.minimisers.each_lane import Ended, each_lane, gains_and_prices
+from cosmodag.solver.minimisers.each_lane import APART, Ended, each_lane, gains_and_prices
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.training.adam import EPSILON
@@ -96,6 +96,7 @@ class LinearDescent:
     look_every: int = 1000
     settled: float = 1e-3
     trains: ClassVar[bool] = False
+    working_copies: ClassVar[int] = 8
 
     @property
     def needs(self) -> frozenset[str]:
@@ -118,7 +119,8 @@ class LinearDescent:
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
         """Solve the active lanes one after another."""
-        return each_lane(batch, parameters, active, watch, partial(self._solve_one, batch, watch))
+        solve_one, apart = partial(self._solve_one, batch, watch), batch.variables >= APART
+        return each_lane(batch, parameters, active, watch, solve_one, apart=apart)
 
     def _solve_one(self, batch: Batch, watch: Watch, lane: int, start: Parameters) -> Ended:
         settings = batch.settings_of(lane)

@@ -83,6 +83,7 @@ class NetworkDescent:
     """Minimise DAGMA's objective over networks; a stage that leaves the domain is refused."""
 
     trains: ClassVar[bool] = False
+    working_copies: ClassVar[int] = 8
 
     @property
     def needs(self) -> frozenset[str]:

@@ -18,6 +18,7 @@ __all__ = [
     "Mask",
     "Minimised",
     "Minimiser",
+    "copies_of",
     "first_that_implements",
     "needs_of",
     "trains_any",
@@ -70,9 +71,12 @@ class Minimiser(Protocol):
     ----------
     trains
         Whether it trains by the reference loop or a kernel, which a plan has to choose.
+    working_copies
+        Arrays as large as the parameters that it holds beside them, for those that do not train.
     """
 
     trains: ClassVar[bool]
+    working_copies: ClassVar[int]
 
     @property
     def needs(self) -> frozenset[str]:
@@ -132,6 +136,11 @@ def _candidates(minimisers: Sequence[Minimiser], recipe: Recipe) -> list[Minimis
 def needs_of(minimisers: Sequence[Minimiser], recipe: Recipe) -> frozenset[str]:
     """Names of the settings that a recipe, and those who may come to minimise it, read."""
     return recipe.needs.union(*(m.needs for m in _candidates(minimisers, recipe)))
+
+
+def copies_of(minimisers: Sequence[Minimiser], recipe: Recipe) -> int:
+    """Arrays as large as the parameters that those hold who may come to minimise a recipe."""
+    return max((m.working_copies for m in _candidates(minimisers, recipe)), default=0)
 
 
 def trains_any(minimisers: Sequence[Minimiser], recipe: Recipe) -> bool:

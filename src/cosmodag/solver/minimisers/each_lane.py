@@ -1,6 +1,9 @@
 """Problems of a batch solved one after another, for minimisers that are not batched."""
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -13,7 +16,10 @@ from cosmodag.solver.problems import Batch
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Parameters
 
-__all__ = ["Ended", "each_lane", "gains_and_prices"]
+__all__ = ["APART", "Ended", "each_lane", "gains_and_prices"]
+
+APART = 1000
+"""Variables from which one product of matrices, or one inverse, can take longer than an answer."""
 
 
 class Ended(NamedTuple):
@@ -47,6 +53,7 @@ def each_lane(
     watch: Watch,
     solve_one: Callable[[int, Parameters], Ended],
     dtype: Any = np.float64,
+    apart: bool = False,
 ) -> Minimised:
     """Solve the active lanes one after another, in one precision, until the watch says stop.
 
@@ -58,6 +65,9 @@ def each_lane(
         (lane, its parameters) → how it ended; the parameters may be changed in place.
     dtype : dtype
         Precision of the parameters.
+    apart : bool
+        Whether to solve on another thread, for work that spends seconds outside Python: the main
+        thread is then free to answer Ctrl-C, and what was under way ends on its own.
     """
     found = jax.tree.map(lambda stacked: np.array(stacked, dtype), parameters)
     loss = np.full(batch.size, np.nan)
@@ -68,7 +78,7 @@ def each_lane(
             if watch.stop is not None:
                 break
             start = jax.tree.map(lambda stacked, lane=lane: stacked[lane], found)
-            ended = solve_one(lane, start)
+            ended = _apart(partial(solve_one, lane, start)) if apart else solve_one(lane, start)
             leaves = jax.tree.leaves(found), jax.tree.leaves(ended.parameters)
             for stacked, leaf in zip(*leaves, strict=True):
                 stacked[lane] = leaf
@@ -76,6 +86,21 @@ def each_lane(
             refused[lane], converged[lane] = ended.refused, ended.converged
             longest = max(longest, ended.iterations)
     return Minimised(found, loss, longest, refused, converged, watch.stop)
+
+
+def _apart(work: Callable[[], Ended]) -> Ended:
+    """Do some work on another thread, which is left behind where this one is interrupted."""
+    future: Future[Ended] = Future()
+
+    def do() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    # Not a pool: it would wait for the thread.
+    threading.Thread(target=do, daemon=True).start()
+    return future.result()
 
 
 def gains_and_prices(

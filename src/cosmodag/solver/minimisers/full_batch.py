@@ -45,6 +45,8 @@ class FullBatch:
 
     tolerance: float = 1e-6
     trains: ClassVar[bool] = False
+    # Ten pairs of vectors, and what one step needs.
+    working_copies: ClassVar[int] = 30
 
     @property
     def needs(self) -> frozenset[str]:

@@ -19,7 +19,7 @@ from cosmodag.solver.minimisers.covariance import (
     covariances_of,
     half_squared_error,
 )
-from cosmodag.solver.minimisers.each_lane import Ended, each_lane, gains_and_prices
+from cosmodag.solver.minimisers.each_lane import APART, Ended, each_lane, gains_and_prices
 from cosmodag.solver.problems import Batch
 from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.training.schedules import Constant
@@ -58,6 +58,8 @@ class QuasiNewton:
 
     tolerance: float | None = None
     trains: ClassVar[bool] = False
+    # L-BFGS-B keeps ten pairs of vectors and some more, twice as long as the parameters are many.
+    working_copies: ClassVar[int] = 80
 
     @property
     def needs(self) -> frozenset[str]:
@@ -80,7 +82,8 @@ class QuasiNewton:
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
         """Solve the active lanes one after another."""
-        return each_lane(batch, parameters, active, watch, partial(self._solve_one, batch, watch))
+        solve_one, apart = partial(self._solve_one, batch, watch), batch.variables >= APART
+        return each_lane(batch, parameters, active, watch, solve_one, apart=apart)
 
     def _solve_one(self, batch: Batch, watch: Watch, lane: int, start: Parameters) -> Ended:
         structure, objective = batch.recipe.structure, batch.recipe.objective

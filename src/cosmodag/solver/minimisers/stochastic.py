@@ -27,6 +27,7 @@ class Stochastic:
     """
 
     trains: ClassVar[bool] = True
+    working_copies: ClassVar[int] = 0
 
     @property
     def needs(self) -> frozenset[str]:

@@ -1,0 +1,98 @@
+"""Limits of the control groups in which a process runs, as containers and batch systems set them.
+
+A process is in a group of every hierarchy (version 1) or of the one there is (version 2), and the
+limits of all groups above it hold too. Inside a container the group's path may be told as it is
+outside: files are then found at the top of what is mounted.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["cpu_quota", "memory_left"]
+
+_MOUNT = Path("/sys/fs/cgroup")
+_MEMBERSHIP = Path("/proc/self/cgroup")
+
+# Version 1 has no word for "no limit": it tells the largest number there is.
+_NO_LIMIT = 2**60
+
+
+def memory_left(mount: Path = _MOUNT, membership: Path = _MEMBERSHIP) -> int | None:
+    """Bytes that the tightest memory limit leaves, or None without a limit.
+
+    What the system keeps of files that were read, and gives back when asked, does not count as
+    used.
+    """
+    left = [
+        *(
+            _left(folder, "memory.max", "memory.current", "inactive_file")
+            for folder in _groups("", mount, membership)
+        ),
+        *(
+            _left(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            for folder in _groups("memory", mount, membership)
+        ),
+    ]
+    return min((size for size in left if size is not None), default=None)
+
+
+def cpu_quota(mount: Path = _MOUNT, membership: Path = _MEMBERSHIP) -> float | None:
+    """Processors that the tightest quota grants, 0.5 for half of one, or None without a quota."""
+    granted: list[float] = []
+    for folder in _groups("", mount, membership):
+        words = _text(folder / "cpu.max").split()
+        granted += _share(*words) if len(words) == 2 else []
+    for folder in _groups("cpu", mount, membership):
+        quota, period = (_text(folder / f"cpu.cfs_{what}_us") for what in ("quota", "period"))
+        granted += _share(quota, period)
+    return min(granted, default=None)
+
+
+def _groups(controller: str, mount: Path, membership: Path) -> Iterator[Path]:
+    """Folders of the group of a controller (``""``: version 2) and of all groups above it."""
+    for line in _text(membership).splitlines():
+        _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
+        if controller not in controllers.split(","):
+            continue
+        for root in _roots(controllers, mount):
+            folder = root / path.strip("/")
+            while not folder.is_dir() and folder != root:  # another namespace's path
+                folder = folder.parent
+            yield folder
+            yield from (above for above in folder.parents if above.is_relative_to(root))
+
+
+def _roots(controllers: str, mount: Path) -> list[Path]:
+    names = [controllers, *controllers.split(",")] if controllers else ["", "unified"]
+    return [root for root in dict.fromkeys(mount / name for name in names) if root.is_dir()]
+
+
+def _left(folder: Path, limit: str, used: str, cached: str) -> int | None:
+    try:
+        most = int(_text(folder / limit))
+        now = int(_text(folder / used))
+    except ValueError:  # no such file, or no limit ("max")
+        return None
+    if most >= _NO_LIMIT:
+        return None
+    for line in _text(folder / "memory.stat").splitlines():
+        name, _, value = line.partition(" ")
+        if name == cached and value.strip().isdigit():
+            now -= int(value)
+    return max(0, most - max(0, now))
+
+
+def _share(quota: str, period: str) -> list[float]:
+    """Processors that a quota grants, in a list; without a quota (``max`` or −1) it is empty."""
+    try:
+        of, whole = int(quota), int(period)
+    except ValueError:
+        return []
+    return [of / whole] if of > 0 and whole > 0 else []
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,68 @@
+"""Processes in a control group of their own, where the machine lets the tests make one."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+MOUNT = Path("/sys/fs/cgroup")
+
+
+def run_limited(
+    script: str, *arguments: str, memory: int | None = None, processors: float | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a Python script with limits; skips the test where no group can be made."""
+    limits: list[tuple[str, dict[str, str]]] = []
+    if memory is not None:
+        limits.append(("memory", {"memory.limit_in_bytes": str(memory)}))
+    if processors is not None:
+        quota = str(round(100_000 * processors))
+        limits.append(("cpu", {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": quota}))
+    with ExitStack() as stack:
+        groups = [stack.enter_context(_group(*limit)) for limit in limits]
+        enter = " && ".join(f"echo $$ > {group}/cgroup.procs" for group in groups)
+        command = ["sh", "-c", f'{enter} && exec "$@"', "sh", sys.executable, "-c", script]
+        return subprocess.run(
+            [*command, *arguments], capture_output=True, text=True, check=False, timeout=300
+        )
+
+
+@contextmanager
+def _group(controller: str, files: dict[str, str]) -> Iterator[Path]:
+    """Make a group below this process's own, so that what binds it binds the new one too."""
+    group = _own(controller) / f"cosmodag-test-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group can be made here: {error}")
+    try:
+        for name, text in files.items():
+            (group / name).write_text(text)
+        yield group
+    except OSError as error:
+        pytest.skip(f"no limit can be set here: {error}")
+    finally:
+        _remove(group)
+
+
+def _own(controller: str) -> Path:
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):
+            return MOUNT / controllers / path.strip("/")
+    pytest.skip(f"no control groups of version 1 for '{controller}' here")
+
+
+def _remove(group: Path) -> None:
+    for _ in range(100):
+        try:
+            group.rmdir()
+        except OSError:  # its last process is still being cleared away
+            time.sleep(0.05)
+        else:
+            return

@@ -1,0 +1,77 @@
+"""Inside limits of memory and processors: refused before allocating, and one thread for one core."""
+
+import json
+
+import numpy as np
+import pytest
+
+import cosmodag.learners.base as base
+import cosmodag.solver.cost as cost
+from control_groups import run_limited
+from cosmodag import Cosmo, Dagma, EmptyGraph, EqualVariance, Notears, OrderSearch, VarianceSort
+from cosmodag.errors import ResourceError
+
+GIB = 2**30
+
+LIMITED = """
+import json, os, resource, sys, threading
+import numpy as np
+from cosmodag import Cosmo, OrderSearch
+from cosmodag.errors import ResourceError
+from cosmodag.refinement.threads import available_threads
+from cosmodag.solver import machine
+facts = {"cores": machine.cores(), "threads": available_threads(), "left": machine.main_memory()}
+table = np.random.default_rng(0).normal(size=(50, 20_000))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for learner in (Cosmo(epochs=2), OrderSearch()):
+    try:
+        learner.fit(table)
+    except ResourceError as error:
+        facts[type(learner).__name__] = str(error)
+facts["grown"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+started = set()
+threading.setprofile(lambda *event: started.add(threading.get_ident()))
+Cosmo(epochs=3, restarts=4, random_state=0).fit(table[:, :6])
+facts["started"] = len(started)
+print(json.dumps(facts))
+"""
+
+
+def test_in_two_gibibytes_with_one_processor():
+    done = run_limited(LIMITED, memory=2 * GIB, processors=1.0)
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout.splitlines()[-1])
+    assert facts["left"] < 2 * GIB
+    assert facts["cores"] == facts["threads"] == 1
+    assert facts["started"] == 0  # everything was done by the main thread
+    assert "needs about 11.9 GiB, but only 1." in facts["Cosmo"]
+    assert "OrderSearch on 20,000 columns needs about 4." in facts["OrderSearch"]
+    assert facts["grown"] < 0.7 * 2**20  # KiB: imports and the table, no matrix of 20,000²
+
+
+@pytest.mark.parametrize(
+    ("learner", "columns"),
+    [
+        (Cosmo(epochs=2), 5500),
+        (Cosmo(refine="order"), 6500),
+        (Notears(), 1000),
+        (Dagma(), 4000),
+        (OrderSearch(), 4000),
+        (EqualVariance(), 4000),
+        (VarianceSort(), 3000),
+        (EmptyGraph(), 4000),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_what_cannot_fit_is_refused_with_both_figures(monkeypatch, learner, columns):
+    for module in (base, cost):
+        monkeypatch.setattr(module, "main_memory", lambda: GIB // 2)
+
+    def never(*args, **kwargs):
+        raise AssertionError("went on")
+
+    monkeypatch.setattr(type(learner), "_finish", never)
+    table = np.random.default_rng(0).normal(size=(20, columns))
+    with pytest.raises(ResourceError, match=r"needs about \d\.\d GiB, but only 0\.4 GiB"):
+        learner.fit(table)

@@ -1,0 +1,198 @@
+"""Ctrl-C and SIGTERM in every phase of ``cosmodag fit``: exit code, and files whole or none."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import cosmodag.cli.shared.results as results
+import cosmodag.refinement.jobs as jobs
+import cosmodag.report as report
+from cosmodag.cli import main
+from cosmodag.solver import watch
+from learner_catalogue import chain_table
+
+# Modules with the names of functions that stand in their place.
+training = import_module("cosmodag.solver.training.train")
+stability = import_module("cosmodag.stability.bootstrap")
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+both_signals = pytest.mark.parametrize("number", CODES, ids=["ctrl-c", "sigterm"])
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard():
+    """A shell that starts tests in the background makes them ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def fit(tmp_path):
+    chain_table().to_csv(tmp_path / "table.csv", index=False)
+
+    def run(*options: str) -> int:
+        table, out = str(tmp_path / "table.csv"), str(tmp_path / "out")
+        return main(["fit", table, "-o", out, "--seed", "0", "--epochs", "40", *options])
+
+    return run
+
+
+def raises_signal(monkeypatch, place: object, name: str, number: int, call: int = 1) -> None:
+    """Have a function send this process a signal before its n-th call."""
+    function, calls = getattr(place, name), []
+
+    def wrapped(*args, **kwargs):
+        calls.append(None)
+        if len(calls) == call:
+            os.kill(os.getpid(), number)
+            time.sleep(0.01)  # Python runs the handler here at the latest
+        return function(*args, **kwargs)
+
+    monkeypatch.setattr(place, name, wrapped)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """Digests of all files, hidden ones among them."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}
+
+
+def outcome(folder: Path) -> dict:
+    return json.loads((folder / "run.json").read_text())
+
+
+def test_ctrl_c_in_training_keeps_what_was_learnt(fit, tmp_path, monkeypatch, capsys):
+    raises_signal(monkeypatch, training, "_note", signal.SIGINT, call=2)
+    assert fit("--epochs", "100000") == 130
+    assert outcome(tmp_path / "out")["stopped"] == "interrupt"
+    assert "it was interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("refine", ["prune", "order"])
+def test_ctrl_c_in_refinement_keeps_what_was_learnt(fit, tmp_path, monkeypatch, refine):
+    raises_signal(monkeypatch, jobs.Job, "finish", signal.SIGINT)
+    assert fit("--refine", refine) == 130
+    assert outcome(tmp_path / "out")["stopped"] == "interrupt"
+
+
+def test_ctrl_c_in_the_bootstrap_keeps_the_fit(fit, tmp_path, monkeypatch, capsys):
+    raises_signal(monkeypatch, stability.BootstrapResult, "add", signal.SIGINT, call=3)
+    assert fit("--bootstrap", "200") == 130
+    found = outcome(tmp_path / "out")
+    assert 0 < found["bootstrap"]["done"] < 200
+    assert "resamples were fitted, because it was interrupted" in capsys.readouterr().err
+
+
+def test_ctrl_c_before_any_resample_keeps_the_fit(fit, tmp_path, monkeypatch, capsys):
+    raises_signal(monkeypatch, stability, "fit_resamples", signal.SIGINT)
+    assert fit("--bootstrap", "200") == 130
+    assert outcome(tmp_path / "out")["bootstrap"] is None
+    assert "None of 200 resamples" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(training, "_note"), (jobs.Job, "finish"), (stability.BootstrapResult, "add")],
+    ids=["training", "refinement", "bootstrap"],
+)
+def test_sigterm_writes_nothing(fit, tmp_path, monkeypatch, capsys, place, name):
+    raises_signal(monkeypatch, place, name, signal.SIGTERM)
+    assert fit("--bootstrap", "4") == 143
+    assert not (tmp_path / "out").exists()
+    assert capsys.readouterr().err.endswith("error: stopped by SIGTERM.\n")
+
+
+@both_signals
+def test_a_signal_while_writing_leaves_the_earlier_result(fit, tmp_path, monkeypatch, number):
+    assert fit() == 0
+    before = contents(tmp_path / "out")
+    assert "run.json" in before
+    raises_signal(monkeypatch, report, "write_report", number)
+    assert fit("--seed", "1") == CODES[number]
+    assert contents(tmp_path / "out") == before
+
+
+@both_signals
+def test_a_signal_while_files_take_their_places_waits(fit, tmp_path, monkeypatch, number):
+    assert fit() == 0
+    before = contents(tmp_path / "out")
+    raises_signal(monkeypatch, os, "replace", number, call=10)  # eight files, each named twice
+    assert fit("--threshold", "0.5", "--seed", "1") == CODES[number]
+    after = contents(tmp_path / "out")
+    assert after.keys() == before.keys()
+    assert outcome(tmp_path / "out")["parameters"]["random_state"] == 1
+    assert after["model.safetensors"] != before["model.safetensors"]
+
+
+def test_ctrl_c_before_the_fit(fit, tmp_path, monkeypatch, capsys):
+    raises_signal(monkeypatch, results, "_check_writable", signal.SIGINT)
+    assert fit() == 130
+    assert capsys.readouterr().err.endswith("error: interrupted by Ctrl-C.\n")
+
+
+def test_a_run_that_does_not_look_is_interrupted(fit, tmp_path, monkeypatch, capsys):
+    """As in a compilation: nothing looks at the watch for long, and once it swallows the key."""
+    swallowed = []
+
+    def long_compilation(*args, **kwargs):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(3000):
+            try:
+                time.sleep(0.01)
+            except KeyboardInterrupt:
+                swallowed.append(None)
+                if len(swallowed) > 1:
+                    raise
+        raise AssertionError("went on for half a minute")
+
+    monkeypatch.setattr(watch, "_ANSWER", 0.1)
+    monkeypatch.setattr(jobs.Job, "finish", long_compilation)
+    assert fit() == 130
+    assert len(swallowed) == 2
+    assert not (tmp_path / "out").exists()
+
+
+STUCK = """
+import hashlib, os, signal, sys
+import cosmodag.report as report
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from cosmodag.cli import main
+def stuck(*args):
+    print("stuck", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"a", b"b", 10**9)
+report.write_report = stuck
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@both_signals
+def test_a_process_stuck_outside_python_ends_all_the_same(fit, tmp_path, number):
+    assert fit() == 0
+    before = contents(tmp_path / "out")
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", STUCK, "fit", str(tmp_path / "table.csv")),
+            *("-o", str(tmp_path / "out"), "--method", "variance-sort", "-q"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "stuck\n"
+    assert len(contents(tmp_path / "out")) > len(before)  # what is being written
+    process.send_signal(number)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == CODES[number]
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+    assert contents(tmp_path / "out") == before
