@@ -66,3 +66,19 @@ def test_a_changed_helper_or_constant_elsewhere_is_noticed(package):
     helper.write_text(helper.read_text().replace("x + OFFSET", "x - OFFSET"))
     assert call(package) == (-8.0, 0)
     assert call(package) == (-8.0, 1)
+
+
+def test_a_folder_that_others_may_write_to_is_not_used(package):
+    call(package)
+    for folder in (package / "cache").iterdir():
+        folder.chmod(0o777)
+    assert call(package) == (4.0, 0)
+    assert call(package) == (4.0, 0)
+
+
+def test_a_damaged_cache_is_made_anew(package):
+    call(package)
+    for file in (package / "cache").rglob("*.nbi"):
+        file.write_bytes(file.read_bytes()[:-7])
+    assert call(package) == (4.0, 0)
+    assert call(package) == (4.0, 1)

@@ -63,7 +63,9 @@ def answer(learner: str, d: int, delay: float, rows: int = 1000) -> tuple[float 
     """Press Ctrl-C so many seconds into a fit; seconds to its end (None: it had ended before)."""
     script = SCRIPT.replace("MODEL", LEARNERS[learner])
     process = subprocess.Popen(
-        [sys.executable, "-c", script, str(d), learner, str(rows)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", script, str(d), learner, str(rows)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     process.stdout.readline()

@@ -101,8 +101,14 @@ def _forgive_failures(kept: Any) -> None:
             return None
 
     def save_or_not(*args: Any) -> None:
-        with suppress(OSError):
+        try:
             save(*args)
+        except OSError:
+            return
+        except Exception:  # what is there is damaged: start anew, or do without
+            with suppress(Exception):
+                kept.flush()
+                save(*args)
 
     kept.load_overload, kept.save_overload = load_or_not, save_or_not
 

@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from control_groups import run_limited
 
 import cosmodag.learners.base as base
 import cosmodag.solver.cost as cost
-from control_groups import run_limited
 from cosmodag import Cosmo, Dagma, EmptyGraph, EqualVariance, Notears, OrderSearch, VarianceSort
 from cosmodag.errors import ResourceError
 

@@ -86,17 +86,17 @@ def test_ctrl_c_in_refinement_keeps_what_was_learnt(fit, tmp_path, monkeypatch, 
 
 def test_ctrl_c_in_the_bootstrap_keeps_the_fit(fit, tmp_path, monkeypatch, capsys):
     raises_signal(monkeypatch, stability.BootstrapResult, "add", signal.SIGINT, call=3)
-    assert fit("--bootstrap", "200") == 130
+    assert fit("--bootstrap", "40") == 130
     found = outcome(tmp_path / "out")
-    assert 0 < found["bootstrap"]["done"] < 200
+    assert 0 < found["bootstrap"]["done"] < 40
     assert "resamples were fitted, because it was interrupted" in capsys.readouterr().err
 
 
 def test_ctrl_c_before_any_resample_keeps_the_fit(fit, tmp_path, monkeypatch, capsys):
     raises_signal(monkeypatch, stability, "fit_resamples", signal.SIGINT)
-    assert fit("--bootstrap", "200") == 130
+    assert fit("--bootstrap", "40") == 130
     assert outcome(tmp_path / "out")["bootstrap"] is None
-    assert "None of 200 resamples" in capsys.readouterr().err
+    assert "None of 40 resamples" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
