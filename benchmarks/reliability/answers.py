@@ -93,6 +93,7 @@ def _line(process: subprocess.Popen[str], patience: float) -> str:
 
 
 def main() -> None:
+    """Run everything and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[30, 500, 2000, 5000])
     parser.add_argument("--delays", type=float, nargs="+", default=[0.3, 2.0, 6.0, 15.0])

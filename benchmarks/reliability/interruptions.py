@@ -87,6 +87,7 @@ def interrupted(learner: str, times: int, random: np.random.Generator) -> list[o
 
 
 def main() -> None:
+    """Run everything and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, nargs="+", default=[30, 10, 10])
     parser.add_argument("--write", action="store_true", help="write the page beside this file")
@@ -96,8 +97,8 @@ def main() -> None:
     rows = [interrupted(n, t, random) for n, t in zip(names, asked.times, strict=True) if t]
     page = (
         header("Fits that are interrupted and resumed", ("jax", "numba", "numpy"))
-        + "\nEach fit was ended by SIGKILL, SIGTERM and SIGINT in turn, at random moments after its "
-        "first record, and started again; `left`: files in the checkpoint's folder at the end.\n\n"
+        + "\nEach fit was ended by SIGKILL, SIGTERM and SIGINT in turn, at random moments after "
+        "its first record, and started again; `left`: files in the checkpoint's folder at the end.\n\n"
         + table(["fit", "interruptions", "same to the last bit", "left", ""], rows)
     )
     if asked.write:

@@ -1,4 +1,4 @@
-"""Many fits in one process, on threads and in processes: memory, compiled programs, same results."""
+"""Many fits in one process, on threads, in processes: memory, compiled programs, results."""
 
 import argparse
 import multiprocessing
@@ -32,7 +32,7 @@ def learner(index: int) -> Any:
 
 
 def data_for(index: int) -> np.ndarray:
-    """A table of one of a few shapes, new in every fit."""
+    """Make a table of one of a few shapes, new in every fit."""
     n, d = SHAPES[index // 6 % len(SHAPES)]
     weights = simulate.load(f"n{n}_d{d}_ER1_gauss", seed=index % 7).weights
     noise = np.random.default_rng(index).normal(size=(n, d))
@@ -105,7 +105,7 @@ def _told(index: int) -> str:
 
 
 def in_processes(fits: int) -> list[list[object]]:
-    """What forked processes, spawned ones and joblib's say."""
+    """Ask forked processes, spawned ones and joblib's."""
     from joblib import Parallel, delayed
 
     alone = [fitted(index).hex() for index in range(fits)]
@@ -130,6 +130,7 @@ def in_processes(fits: int) -> list[list[object]]:
 
 
 def main() -> None:
+    """Run everything and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fits", type=int, default=2000)
     parser.add_argument("--first", type=int, default=200)
@@ -141,8 +142,8 @@ def main() -> None:
     rows += in_processes(min(asked.few, 12))
     page = (
         header("Load: many fits, threads and processes", ("jax", "numba", "numpy", "joblib"))
-        + "\nSmall fits of six learners in turn (Cosmo by kernel and by reference loop, OrderSearch, "
-        "CosmoMLP, Notears, Dagma) on new tables of three shapes.\n\n"
+        + "\nSmall fits of six learners in turn (Cosmo by kernel and by reference loop, "
+        "OrderSearch, CosmoMLP, Notears, Dagma) on new tables of three shapes.\n\n"
         + table(["what", "found", "target", ""], rows)
     )
     if asked.write:

@@ -1,4 +1,4 @@
-"""Inside limits of memory and processors: refused before allocating, and one thread for one core."""
+"""Inside limits of memory and processors: refused before allocating; one thread for one core."""
 
 import json
 

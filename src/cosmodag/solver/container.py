@@ -51,7 +51,7 @@ def cpu_quota(mount: Path = _MOUNT, membership: Path = _MEMBERSHIP) -> float | N
 def _groups(controller: str, mount: Path, membership: Path) -> Iterator[Path]:
     """Folders of the group of a controller (``""``: version 2) and of all groups above it."""
     for line in _text(membership).splitlines():
-        _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controller not in controllers.split(","):
             continue
         for root in _roots(controllers, mount):

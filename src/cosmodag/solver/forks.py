@@ -1,7 +1,7 @@
 """Processes made by fork: JAX's threads are not in them, and whoever waits for them waits forever.
 
-``multiprocessing`` on Linux makes processes by fork unless told otherwise. A fit that trains in such
-a process, after JAX was used in the parent, would never end; it is refused instead. Where JAX was
+``multiprocessing`` on Linux makes processes by fork unless told otherwise. A fit that trains in
+such a process, after JAX was used in the parent, would never end; it is refused instead. Where JAX was
 not used before, and for learners that do not need it, forks work.
 """
 
@@ -36,7 +36,7 @@ def refuse_after_fork() -> None:
     """Refuse to use JAX in a process whose parent had it running when it was forked."""
     if _lost_threads:
         raise ForkError(
-            "This process was forked from one that had used JAX, whose threads it does not have, so "
-            "that this fit would never end: start processes by 'spawn' "
+            "This process was forked from one that had used JAX, whose threads it does not have, "
+            "so that this fit would never end: start processes by 'spawn' "
             "(multiprocessing.get_context('spawn')), or use joblib, whose 'loky' processes work."
         )

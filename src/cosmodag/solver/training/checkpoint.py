@@ -98,8 +98,10 @@ class Checkpoint:
         self._latest = time.monotonic()
 
     def clear(self) -> None:
-        """Remove the files of the runs that ended."""
+        """Remove the files of the runs that ended, and what was being written at a kill."""
         for path in self._used:
+            for unfinished in self._folder.glob(f".{path.name}.*.part"):
+                unfinished.unlink(missing_ok=True)
             path.unlink(missing_ok=True)
 
     def _path(self, batch: Batch, rounds: int) -> Path:
