@@ -98,7 +98,7 @@ def main() -> None:
     page = (
         header("Fits that are interrupted and resumed", ("jax", "numba", "numpy"))
         + "\nEach fit was ended by SIGKILL, SIGTERM and SIGINT in turn, at random moments after "
-        "its first record, and started again; `left`: files in the checkpoint's folder at the end.\n\n"
+        "its first record, and begun again; `left`: files in the folder at the end.\n\n"
         + table(["fit", "interruptions", "same to the last bit", "left", ""], rows)
     )
     if asked.write:

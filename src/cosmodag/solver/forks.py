@@ -1,8 +1,8 @@
 """Processes made by fork: JAX's threads are not in them, and whoever waits for them waits forever.
 
 ``multiprocessing`` on Linux makes processes by fork unless told otherwise. A fit that trains in
-such a process, after JAX was used in the parent, would never end; it is refused instead. Where JAX was
-not used before, and for learners that do not need it, forks work.
+such a process, after JAX was used in the parent, would never end; it is refused instead. Where
+JAX was not used before, and for learners that do not need it, forks work.
 """
 
 import os
