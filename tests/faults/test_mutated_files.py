@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from mutations import KINDS, try_mutations, write_csv
+from mutations_of_files import KINDS, try_mutations, write_csv
 
 from cosmodag.bench.protocol import read_experiment
 from cosmodag.errors import CosmodagError
