@@ -359,7 +359,9 @@ def test_a_separator_at_the_end_of_every_line_makes_no_column(written):
         ("a b\n1 2\n3 4\n", "separates its fields by blanks"),
         ("My table\na,b\n1,2\n", "line 2 .*a title or comment above the names has to go"),
         ("größe,b\n1,2\n".encode("latin-1"), "in Excel as 'CSV UTF-8'"),
-        ("a,b\n1,2\n".encode("utf-16"), "not UTF-8 text"),
+        ("a,b\n1,2\n".encode("utf-16"), "is in UTF-16, not UTF-8 text"),
+        (gzip.compress(b"a,b\n1,2\n"), r"is compressed by gzip: let its name end in \.gz"),
+        (b"PK\x03\x04" + bytes(range(256)), "Excel workbook: save the table as CSV"),
     ],
 )
 def test_the_remedy_fits_what_is_wrong(written, content, message):

@@ -36,7 +36,16 @@ __all__ = [
 
 _MODEL_FORMAT = "cosmodag-model-1"
 _STANDARD_INPUT = "-"
-# How files that are no text begin, and the ends of their names.
+# How files that are not UTF-8 text begin, what they are, and what to do about it.
+_NOT_TEXT = {
+    b"\x1f\x8b": ("compressed by gzip", "let its name end in .gz, or unpack it"),
+    b"PK\x03\x04": ("a ZIP archive or an Excel workbook", "save the table as CSV"),
+    b"PAR1": ("a Parquet file", "let its name end in .parquet"),
+    b"\x93NUMPY": ("a NumPy file", "let its name end in .npy"),
+    b"\xff\xfe": ("in UTF-16, not UTF-8 text", "save it as UTF-8, in Excel as 'CSV UTF-8'"),
+    b"\xfe\xff": ("in UTF-16, not UTF-8 text", "save it as UTF-8, in Excel as 'CSV UTF-8'"),
+}
+# How files that may come through a pipe begin, and the ends of their names.
 _BEGINNINGS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"\x1f\x8b": ".csv.gz"}
 
 
@@ -94,12 +103,22 @@ def opened_text(path: str | os.PathLike[str], source: str | None = None) -> Iter
         ) as handle:
             yield cast(TextIO, handle)
     except UnicodeDecodeError as error:
+        _refuse_other_format(path, source)
         raise DataError(
             f"{source} is not UTF-8 text: save it as UTF-8, in Excel as 'CSV UTF-8' (byte "
             f"{error.start} is not)."
         ) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{source} is not a whole gzip file: compress it again.") from error
+
+
+def _refuse_other_format(path: str | os.PathLike[str], source: str) -> None:
+    """Refuse a file that is no text at all, by what its first bytes say it is instead."""
+    with open(path, "rb") as handle:
+        first = handle.read(8)
+    for mark, (what, remedy) in _NOT_TEXT.items():
+        if first.startswith(mark) and Path(path).suffix.lower() != ".gz":
+            raise DataError(f"{source} is {what}: {remedy}.")
 
 
 def read_text(path: str | os.PathLike[str], source: str | None = None) -> str:
