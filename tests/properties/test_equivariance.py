@@ -15,6 +15,7 @@ from property_examples import in_gate, linear_table, seeds
 
 from cosmodag.constraint import EXPONENTIAL, POLYNOMIAL
 from cosmodag.dags import above, agreeing, drop_cycles, order_of
+from cosmodag.equivalence import class_distance
 from cosmodag.mechanism import MLP, Linear
 from cosmodag.objective import (
     AnnealedObjective,
@@ -162,7 +163,12 @@ class Turns:
 @in_gate(60)
 @given(seeds, st.integers(2, 9), st.integers(20, 200), st.sampled_from(["gaussian", "equal"]))
 def test_the_order_search_follows_the_columns(seed, d, rows, score):
-    """A search is local, so that its end depends on whose turn it is: turns are renumbered too."""
+    """Score and equivalence class are the same.
+
+    A search is local, so that its end depends on whose turn it is: turns are renumbered too. Graphs
+    of one class have one Gaussian score whatever the data are, so that rounding decides between
+    them; and two variables without an arc may stand either way in an order.
+    """
     random, moments = moments_of(seed, d, rows)
     names, order = random.permutation(d), random.permutation(d)
     places = np.argsort(names)
@@ -176,7 +182,4 @@ def test_the_order_search_follows_the_columns(seed, d, rows, score):
         threads=1,
     )
     np.testing.assert_allclose(moved.score, found.score, rtol=1e-9)
-    np.testing.assert_array_equal(moved.order, places[found.order])
-    np.testing.assert_allclose(
-        moved.graph.matrix().toarray(), renumbered(found.graph.matrix().toarray(), names), rtol=1e-7
-    )
+    assert class_distance(moved.graph.matrix(), found.graph.matrix()[np.ix_(names, names)]) == 0
