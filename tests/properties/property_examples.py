@@ -18,14 +18,21 @@ def in_gate(count: int) -> settings:
 
 
 def linear_table(
-    random: np.random.Generator, rows: int, variables: int, noise: str = "normal"
+    random: np.random.Generator,
+    rows: int,
+    variables: int,
+    noise: str = "normal",
+    decades: float = 2.0,
 ) -> NDArray[np.float64]:
-    """Rows of a random linear model, its columns in random order and in units of their own."""
+    """Rows of a random linear model, its columns in random order and in units of their own.
+
+    Units are powers of ten up to so many decades away from one.
+    """
     weights = np.triu(random.uniform(0.4, 1.5, (variables, variables)), 1)
     weights *= random.choice([-1, 1], weights.shape) * (random.random(weights.shape) < 0.4)
     drawn = getattr(random, noise)(size=(rows, variables))
     table = drawn @ np.linalg.inv(np.eye(variables) - weights)
-    units = 10.0 ** random.uniform(-2, 2, variables)
+    units = 10.0 ** random.uniform(-decades, decades, variables)
     return np.asarray(table[:, random.permutation(variables)] * units)
 
 
