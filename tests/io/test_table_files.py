@@ -6,14 +6,12 @@ import io
 import os
 import sys
 import threading
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io import read_table
@@ -186,29 +184,6 @@ def test_dropping_rows_says_how_many(written):
 def test_dropping_nearly_everything_is_refused(written):
     with pytest.raises(DataError, match="only 1 row"):
         read_table(written("a,b\n1,\n3,4\n"), missing="drop")
-
-
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "npy"])
-@given(
-    X=hnp.arrays(
-        np.float64,
-        st.tuples(st.integers(2, 5), st.integers(2, 4)),
-        elements=st.floats(allow_nan=False, allow_infinity=False),
-    )
-)
-@settings(max_examples=40, deadline=None)
-def test_floats_come_back_to_the_last_bit(tmp_path_factory, suffix, X):
-    path = tmp_path_factory.getbasetemp() / f"floats.{suffix}"
-    frame = pd.DataFrame(X, columns=[f"v{index}" for index in range(X.shape[1])])
-    if suffix == "npy":
-        np.save(path, X)
-    elif suffix == "parquet":
-        frame.to_parquet(path)
-    else:
-        frame.to_csv(path, index=False, sep="," if suffix == "csv" else "\t")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert read_table(path).X.tobytes() == X.tobytes()
 
 
 @pytest.mark.parametrize("header", [True, False])

@@ -211,9 +211,23 @@ def write_model(
     """
     from safetensors.numpy import save
 
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     metadata = {"format": _MODEL_FORMAT, "facts": json.dumps(dict(facts), default=_plain)}
-    write_bytes(path, save(contiguous, metadata))
+    write_bytes(path, _in_order(save(contiguous, metadata)))
+
+
+def _in_order(file: bytes) -> bytes:
+    """Sort the metadata, which safetensors writes in an order that changes from call to call.
+
+    A file begins with the length of its header, 8 bytes, and the header, JSON padded with blanks to
+    a multiple of 8.
+    """
+    end = 8 + int.from_bytes(file[:8], "little")
+    header = json.loads(file[8:end])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + file[end:]
 
 
 def _plain(value: Any) -> Any:
