@@ -5,14 +5,24 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 # The first example of a property may compile a program, so its time says nothing. The parent is
 # Hypothesis' own choice, which on a build server is the repeatable one.
 settings.register_profile("cosmodag", parent=settings(), deadline=None)
-settings.load_profile("cosmodag")
+# A thousand examples of every property, new ones each time: HYPOTHESIS_PROFILE=nightly
+settings.register_profile(
+    "nightly",
+    parent=settings(),
+    deadline=None,
+    max_examples=1000,
+    derandomize=False,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cosmodag"))
 
 _GATE = os.environ.get("COSMODAG_REQUIRE_OPTIONAL") == "1"
 _MOST_WORKERS = 8  # each holds its own JAX, about half a gigabyte

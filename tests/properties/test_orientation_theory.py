@@ -7,9 +7,10 @@ such numbers are exact in floating point.
 import jax
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from property_examples import in_gate, seeds
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit
 from scipy.stats import norm
@@ -25,7 +26,6 @@ from cosmodag.orientation import (
 )
 
 sizes = st.sampled_from([1, 2, 3, 5, 8, 12])  # few, as every shape is compiled
-seeds = st.integers(0, 2**32 - 1)
 shifts = st.floats(1e-6, 1e3)
 ratios = st.floats(1e-3, 50)  # ε / t
 exact_numbers = st.integers(-4096, 4096).map(lambda k: k / 1024)
@@ -174,7 +174,7 @@ def test_initialisation_priorities_with_sd_shift_over_root_two_differ_with_sd_sh
     assert np.diff(p, axis=1).std() == pytest.approx(shift, rel=0.006)
 
 
-@settings(max_examples=30)
+@in_gate(30)
 @given(st.floats(1e-3, 1.0), st.floats(1e-3, 1.0))
 def test_initialisation_the_slope_is_steepest_where_the_difference_is_the_shift(
     temperature: float, shift: float

@@ -52,7 +52,8 @@ def test_prune_keeps_the_order(equal):
     found = refine_linear(equal[0], {"learnt": np.arange(8)}, method="prune")
     np.testing.assert_array_equal(found.order, np.arange(8))
     expected = prune(Moments.of(equal[0]), np.arange(8))
-    np.testing.assert_array_equal(found.weights.toarray(), expected.matrix().toarray())
+    # The second look at parents, which finds none better here, computes their weights its own way.
+    np.testing.assert_allclose(found.weights.toarray(), expected.matrix().toarray(), atol=1e-9)
 
 
 @pytest.mark.parametrize("method", ["prune", "order"])

@@ -1,5 +1,6 @@
 """Experiments: small TOML files that say what is searched, validated and timed, and on what."""
 
+import math
 import os
 import re
 import tomllib
@@ -19,6 +20,8 @@ __all__ = ["RULES", "Experiment", "Group", "find_experiment", "names", "read_exp
 RULES = ("oracle", "score")
 """Ways to choose a configuration: by the AUC, which nobody has without the truth (*oracle*, the
 paper's way), or by the likelihood of held-out rows."""
+
+MOST_NAMES = 10_000
 
 
 @dataclass(frozen=True)
@@ -142,8 +145,10 @@ def read_experiment(text: str, place: str = "experiment") -> Experiment:
     """
     try:
         entries = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"'{place}' is not TOML: {error}.") from None
+    except RecursionError:
+        raise DataError(f"'{place}' cannot be read: it is nested too deeply.") from None
+    except ValueError as error:  # also of a number with thousands of digits
+        raise DataError(f"'{place}' is not TOML: {str(error).rstrip('.')}.") from None
     groups = entries.pop("group", [])
     if not isinstance(groups, list) or not groups:
         raise DataError(f"'{place}' has no [[group]]: say on which data sets to do what.")
@@ -159,7 +164,9 @@ def read_experiment(text: str, place: str = "experiment") -> Experiment:
     return Experiment(text=text, groups=read, **entries)
 
 
-def _group(place: str, entries: dict[str, Any]) -> Group:
+def _group(place: str, entries: Any) -> Group:
+    if not isinstance(entries, dict):
+        raise DataError(f"A group of '{place}' is {entries!r}: write it as [[group]].")
     defaults = {f.name: f for f in fields(Group)}
     example = Group(data=())
     values: dict[str, Any] = {}
@@ -171,7 +178,12 @@ def _group(place: str, entries: dict[str, Any]) -> Group:
         kind = type(getattr(example, name))
         _check_type(place, name, value, list if kind is tuple else kind)
         values[name] = tuple(value) if kind is tuple else value
-    group = Group(**{"data": (), **values, **{"data": _expanded(values.get("data", ()))}})
+        for one in values[name] if kind is tuple else ():
+            _check_type(place, name, one, str)
+    for method, settings in values.get("parameters", {}).items():
+        _check_type(place, method, settings, dict)
+    values["data"] = _expanded(place, values.get("data", ()))
+    group = Group(**values)
     _check_group(place, group)
     return group
 
@@ -214,17 +226,22 @@ def _check_group(place: str, group: Group) -> None:
             raise DataError(f"'{place}' selects by {rule!r}: use {' or '.join(RULES)}.")
 
 
-def _expanded(patterns: Sequence[str]) -> tuple[str, ...]:
+def _expanded(place: str, patterns: Sequence[str]) -> tuple[str, ...]:
     """Write out every ``{a,b}``.
 
     Examples
     --------
-    >>> _expanded(["n9_d{3,4}_ER1_gauss"])
+    >>> _expanded("mine.toml", ["n9_d{3,4}_ER1_gauss"])
     ('n9_d3_ER1_gauss', 'n9_d4_ER1_gauss')
     """
     found: list[str] = []
     for pattern in patterns:
         pieces = re.split(r"\{([^}]*)\}", pattern)
         choices = [piece.split(",") if place % 2 else [piece] for place, piece in enumerate(pieces)]
+        if math.prod(map(len, choices)) > MOST_NAMES:
+            raise DataError(
+                f"The data set {pattern!r} of '{place}' stands for more than {MOST_NAMES:,} names: "
+                "split it."
+            )
         found += ["".join(parts) for parts in product(*choices)]
     return tuple(found)

@@ -224,7 +224,7 @@ class Store:
     def _parsed(self, text: str) -> dict[str, Any]:
         try:
             value = json.loads(text)
-        except ValueError:
+        except (TypeError, ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
             raise StoreError(f"'{self.path}' is damaged: a row cannot be read. {_REMEDY}")

@@ -37,7 +37,16 @@ __all__ = [
 
 _MODEL_FORMAT = "cosmodag-model-1"
 _STANDARD_INPUT = "-"
-# How files that are no text begin, and the ends of their names.
+# How files that are not UTF-8 text begin, what they are, and what to do about it.
+_NOT_TEXT = {
+    b"\x1f\x8b": ("compressed by gzip", "let its name end in .gz, or unpack it"),
+    b"PK\x03\x04": ("a ZIP archive or an Excel workbook", "save the table as CSV"),
+    b"PAR1": ("a Parquet file", "let its name end in .parquet"),
+    b"\x93NUMPY": ("a NumPy file", "let its name end in .npy"),
+    b"\xff\xfe": ("in UTF-16, not UTF-8 text", "save it as UTF-8, in Excel as 'CSV UTF-8'"),
+    b"\xfe\xff": ("in UTF-16, not UTF-8 text", "save it as UTF-8, in Excel as 'CSV UTF-8'"),
+}
+# How files that may come through a pipe begin, and the ends of their names.
 _BEGINNINGS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"\x1f\x8b": ".csv.gz"}
 
 
@@ -95,12 +104,22 @@ def opened_text(path: str | os.PathLike[str], source: str | None = None) -> Iter
         ) as handle:
             yield cast(TextIO, handle)
     except UnicodeDecodeError as error:
+        _refuse_other_format(path, source)
         raise DataError(
             f"{source} is not UTF-8 text: save it as UTF-8, in Excel as 'CSV UTF-8' (byte "
             f"{error.start} is not)."
         ) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{source} is not a whole gzip file: compress it again.") from error
+
+
+def _refuse_other_format(path: str | os.PathLike[str], source: str) -> None:
+    """Refuse a file that is no text at all, by what its first bytes say it is instead."""
+    with open(path, "rb") as handle:
+        first = handle.read(8)
+    for mark, (what, remedy) in _NOT_TEXT.items():
+        if first.startswith(mark) and Path(path).suffix.lower() != ".gz":
+            raise DataError(f"{source} is {what}: {remedy}.")
 
 
 def read_text(path: str | os.PathLike[str], source: str | None = None) -> str:
@@ -193,9 +212,23 @@ def write_model(
     """
     from safetensors.numpy import save
 
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     metadata = {"format": _MODEL_FORMAT, "facts": json.dumps(dict(facts), default=_plain)}
-    write_bytes(path, save(contiguous, metadata))
+    write_bytes(path, _in_order(save(contiguous, metadata)))
+
+
+def _in_order(file: bytes) -> bytes:
+    """Sort the metadata, which safetensors writes in an order that changes from call to call.
+
+    A file begins with the length of its header, 8 bytes, and the header, JSON padded with blanks to
+    a multiple of 8.
+    """
+    end = 8 + int.from_bytes(file[:8], "little")
+    header = json.loads(file[8:end])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + file[end:]
 
 
 def _plain(value: Any) -> Any:

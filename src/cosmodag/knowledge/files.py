@@ -1,6 +1,7 @@
 """Knowledge from files: YAML, TOML, JSON, and CSV with a line for each statement."""
 
 import csv
+import io
 import json
 import os
 import tomllib
@@ -63,7 +64,8 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
         )
     check_file(path)
     try:
-        content = readers[path.suffix.lower()](path.read_text(encoding="utf-8-sig"))
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            content = readers[path.suffix.lower()](file.read())
     except RecursionError as error:
         raise KnowledgeError(f"'{path}' cannot be read: it is nested too deeply.") from error
     except (ValueError, csv.Error) as error:
@@ -93,7 +95,8 @@ def _yaml(text: str) -> Any:
 
 
 def _csv(text: str) -> dict[str, Any]:
-    lines = list(csv.reader(text.splitlines(), skipinitialspace=True))
+    # Not by lines: a quoted name may hold a line end.
+    lines = list(csv.reader(io.StringIO(text, newline=""), skipinitialspace=True))
     if not lines or [cell.strip() for cell in lines[0]] != ["kind", "cause", "effect"]:
         raise ValueError("its first line must be kind,cause,effect.")
     parts: dict[str, list[Any]] = {}

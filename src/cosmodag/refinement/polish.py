@@ -19,7 +19,7 @@ from cosmodag.refinement.scores import noise_variances, total_of
 
 __all__ = ["POLISHED_UP_TO", "polish"]
 
-POLISHED_UP_TO = 150
+POLISHED_UP_TO = 100
 """Variables up to which it costs little beside a search: O(d² k) for each variable."""
 
 _PIVOT = 1e-9

@@ -15,11 +15,13 @@ from cosmodag.refinement.in_blocks.columns import Columns
 from cosmodag.refinement.in_blocks.pruning import are_worth_it
 from cosmodag.refinement.jobs import Job, Result
 from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.polish import POLISHED_UP_TO, polish
 from cosmodag.refinement.scores import (
     SCORES,
     compare_variances,
     default_penalty,
     noise_variances,
+    total_of,
 )
 from cosmodag.refinement.starts import (
     equal_variance_order,
@@ -245,7 +247,27 @@ def _best(
     best.entry["chosen"] = True
     early = any(result.ended_early for result in results)
     report = [result.entry for result in results]
-    return Result(best.order, best.graph, best.total, best.entry, early), report
+    graph, total = _polished(job, score, best)
+    return Result(best.order, graph, total, best.entry, early), report
+
+
+def _polished(job: Job, score: str, best: Result) -> tuple[Graph, float]:
+    """Look once more at the parents that the best order has, where that costs little."""
+    moments = job.moments
+    if isinstance(moments, Columns) or moments.variables > POLISHED_UP_TO:
+        return best.graph, best.total
+    graph = polish(
+        moments,
+        best.order,
+        best.graph,
+        score=score,
+        penalty=job.penalty,
+        support=job.support,
+        required=job.required,
+    )
+    total = total_of(score, moments, graph, job.penalty)
+    best.entry["after"] = total
+    return graph, total
 
 
 def _agree(result: Result, others: Sequence[Result]) -> bool:

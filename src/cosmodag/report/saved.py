@@ -23,6 +23,15 @@ __all__ = ["EDGES", "MODEL", "RUN", "edge_list", "report_folder", "run_facts"]
 
 MODEL, RUN, EDGES = "model.safetensors", "run.json", "edges.csv"
 
+_NUMBER = (int, float)
+_ENTRIES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("table", "data", "sha256", "date", "command"), (str,)),
+    **dict.fromkeys(("rows", "seconds", "auc", "nhd", "tpr", "fdr"), _NUMBER),
+    **dict.fromkeys(("choice", "versions", "stability"), (dict,)),
+    **dict.fromkeys(("findings", "warnings"), (list,)),
+}
+"""What the page takes from ``run.json``, and of which type it is where it is there."""
+
 
 def report_folder(folder: Path, path: Path) -> "StructureLearner":
     """Write the report of a saved fit, with all that the fit knew of its data.
@@ -46,17 +55,29 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
     model = load(folder / MODEL)
     run = _run(folder / RUN)
     columns = _columns(folder / EDGES, model.edges_.nnz)
+    try:
+        evidence = _evidence(run, columns, model.n_features_in_)
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+        raise _changed(folder / RUN) from None
+    write_report(path, model, evidence, run)
+    return model
+
+
+def _evidence(
+    run: dict[str, Any], columns: dict[str, NDArray[np.float64]], variables: int
+) -> Evidence:
     told = run.get("findings")
     stability = run.get("stability") or {}
-    evidence = Evidence(
+    missed = [(int(u), int(v), float(share)) for u, v, share in stability.get("missed", [])]
+    if not all(0 <= end < variables for u, v, _ in missed for end in (u, v)):
+        raise ValueError("an arc between columns that the model does not have")
+    return Evidence(
         errors=columns.get("standard_error"),
         findings=None if told is None else [_finding(one) for one in told],
         probabilities=columns.get("probability"),
         resamples=stability.get("resamples"),
-        missed=[(int(u), int(v), float(share)) for u, v, share in stability.get("missed", [])],
+        missed=missed,
     )
-    write_report(path, model, evidence, run)
-    return model
 
 
 def edge_list(model: "StructureLearner", names: list[str], evidence: Evidence) -> str:
@@ -105,26 +126,46 @@ def _run(path: Path) -> dict[str, Any]:
         return {}
     try:
         run = json.loads(read_text(path))
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         raise DataError(f"'{path}' is not JSON, or it is damaged.") from None
     if not isinstance(run, dict):
         raise DataError(f"'{path}' was not written by cosmodag.")
+    run = {name: value for name, value in run.items() if value is not None}
+    if not all(isinstance(run[name], types) for name, types in _ENTRIES.items() if name in run):
+        raise _changed(path)
+    sentences = [*run.get("choice", {}).values(), *run.get("warnings", [])]
+    if not all(isinstance(sentence, str) for sentence in sentences):
+        raise _changed(path)
     return run
 
 
+def _changed(path: Path) -> DataError:
+    return DataError(f"'{path}' does not hold what cosmodag wrote to it: fit again.")
+
+
 def _finding(told: dict[str, Any]) -> Finding:
-    return Finding(**{**told, "columns": tuple(told["columns"])})
+    finding = Finding(**{**told, "columns": tuple(told["columns"])})
+    for text in (finding.name, finding.severity, finding.sentence):
+        if not isinstance(text, str):
+            raise TypeError("a finding is told in words")
+    return finding
 
 
 def _columns(path: Path, arcs: int) -> dict[str, NDArray[np.float64]]:
     """Read the numbers beside the arcs, in the order of ``edges_``, as the fit wrote them."""
     if not path.is_file():
         return {}
-    rows = [row for row in csv.DictReader(io.StringIO(read_text(path))) if row.get("effect")]
+    try:
+        rows = [row for row in csv.DictReader(io.StringIO(read_text(path))) if row.get("effect")]
+    except csv.Error:
+        raise _changed(path) from None
     if len(rows) != arcs:
         raise DataError(f"'{path}' has {len(rows)} arcs, the saved model {arcs}: fit again.")
-    return {
-        name: np.array([float(row[name] or "nan") for row in rows])
-        for name in ("standard_error", "probability")
-        if rows and rows[0].get(name) is not None
-    }
+    try:
+        return {
+            name: np.array([float(row[name] or "nan") for row in rows])
+            for name in ("standard_error", "probability")
+            if rows and rows[0].get(name) is not None
+        }
+    except ValueError:
+        raise _changed(path) from None

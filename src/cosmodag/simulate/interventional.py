@@ -12,7 +12,7 @@ from cosmodag.errors import DataError
 from cosmodag.io.datasets import Dataset
 from cosmodag.simulate.graphs import random_weights
 from cosmodag.simulate.mechanisms import NOISES, Matrix, draw_noise, propagate
-from cosmodag.simulate.named import load, parse_name
+from cosmodag.simulate.named import load, parse_name, streams_of
 from cosmodag.simulate.nonlinear import sample_nonlinear
 
 __all__ = ["Experiments", "interventional"]
@@ -55,7 +55,8 @@ def interventional(
     Parameters
     ----------
     name : str
-        As for `load`, whose rows come first, as observations.
+        As for `load`, whose rows come first, as observations; Gaussian processes aside, which are
+        drawn for all rows together.
     targets : "all", int, or sequence of variables
         Which variables are set, one at a time: all of them, so many drawn at random, or those
         named by number or name; a tuple or list within the sequence is set together.
@@ -96,7 +97,7 @@ def interventional(
         mask[first : first + rows, list(chosen)] = True
     added = mask[len(data.X) :]
     if data.weights is None:
-        X = _nonlinear(data, parts.mechanism, kind, strength, mask, rng)
+        X = _nonlinear(data, parts.mechanism, kind, strength, mask, rng, streams_of(seed)[2])
     else:
         held = _held_values(data.X, added, strength, rng) if kind == "perfect" else None
         X = np.vstack([data.X, _linear(data, parts.mechanism, added, held, rng)])
@@ -170,11 +171,12 @@ def _nonlinear(
     strength: float,
     mask: NDArray[np.bool_],
     rng: np.random.Generator,
+    rows_rng: np.random.Generator,
 ) -> Matrix:
-    """All rows anew, through the same functions."""
+    """All rows, through the functions and from the noise of `load`."""
     if kind != "perfect":
         raise DataError("Imperfect interventions are made for linear mechanisms only.")
     held = np.where(mask, _held_values(data.X, mask, strength, rng), np.nan)
     return sample_nonlinear(
-        sparse.csr_array(data.graph), len(mask), rng, mechanism=mechanism, held=held
+        sparse.csr_array(data.graph), len(mask), rows_rng, mechanism=mechanism, held=held
     )

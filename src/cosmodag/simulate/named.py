@@ -18,7 +18,7 @@ from cosmodag.simulate.graphs import (
 from cosmodag.simulate.mechanisms import NOISES, Matrix, propagate, sample_linear
 from cosmodag.simulate.nonlinear import NONLINEAR, sample_nonlinear
 
-__all__ = ["DatasetName", "load", "parse_name"]
+__all__ = ["DatasetName", "load", "parse_name", "streams_of"]
 
 _COUNT = "[1-9][0-9]*"
 _PATTERN = re.compile(
@@ -129,9 +129,7 @@ def load(name: str, seed: int = 0) -> Dataset:
     parts = parse_name(name)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise DataError(f"The seed {seed!r} must be an integer that is not negative.")
-    graph_rng, weight_rng, sample_rng = (
-        np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(3)
-    )
+    graph_rng, weight_rng, sample_rng = streams_of(seed)
     graph = _draw_graph(parts, graph_rng)
     is_linear = parts.mechanism in NOISES
     weights = random_weights(graph, weight_rng) if is_linear else None
@@ -143,6 +141,11 @@ def load(name: str, seed: int = 0) -> Dataset:
         weights=None if weights is None else dense_if_small(weights),
         graph=dense_if_small(graph),
     )
+
+
+def streams_of(seed: int) -> list[np.random.Generator]:
+    """Give the generators of graph, weights and samples that `load` uses."""
+    return [np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(3)]
 
 
 def _draw_graph(parts: DatasetName, rng: np.random.Generator) -> SparseMatrix:

@@ -7,6 +7,8 @@ import time
 from types import FrameType, TracebackType
 from typing import Any
 
+from cosmodag.undisturbed import undisturbed
+
 __all__ = ["Watch", "is_heeded"]
 
 # Nobody needs a bar for what is over before it can be read.
@@ -116,14 +118,15 @@ class Watch:
         self._bar.update(self._task, completed=self._done, note=note)
 
     def _open_bar(self) -> None:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        with undisturbed():
+            from rich.console import Console
+            from rich.progress import (
+                BarColumn,
+                Progress,
+                TaskProgressColumn,
+                TextColumn,
+                TimeRemainingColumn,
+            )
 
         self._bar = Progress(
             TextColumn("{task.description}"),

@@ -13,12 +13,8 @@ from cosmodag.learners.fitting.checks import seeds_from
 from cosmodag.learners.fitting.refined import Refined
 from cosmodag.refinement.entropy.measure import non_gaussianity
 from cosmodag.refinement.entropy.search import search_non_gaussian
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.polish import POLISHED_UP_TO, polish
-from cosmodag.refinement.refine import RANDOM_UP_TO
 from cosmodag.refinement.refine import Refined as FinishedOrder
 from cosmodag.refinement.refine import refine_linear as refine_orders
-from cosmodag.refinement.scores import default_penalty
 from cosmodag.refinement.starts import respecting
 from cosmodag.solver.plan import device_named
 
@@ -31,8 +27,6 @@ __all__ = ["refine", "refine_linear"]
 
 # Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
 _ENTROPY_LIMIT = 300
-# Random orders from which a search within bounds starts too.
-_DRAWN = 4
 
 
 def refine_linear(
@@ -55,8 +49,6 @@ def refine_linear(
         return _by_entropy(given, orders, random, watch, reason)
     known = given.known
     data = given.X if known.is_nothing else known.moments(given.X)
-    if known.bounds is not None and method == "order":
-        orders = {**orders, **_drawn_orders(given.X.shape[1], random)}
     finish = partial(
         refine_orders,
         data,
@@ -73,8 +65,8 @@ def refine_linear(
         # Experiments tell directions whatever the noise: what is assumed of it comes after them.
         orders = {**orders, "experiments": finish(orders, score="gaussian").order}
     found = finish(orders, score="gaussian" if noise == "non-gaussian" else noise)
-    if known.bounds is not None and isinstance(data, Moments):
-        found = _bound(found, known.bounds, data)
+    if known.bounds is not None:
+        found = _bound(found, known.bounds)
     result = Refined(
         found.order,
         found.weights,
@@ -103,33 +95,10 @@ def refine_linear(
     return replace(by_entropy, report=[*result.report, *by_entropy.report])
 
 
-def _drawn_orders(d: int, random: np.random.Generator) -> dict[str, NDArray[np.intp]]:
-    """Further starts, which a search among fewer orders can afford."""
-    count = _DRAWN if d <= RANDOM_UP_TO else 0
-    return {f"drawn {place + 1}": random.permutation(d) for place in range(count)}
-
-
-def _bound(found: FinishedOrder, bounds: Bounds, moments: Moments) -> FinishedOrder:
-    """Finish a graph within bounds.
-
-    Where the order is bound, a search cannot move variables out of the way of growing and
-    shrinking, which then needs a second look; and the order of a search that obeyed the support
-    alone is brought into line, which changes no arc.
-    """
-    graph = found.graph
-    if moments.variables <= POLISHED_UP_TO:
-        penalty = default_penalty(float(moments.rows.max()), moments.variables)
-        graph = polish(
-            moments,
-            found.order,
-            graph,
-            score=found.score,
-            penalty=penalty,
-            support=bounds.support,
-            required=bounds.required,
-        )
-    order = respecting(found.order, bounds.before | graph.adjacency().toarray())
-    return replace(found, order=order, graph=graph)
+def _bound(found: FinishedOrder, bounds: Bounds) -> FinishedOrder:
+    """Bring the order of a search that obeyed the support alone into line; it changes no arc."""
+    order = respecting(found.order, bounds.before | found.graph.adjacency().toarray())
+    return replace(found, order=order)
 
 
 def _by_entropy(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cosmodag.errors import DataError
+from cosmodag.undisturbed import undisturbed
 
 __all__ = ["CRITERIA", "NEGLIGIBLE", "regress_on_predecessors"]
 
@@ -191,7 +192,8 @@ def _lasso_path(
     gram: NDArray[np.float64], target: NDArray[np.float64], n: int
 ) -> NDArray[np.float64]:
     """Solutions of the lasso, a column for each place where the set of regressors changes."""
-    from sklearn.linear_model import lars_path_gram
+    with undisturbed():
+        from sklearn.linear_model import lars_path_gram
 
     if not len(target):
         return np.zeros((0, 1))

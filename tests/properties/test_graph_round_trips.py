@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_examples import in_gate
 from scipy import sparse
 
 from cosmodag.errors import DataError
@@ -48,8 +49,8 @@ def graphs(draw):
 
 
 @pytest.mark.parametrize("format", FORMATS)
+@in_gate(100)
 @given(graph=graphs())
-@settings(max_examples=150, deadline=None)
 def test_written_graph_reads_back_or_is_refused(tmp_path_factory, format, graph):
     path = tmp_path_factory.getbasetemp() / f"round.{format}"
     path.unlink(missing_ok=True)
@@ -103,8 +104,8 @@ def test_each_awkward_name(tmp_path, format, name):
 
 
 @pytest.mark.parametrize("format", FORMATS)
+@in_gate(80)
 @given(cut=st.tuples(st.floats(0, 1), st.integers(0, 12)), insert=st.text(max_size=4))
-@settings(max_examples=80, deadline=None)
 def test_a_damaged_file_is_read_or_refused_but_never_breaks(tmp_path_factory, format, cut, insert):
     path = tmp_path_factory.getbasetemp() / f"damaged.{format}"
     write_graph(Graph(["a b", "c", "é"], [[0, 1.5, -2e-9], [0, 0, 3.0], [0, 0, 0]]), path, format)

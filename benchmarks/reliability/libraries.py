@@ -1,0 +1,151 @@
+"""How each library is called on a table: its documented way, default parameters, at most 10 lines.
+
+Each returns a matrix A with A[u, v] non-zero for the arc u → v; a learner of equivalence classes
+has both A[u, v] and A[v, u] where it leaves the direction open. Frames become arrays, by a copy,
+where a library's documentation asks for arrays. Nothing is checked or mended on the way in.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["LIBRARIES", "Library"]
+
+
+def as_array(data: Any) -> Any:
+    """Turn a frame into the array of its values; all else is passed on as it is."""
+    frame = as_pandas(data)
+    return np.array(frame) if hasattr(frame, "iloc") else frame
+
+
+def as_pandas(data: Any) -> Any:
+    """Turn a frame of polars or Arrow into one of pandas; all else is passed on as it is."""
+    return data.to_pandas() if hasattr(data, "to_pandas") else data
+
+
+def of_endpoints(graph: np.ndarray) -> np.ndarray:
+    """Read causal-learn's matrix of endpoints: −1 at u, and 1 at v, is u → v."""
+    return np.asarray(graph) == -1
+
+
+def cosmodag_learner(name: str) -> Callable[[Any], np.ndarray]:
+    """Fit a learner of this package, with few epochs."""
+
+    def fit(data: Any) -> np.ndarray:
+        from learner_catalogue import CATALOGUE
+
+        return CATALOGUE[name]().fit(data).weights_
+
+    return fit
+
+
+def dagma_linear(data: Any, **caps: float) -> np.ndarray:
+    """`DagmaLinear` as in its README."""
+    from dagma.linear import DagmaLinear
+
+    return DagmaLinear(loss_type="l2").fit(as_array(data), lambda1=0.02, **caps)
+
+
+def causal_learn_pc(data: Any) -> np.ndarray:
+    """PC with Fisher's z, its default."""
+    from causallearn.search.ConstraintBased.PC import pc
+
+    return of_endpoints(pc(as_array(data), show_progress=False).G.graph)
+
+
+def causal_learn_ges(data: Any) -> np.ndarray:
+    """GES with the BIC, its default."""
+    from causallearn.search.ScoreBased.GES import ges
+
+    return of_endpoints(ges(as_array(data))["G"].graph)
+
+
+def causal_learn_boss(data: Any) -> np.ndarray:
+    """BOSS with the BIC, its default."""
+    from causallearn.search.PermutationBased.BOSS import boss
+
+    return of_endpoints(boss(as_array(data), verbose=False).graph)
+
+
+def direct_lingam(data: Any) -> np.ndarray:
+    """`DirectLiNGAM`, which takes arrays and pandas' frames."""
+    import lingam
+
+    return lingam.DirectLiNGAM().fit(as_pandas(data)).adjacency_matrix_.T
+
+
+def pgmpy_hill_climb(data: Any) -> np.ndarray:
+    """`HillClimbSearch` with its own choice of score; it takes a frame."""
+    import networkx as nx
+    import pandas as pd
+    from pgmpy.causal_discovery import HillClimbSearch
+
+    data = as_pandas(data)
+    frame = pd.DataFrame(data) if isinstance(data, np.ndarray | list) else data
+    graph = HillClimbSearch(show_progress=False).fit(frame).causal_graph_
+    return nx.to_numpy_array(graph, nodelist=list(frame.columns))
+
+
+def castle_pc(data: Any) -> np.ndarray:
+    """GCastle's PC."""
+    from castle.algorithms import PC
+
+    model = PC()
+    model.learn(as_array(data))
+    return np.asarray(model.causal_matrix)
+
+
+def castle_notears(data: Any) -> np.ndarray:
+    """GCastle's linear NOTEARS."""
+    from castle.algorithms import Notears
+
+    model = Notears()
+    model.learn(as_array(data))
+    return np.asarray(model.causal_matrix)
+
+
+@dataclass(frozen=True)
+class Library:
+    """One learner of one library.
+
+    Attributes
+    ----------
+    fit
+        From a table to a matrix.
+    package
+        The folder its code lies in, by which an error of its own is told from another's.
+    gives_class
+        Whether it answers with an equivalence class.
+    answers
+        Cases this package refuses which the library says it can take.
+    whole
+        The same with default limits, where `fit` has smaller ones.
+    """
+
+    fit: Callable[[Any], np.ndarray]
+    package: str
+    gives_class: bool = False
+    answers: tuple[str, ...] = ()
+    whole: Callable[[Any], np.ndarray] | None = None
+
+
+_DISCRETE = ("text", "numbers as text", "categories", "bytes", "an array of text")
+
+LIBRARIES: dict[str, Library] = {
+    **{
+        f"cosmodag {name}": Library(cosmodag_learner(name), "cosmodag")
+        for name in ("Cosmo", "OrderSearch", "Dagma", "Notears")
+    },
+    "dagma DagmaLinear": Library(
+        lambda data: dagma_linear(data, warm_iter=3e3, max_iter=6e3), "dagma", whole=dagma_linear
+    ),
+    "causal-learn PC": Library(causal_learn_pc, "causallearn", gives_class=True),
+    "causal-learn GES": Library(causal_learn_ges, "causallearn", gives_class=True),
+    "causal-learn BOSS": Library(causal_learn_boss, "causallearn", gives_class=True),
+    "lingam DirectLiNGAM": Library(direct_lingam, "lingam"),
+    "pgmpy HillClimbSearch": Library(pgmpy_hill_climb, "pgmpy", answers=_DISCRETE),
+    "gCastle PC": Library(castle_pc, "castle", gives_class=True),
+    "gCastle Notears": Library(castle_notears, "castle"),
+}

@@ -1,0 +1,54 @@
+"""Requirements that are exactly the lower bounds of `pyproject.toml`, so that they can be tried.
+
+A bound nobody installs is a guess. This prints one line `name==bound` for each dependency and for
+those of the extras asked for; what does not resolve, or fails the tests, is raised in
+`pyproject.toml` to the lowest version that works. In a fresh environment, with Python 3.11:
+
+    python benchmarks/reliability/lower_bounds.py --extras test > /tmp/lowest.txt
+    python3.11 -m venv /tmp/lowest
+    /tmp/lowest/bin/pip install --requirement /tmp/lowest.txt
+    /tmp/lowest/bin/pip install --no-deps .
+    /tmp/lowest/bin/python -m pytest tests/learners tests/cli tests/io tests/contract
+"""
+
+import argparse
+import re
+import tomllib
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+)>=(?P<bound>[0-9.]+)")
+
+
+def pinned(requirement: str) -> str:
+    """Turn `name>=bound` into `name==bound`.
+
+    Examples
+    --------
+    >>> pinned("numpy>=2.0")
+    'numpy==2.0'
+    """
+    match = REQUIREMENT.fullmatch(requirement)
+    if match is None:
+        raise SystemExit(f"{requirement!r} in {PROJECT.name} is not of the form name>=bound.")
+    return f"{match['name']}=={match['bound']}"
+
+
+def lowest(extras: list[str]) -> list[str]:
+    """List the pins of the package's dependencies and of these extras."""
+    project = tomllib.loads(PROJECT.read_text())["project"]
+    wanted = list(project["dependencies"])
+    for extra in extras:
+        wanted += project["optional-dependencies"][extra]
+    return [pinned(one) for one in wanted if not one.startswith(f"{project['name']}[")]
+
+
+def main() -> None:
+    """Print the pins."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--extras", nargs="*", default=["test"])
+    print("\n".join(lowest(parser.parse_args().extras)))
+
+
+if __name__ == "__main__":
+    main()

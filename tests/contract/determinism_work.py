@@ -1,0 +1,127 @@
+"""Pieces of work whose every bit is promised, and a digest of what came of each.
+
+Run as a program with names of pieces, it prints their digests as JSON: for another process.
+"""
+
+import hashlib
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from cosmodag import Cosmo, OrderSearch, VarianceSort, refine, simulate
+from cosmodag.bench.cell import Batch, Cell
+from cosmodag.bench.work import Order, carry_out
+from cosmodag.errors import CosmodagWarning
+from cosmodag.selection import auto, stability_selection
+from cosmodag.stability import bootstrap
+from learner_catalogue import CATALOGUE, chain_table
+
+QUIET = {"verbose": False, "random_state": 3}
+
+
+def digest(parts: Iterable[Any]) -> str:
+    """Hash of arrays and plain values: it differs where one bit does."""
+    found = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            found.update(f"{part.dtype} {part.shape}".encode())
+            found.update(part.tobytes())
+        else:
+            found.update(repr(part).encode())
+    return found.hexdigest()
+
+
+def of_model(model: Any) -> str:
+    """Everything a fitted learner says, except how long it took."""
+    table = chain_table()
+    names = ("raw_weights_", "weights_", "adjacency_", "noise_variances_", "priorities_")
+    arrays = [np.asarray(value) for name in names if (value := vars(model).get(name)) is not None]
+    facts = (model.causal_order_, model.arrow_basis_, model.was_cyclic_, model.score(table))
+    drawn = model.sample(7, random_state=1)
+    return digest([*arrays, *facts, np.asarray(model.predict(table)), np.asarray(drawn)])
+
+
+def fitted(name: str) -> str:
+    """One fit of a learner of the catalogue."""
+    return of_model(CATALOGUE[name]().fit(chain_table()))
+
+
+def a_bootstrap(model: Any) -> str:
+    result = bootstrap(model, chain_table(), n=6, **QUIET)
+    return digest([result.arc_probabilities, result.seeds, result.consensus(0.5)])
+
+
+def a_selection() -> str:
+    choice = auto(chain_table(), **QUIET)
+    return digest([of_model(choice.model), choice.reasons, choice.table.to_csv()])
+
+
+def a_stable_selection() -> str:
+    model = Cosmo(epochs=5)
+    chosen = stability_selection(model, chain_table(), "lambda1", [0.01, 0.1], n=4, **QUIET)
+    return digest([chosen.probabilities, chosen.graph()])
+
+
+def an_imputation() -> str:
+    holed = chain_table().mask(np.random.default_rng(0).random((120, 5)) < 0.1)
+    return of_model(OrderSearch(missing="impute", **QUIET).fit(holed))
+
+
+def a_refinement(method: str) -> str:
+    start = VarianceSort().fit(chain_table())
+    return of_model(refine(start, chain_table(), method=method, random_state=3))
+
+
+def some_cells() -> str:
+    cells = [
+        Cell("fit", method, "n120_d5_ER1_gauss", graph, {} if "sort" in method else {"epochs": 5})
+        for method in ("cosmo", "variance-sort")
+        for graph in range(3)
+    ]
+    rows = [row for half in (cells[:3], cells[3:]) for row in carry_out(Order(Batch(tuple(half))))]
+    return digest({key: row[key] for key in sorted(row) if "seconds" not in key} for row in rows)
+
+
+def some_simulations() -> str:
+    found = []
+    for kind in ("ER", "SF", "BP"):
+        for mechanism in (*simulate.NOISES, *simulate.NONLINEAR):
+            data = simulate.load(f"n20_d10_{kind}1_{mechanism}", seed=5)
+            found += [np.asarray(data.X), np.asarray(data.graph)]
+            data = simulate.interventional(f"n20_d10_{kind}1_{mechanism}", 2, rows=5, seed=5)
+            found += [np.asarray(data.X), np.asarray(data.targets)]
+    return digest(found)
+
+
+WORK: dict[str, Callable[[], str]] = {
+    "batch of restarts": lambda: of_model(
+        Cosmo(epochs=10, restarts=4, refine=None, **QUIET).fit(chain_table())
+    ),
+    "bootstrap of a search": lambda: a_bootstrap(OrderSearch()),
+    "bootstrap of COSMO": lambda: a_bootstrap(Cosmo(epochs=10)),
+    "pruning": lambda: a_refinement("prune"),
+    "order search": lambda: a_refinement("order"),
+    "non-Gaussian search": lambda: of_model(
+        OrderSearch(noise="non-gaussian", **QUIET).fit(chain_table())
+    ),
+    "selection": a_selection,
+    "stability selection": a_stable_selection,
+    "imputation": an_imputation,
+    "benchmark cells": some_cells,
+    "simulators": some_simulations,
+}
+
+
+def done(name: str) -> str:
+    """Digest of a piece of work, or of a fit of the catalogue's learner of that name."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CosmodagWarning)
+        return WORK[name]() if name in WORK else fitted(name)
+
+
+if __name__ == "__main__":
+    print(json.dumps({name: done(name) for name in sys.argv[1:]}))

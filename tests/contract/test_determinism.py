@@ -1,0 +1,133 @@
+"""The same seed, machine and versions give the same bits, and nobody's generator is touched.
+
+What is promised, and no more: bit-identity for one shape of program on one machine. Between devices
+and sizes of batches results agree as closely as rounding lets them, which other tests hold.
+"""
+
+import ast
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from determinism_work import WORK, done
+
+from cosmodag import OrderSearch, VarianceSort, simulate
+from cosmodag.refinement import Moments, prune, search_order
+from cosmodag.refinement.search import searching
+from learner_catalogue import CATALOGUE
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "cosmodag"
+every_piece = pytest.mark.parametrize("name", [*CATALOGUE, *WORK])
+
+
+def global_state() -> tuple[Any, ...]:
+    """What a library must leave as it was: two generators, warnings of NumPy, a flag of JAX."""
+    numpys = np.random.get_state(legacy=False)  # noqa: NPY002
+    words = numpys["state"]["key"].tobytes(), numpys["state"]["pos"], numpys["gauss"]
+    return random.getstate(), words, np.geterr(), jax.config.jax_enable_x64
+
+
+@every_piece
+def test_twice_the_same_bits_and_global_generators_neither_read_nor_moved(name: str) -> None:
+    before = global_state()
+    first = done(name)
+    assert global_state() == before
+    # Other fits come between, of other shapes, and the global generators stand elsewhere.
+    OrderSearch(random_state=1, verbose=False).fit(simulate.load("n50_d4_ER1_exp", seed=1).X)
+    random.random()
+    np.random.random()  # noqa: NPY002
+    assert done(name) == first
+
+
+def test_another_process_gives_the_same_bits() -> None:
+    names = [
+        "Cosmo-unrefined", "OrderSearch", "Notears", "Dagma-paper", "VarianceSort",
+        "non-Gaussian search", "imputation", "simulators",
+    ]  # fmt: skip
+    places = [str(ROOT / "src"), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]
+    asked = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("determinism_work.py")), *names],
+        # Sets of strings are walked in another order there.
+        env=os.environ | {"PYTHONHASHSEED": "12345", "PYTHONPATH": os.pathsep.join(places)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert asked.returncode == 0, asked.stderr
+    theirs = json.loads(asked.stdout)
+    assert theirs == {name: done(name) for name in names}
+
+
+def test_another_seed_gives_other_bits() -> None:
+    """Else the tests above could not fail."""
+    table = simulate.load("n50_d6_ER2_exp", seed=0).X
+    one, other = (
+        VarianceSort().fit(table).sample(5, random_state=seed) for seed in (0, 1)
+    )  # fmt: skip
+    assert not np.array_equal(one, other)
+    assert len({done(name) for name in ("Cosmo", "Cosmo-unrefined", "OrderSearch")}) == 3
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_pruning_and_order_search_do_not_depend_on_the_number_of_threads(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = simulate.load("n200_d260_ER1_gauss", seed=0)
+    moments, order = Moments.of(data.X), np.random.default_rng(0).permutation(260)
+    one, many = (prune(moments, order, threads=count) for count in (1, threads))
+    assert one.matrix().data.tobytes() == many.matrix().data.tobytes()
+    assert one.matrix().indices.tobytes() == many.matrix().indices.tobytes()
+    monkeypatch.setattr(searching, "THREADED_FROM", 0)
+    small = Moments.of(data.X[:, :40])
+    found = [
+        search_order(small, np.arange(40), random=np.random.default_rng(0), threads=count)
+        for count in (1, threads)
+    ]
+    assert found[0].order.tobytes() == found[1].order.tobytes()
+    assert found[0].graph.matrix().data.tobytes() == found[1].graph.matrix().data.tobytes()
+
+
+COMPILING = {"compiled", "borrowing", "inlined", "njit", "jit", "vectorize", "guvectorize"}
+
+
+def drawing_inside_compiled_code(tree: ast.AST) -> list[int]:
+    """Lines on which a function for Numba names a module of random numbers."""
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        marks = {
+            part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "")
+            for mark in node.decorator_list
+            for part in ast.walk(mark)
+        }
+        if marks & COMPILING and "jax" not in marks:
+            found += [
+                part.lineno
+                for part in ast.walk(node)
+                if isinstance(part, ast.Attribute)
+                and part.attr == "random"
+                and isinstance(part.value, ast.Name)
+                and part.value.id in ("np", "numpy")
+            ]
+    return found
+
+
+def test_compiled_code_draws_nothing() -> None:
+    """Numba has a generator of its own, one for each thread, that no seed of a caller reaches."""
+    compiled = 0
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text()
+        compiled += "cosmodag.compiled import" in text
+        assert drawing_inside_compiled_code(ast.parse(text)) == [], path
+    assert compiled > 10
+    bad = "@compiled\ndef f():\n    np.random.seed(0)\n    return np.random.rand()\n"
+    assert drawing_inside_compiled_code(ast.parse(bad)) == [3, 4]

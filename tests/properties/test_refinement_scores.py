@@ -1,0 +1,116 @@
+"""Refinement never lowers its score: what it returns is at least as good as what it was given."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from property_examples import in_gate, linear_table, random_dag, seeds
+
+from cosmodag.dags import is_dag
+from cosmodag.refinement import Moments, prune, refine_linear, search_non_gaussian, search_order
+from cosmodag.refinement.scores import equal_variance_total, gaussian_total
+
+TOTALS = {"gaussian": gaussian_total, "equal-variance": equal_variance_total}
+scores = st.sampled_from(list(TOTALS))
+
+
+def assert_forward(matrix, order):
+    """All arcs point forward, so that the graph is a DAG."""
+    place = np.argsort(order)
+    tails, heads = matrix.nonzero()
+    assert np.all(place[tails] < place[heads])
+    assert is_dag(matrix)
+
+
+def ruled(random, order):
+    """Arcs that must and that may exist, and what comes before what, that an order obeys."""
+    d = len(order)
+    place = np.argsort(order)
+    forward = place[:, None] < place[None, :]
+    required = forward & (random.random((d, d)) < 0.1)
+    before = required | (forward & (random.random((d, d)) < 0.05))
+    for v in range(d):
+        before |= np.outer(before[:, v], before[v])
+    return (random.random((d, d)) < 0.8) | required, required, before
+
+
+@in_gate(40)
+@given(seeds, st.integers(2, 9), st.integers(3, 60), scores, st.floats(0, 10), st.booleans())
+def test_an_order_search_is_never_worse_than_its_start(seed, d, rows, score, penalty, is_ruled):
+    random = np.random.default_rng(seed)
+    moments, order = Moments.of(linear_table(random, rows, d)), random.permutation(d)
+    support, required, before = ruled(random, order) if is_ruled else (None, None, None)
+    start = prune(moments, order, penalty=penalty, support=support, required=required, threads=1)
+    found = search_order(
+        moments,
+        order,
+        score=score,
+        penalty=penalty,
+        support=support,
+        required=required,
+        before=before,
+        random=random,
+        threads=1,
+    )
+    assert found.start_score == TOTALS[score](moments, start, penalty)
+    assert found.score >= found.start_score
+    assert found.score == TOTALS[score](moments, found.graph, penalty)
+    assert_forward(found.graph.matrix(), found.order)
+    if is_ruled:
+        arcs = found.graph.adjacency().toarray()
+        assert arcs[required].all()
+        assert not arcs[~support].any()
+        place = np.argsort(found.order)
+        assert (place[:, None] < place[None, :])[before].all()
+
+
+@in_gate(25)
+@given(seeds, st.integers(2, 7), st.integers(5, 80), st.sampled_from(["prune", "order"]), scores)
+def test_refining_is_never_worse_than_any_start_pruned(seed, d, rows, method, score):
+    random = np.random.default_rng(seed)
+    moments = Moments.of(linear_table(random, rows, d))
+    starts = {f"start {place}": random.permutation(d) for place in range(3)}
+    found = refine_linear(moments, starts, method=method, score=score, penalty=1.0, random=random)
+    for order in starts.values():
+        assert found.total >= TOTALS[score](moments, prune(moments, order, penalty=1.0), 1.0)
+    for entry in found.report:
+        assert entry["after"] >= entry["before"]
+    assert found.total == max(entry["after"] for entry in found.report)
+    assert_forward(found.weights, found.order)
+
+
+@in_gate(25)
+@given(seeds, st.integers(2, 7), st.integers(3, 60))
+def test_a_non_gaussian_search_is_never_worse_than_its_starts(seed, d, rows):
+    random = np.random.default_rng(seed)
+    X = linear_table(random, rows, d, "exponential")
+    starts = {f"start {place}": random.permutation(d) for place in range(2)}
+    found = search_non_gaussian(X, starts, random=random)
+    assert {report.name for report in found.starts} == {*starts, "exogenous-first", "kicked"}
+    for report in found.starts:
+        assert found.score >= report.score_after >= report.score_before
+    assert np.isfinite(found.score)
+    assert np.isfinite(found.weights.data).all()
+    assert_forward(found.weights, found.order)
+
+
+@in_gate(60)
+@given(seeds, st.integers(1, 7), st.integers(1, 9), st.floats(0, 1))
+def test_a_consensus_is_acyclic_and_keeps_required_arcs(seed, d, count, threshold):
+    from cosmodag.stability import BootstrapResult
+
+    random = np.random.default_rng(seed)
+    required = random_dag(random, d)
+    free, bound = (
+        BootstrapResult(list(range(d)), list(range(count)), "bootstrap", known)
+        for known in (None, required)
+    )
+    for place in range(count):
+        arcs = random_dag(random, d)
+        free.add(place, arcs, np.arange(d))
+        bound.add(place, arcs, np.arange(d))
+    assert is_dag(free.consensus(threshold))
+    assert (free.arc_probabilities[free.consensus(threshold)] >= threshold).all()
+    assert is_dag(bound.consensus(threshold))
+    assert bound.consensus(threshold)[required].all()
+    assert free.arc_probabilities == pytest.approx(bound.arc_probabilities)
