@@ -1,6 +1,7 @@
 """What all tests share: no display, no deadlines, and a gate where a skip can be a failure."""
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -8,6 +9,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# A process started in the background is told to ignore Ctrl-C, and the package would obey.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The first example of a property may compile a program, so its time says nothing. The parent is
 # Hypothesis' own choice, which on a build server is the repeatable one.

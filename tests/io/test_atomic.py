@@ -1,5 +1,6 @@
 """A file is replaced whole or not at all."""
 
+import errno
 import os
 import stat
 
@@ -24,7 +25,7 @@ def test_a_failure_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch, fail
     write_text(path, "old")
 
     def fail(*_):
-        raise OSError("disk full")
+        raise OSError(errno.ENOSPC, "disk full")
 
     monkeypatch.setattr(files.os, failing, fail)
     with pytest.raises(OSError, match="disk full"):

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
 __all__ = ["Missing", "Table", "as_table", "read_table", "read_with_labels"]
 
 _Choose = Callable[[Sequence[str]], list[int]]
+
+# What NumPy raises where a file is none of its own: its header is read as Python's literals, and
+# what begins like an archive is opened as one.
+_NOT_NPY = (ValueError, EOFError, OSError, SyntaxError, TokenError, RecursionError, BadZipFile)
 
 
 def read_table(
@@ -277,7 +282,7 @@ def _read_npy(path: Path, source: str, choose: _Choose) -> Any:
 
     try:
         array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError, SyntaxError, TokenError, RecursionError) as error:
+    except _NOT_NPY as error:
         raise DataError(
             f"{source} is not a NumPy file of plain numbers: write it with numpy.save."
         ) from error
