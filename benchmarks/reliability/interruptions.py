@@ -72,18 +72,24 @@ def _wait_for_progress(process: "subprocess.Popen[str]", folder: Path | None) ->
 
 
 def interrupted(learner: str, times: int, random: np.random.Generator) -> list[object]:
-    """Row of the table: how often it was cut, and whether the end is the same."""
+    """Row of the table: how often it was cut, in how many fits, and whether the ends are the same.
+
+    A fit that has come to its end is begun anew, until there were so many cuts in all.
+    """
     whole = run(learner, None)
-    with tempfile.TemporaryDirectory() as name:
-        folder, cuts, ended = Path(name), 0, ""
-        while cuts < times and not ended:
-            number = SIGNALS[cuts % len(SIGNALS)]
-            ended = run(learner, folder, (float(random.uniform(0, 0.15)), number))
-            cuts += not ended
-        ended = ended or run(learner, folder)
-        left = len(list(folder.iterdir()))
-    print(learner, cuts, ended == whole, left, flush=True)
-    return [learner, cuts, "yes" if ended == whole else "no", left, verdict(ended == whole)]
+    cuts, ends, left = 0, [], 0
+    while cuts < times:
+        with tempfile.TemporaryDirectory() as name:
+            folder, ended = Path(name), ""
+            while cuts < times and not ended:
+                number = SIGNALS[cuts % len(SIGNALS)]
+                ended = run(learner, folder, (float(random.uniform(0, 0.15)), number))
+                cuts += not ended
+            ends.append(ended or run(learner, folder))
+            left += len(list(folder.iterdir()))
+    is_same = all(end == whole for end in ends)
+    print(learner, cuts, len(ends), is_same, left, flush=True)
+    return [learner, cuts, len(ends), "yes" if is_same else "no", left, verdict(is_same)]
 
 
 def main() -> None:
@@ -99,7 +105,7 @@ def main() -> None:
         header("Fits that are interrupted and resumed", ("jax", "numba", "numpy"))
         + "\nEach fit was ended by SIGKILL, SIGTERM and SIGINT in turn, at random moments after "
         "its first record, and begun again; `left`: files in the folder at the end.\n\n"
-        + table(["fit", "interruptions", "same to the last bit", "left", ""], rows)
+        + table(["fit", "interruptions", "fits", "same to the last bit", "left", ""], rows)
     )
     if asked.write:
         (Path(__file__).parent / "interruptions.md").write_text(page)
