@@ -39,6 +39,14 @@ def sachs() -> Path:
     return Path(__file__).resolve().parent / "data"
 
 
+@pytest.fixture(scope="module")
+def unflushed_files() -> Generator[None, None, None]:
+    """For modules that write thousands of small files; whether they are flushed is tested apart."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cosmodag.io.files.os.fsync", lambda _: None)
+        yield
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """How many processes ``-n auto`` starts."""

@@ -15,11 +15,11 @@ def undisturbed() -> Iterator[None]:
 
     Examples
     --------
-    >>> random.seed(0)
+    >>> before = random.getstate()
     >>> with undisturbed():
     ...     _ = random.random()
-    >>> random.random()
-    0.8444218515250481
+    >>> random.getstate() == before
+    True
     """
     state = random.getstate()
     try:

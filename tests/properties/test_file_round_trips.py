@@ -33,12 +33,7 @@ AWKWARD = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _no_waiting_for_the_disk():
-    """Thousands of small files are written here; whether they are flushed is tested elsewhere."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cosmodag.io.files.os.fsync", lambda _: None)
-        yield
+pytestmark = pytest.mark.usefixtures("unflushed_files")
 
 
 def some_names(count: int) -> st.SearchStrategy[list[str]]:

@@ -20,12 +20,7 @@ AWKWARD = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _no_waiting_for_the_disk():
-    """Hundreds of small files are written here; whether they are flushed is tested elsewhere."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cosmodag.io.files.os.fsync", lambda _: None)
-        yield
+pytestmark = pytest.mark.usefixtures("unflushed_files")
 
 
 names = st.lists(

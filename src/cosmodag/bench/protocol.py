@@ -237,7 +237,7 @@ def _expanded(place: str, patterns: Sequence[str]) -> tuple[str, ...]:
     found: list[str] = []
     for pattern in patterns:
         pieces = re.split(r"\{([^}]*)\}", pattern)
-        choices = [piece.split(",") if place % 2 else [piece] for place, piece in enumerate(pieces)]
+        choices = [piece.split(",") if odd % 2 else [piece] for odd, piece in enumerate(pieces)]
         if math.prod(map(len, choices)) > MOST_NAMES:
             raise DataError(
                 f"The data set {pattern!r} of '{place}' stands for more than {MOST_NAMES:,} names: "

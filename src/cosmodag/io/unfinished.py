@@ -66,13 +66,13 @@ def replaced_together(folder: Path) -> Iterator[Path]:
                 raise
             raise OSError(error.errno, error.strerror, str(folder / Path(name).name)) from error
         files = sorted(stage.iterdir(), key=lambda path: path.stat().st_mtime_ns)
-        with _undisturbed():
+        with _uninterrupted():
             for path in files:
                 os.replace(path, folder / path.name)
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
+def _uninterrupted() -> Iterator[None]:
     """Context of a moment's work that Ctrl-C and SIGTERM wait for."""
     if threading.current_thread() is not threading.main_thread():  # signals go to the main thread
         yield

@@ -125,7 +125,7 @@ def search_order(
     if score not in SCORES:
         raise DataError(f"score is {score!r}: it must be one of {SCORES}.")
     d = moments.variables
-    checked = check_order(order, d, _closed(before, required))
+    checked = check_order(order, d, _either(before, required))
     if penalty is None:
         penalty = default_penalty(float(moments.rows.max()), d)
     rules = rules_of(moments, penalty, support, required, before)
@@ -199,7 +199,7 @@ def _prepare(search: Searching, moments: Moments, equal: bool, score: str) -> ND
     return varies & suspects
 
 
-def _closed(
+def _either(
     before: NDArray[np.bool_] | None, required: NDArray[np.bool_] | None
 ) -> NDArray[np.bool_] | None:
     if before is None:

@@ -24,19 +24,17 @@ from cosmodag.refinement.scores import (
     total_of,
 )
 from cosmodag.refinement.starts import (
-    equal_variance_order,
-    explained_order,
+    EQUAL_VARIANCE,
+    EXPLAINED,
+    RANDOM,
+    VARIANCE,
+    closed_order,
+    further_starts,
     respecting,
-    variance_order,
 )
 
-__all__ = ["Refined", "further_starts", "refine_linear"]
+__all__ = ["Refined", "refine_linear"]
 
-# Up to these sizes a random start, and the equal-variance order, cost little.
-RANDOM_UP_TO = 40
-RANDOM, VARIANCE, EQUAL_VARIANCE = "random", "variance", "equal-variance"
-EXPLAINED = "explained"
-EQUAL_VARIANCE_UP_TO = 2000
 # Spread of log noise variances, beyond sampling, with which one variance for all is worth a search.
 PLAUSIBLE_SPREAD = 0.3
 
@@ -141,7 +139,8 @@ def refine_linear(
     is_ruled = support is not None or required is not None
     moments = _moments(data, by_blocks=method == "prune" and not is_ruled, device=device)
     random = random or np.random.default_rng()
-    closed = _closed(before, required)
+    bound = [np.asarray(part, np.bool_) for part in (before, required) if part is not None]
+    closed = closed_order(*bound) if bound else None
     job = Job(
         moments,
         default_penalty(float(moments.rows.max()), moments.variables)
@@ -180,44 +179,6 @@ def _moments(data: ArrayLike | Moments, by_blocks: bool, device: jax.Device | No
     if by_blocks and table.ndim == 2 and are_worth_it(table.shape[1], device):
         return Columns.of(table)
     return Moments.of(table)
-
-
-def further_starts(
-    moments: Moments,
-    random: np.random.Generator,
-    before: NDArray[np.bool_] | None = None,
-    penalty: float | None = None,
-    scale_free: bool = False,
-) -> dict[str, NDArray[np.int64]]:
-    """Orders that cost little beside a search.
-
-    By variance, and by variance given those before; at random, where there are few variables; and
-    where asked for, by how much the others explain, which does not depend on units.
-    """
-    d = moments.variables
-    starts = {VARIANCE: respecting(variance_order(moments), before)}
-    if d <= EQUAL_VARIANCE_UP_TO:
-        starts[EQUAL_VARIANCE] = equal_variance_order(moments, before=before, penalty=penalty)
-    if scale_free and d <= EQUAL_VARIANCE_UP_TO:
-        starts[EXPLAINED] = respecting(explained_order(moments), before)
-    if d <= RANDOM_UP_TO:
-        starts[RANDOM] = respecting(random.permutation(d), before)
-    return starts
-
-
-def _closed(
-    before: NDArray[np.bool_] | None, required: NDArray[np.bool_] | None
-) -> NDArray[np.bool_] | None:
-    """Close what must come before what: with what follows from it."""
-    if before is None and required is None:
-        return None
-    parts = [np.asarray(part, np.bool_) for part in (before, required) if part is not None]
-    closed: NDArray[np.bool_] = np.logical_or.reduce(parts)
-    for v in np.flatnonzero(closed.any(axis=0) & closed.any(axis=1)):
-        closed |= np.outer(closed[:, v], closed[v])
-    if np.any(np.diag(closed)):
-        raise DataError("What is required to come before what has a cycle.")
-    return closed
 
 
 def _best(

@@ -5,12 +5,27 @@ import heapq
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosmodag.errors import DataError
+from cosmodag.knowledge.bounds import closure
 from cosmodag.refinement.conditional_variances import order_from_the_top
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
 from cosmodag.refinement.search.grow import NEGLIGIBLE
 
-__all__ = ["equal_variance_order", "explained_order", "respecting", "variance_order"]
+__all__ = [
+    "closed_order",
+    "equal_variance_order",
+    "explained_order",
+    "further_starts",
+    "respecting",
+    "variance_order",
+]
+
+# Up to these sizes a random start, and the equal-variance order, cost little.
+RANDOM_UP_TO = 40
+RANDOM, VARIANCE, EQUAL_VARIANCE = "random", "variance", "equal-variance"
+EXPLAINED = "explained"
+EQUAL_VARIANCE_UP_TO = 2000
 
 FIRST_ROOM = 48
 
@@ -74,6 +89,22 @@ def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np
             if waiting[w] == 0:
                 heapq.heappush(free, int(place[w]))
     return np.array(found, np.int64)
+
+
+def closed_order(*parts: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Give what must come before what, by some relations together, with all that follows from it.
+
+    Examples
+    --------
+    >>> first, second = np.zeros((2, 3, 3), bool)
+    >>> first[0, 1] = second[1, 2] = True
+    >>> closed_order(first, second).astype(int).tolist()
+    [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
+    """
+    closed = closure(np.logical_or.reduce(parts))
+    if closed.diagonal().any():
+        raise DataError("What is required to come before what has a cycle.")
+    return closed
 
 
 def equal_variance_order(
@@ -190,3 +221,26 @@ def _sparse(
         if done:
             return order
         room = min(2 * room, d)
+
+
+def further_starts(
+    moments: Moments,
+    random: np.random.Generator,
+    before: NDArray[np.bool_] | None = None,
+    penalty: float | None = None,
+    scale_free: bool = False,
+) -> dict[str, NDArray[np.int64]]:
+    """Orders that cost little beside a search.
+
+    By variance, and by variance given those before; at random, where there are few variables; and
+    where asked for, by how much the others explain, which does not depend on units.
+    """
+    d = moments.variables
+    starts = {VARIANCE: respecting(variance_order(moments), before)}
+    if d <= EQUAL_VARIANCE_UP_TO:
+        starts[EQUAL_VARIANCE] = equal_variance_order(moments, before=before, penalty=penalty)
+    if scale_free and d <= EQUAL_VARIANCE_UP_TO:
+        starts[EXPLAINED] = respecting(explained_order(moments), before)
+    if d <= RANDOM_UP_TO:
+        starts[RANDOM] = respecting(random.permutation(d), before)
+    return starts

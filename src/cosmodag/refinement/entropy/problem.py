@@ -5,8 +5,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.refinement.entropy.families import Problem
+from cosmodag.refinement.starts import closed_order
 
-__all__ = ["default_penalty", "obeying", "prepare", "standardised"]
+__all__ = ["default_penalty", "prepare", "standardised"]
 
 _CONSTANT = 1e-12  # spread beside the largest value, below which a column says nothing
 
@@ -63,7 +64,7 @@ def prepare(
         covariances=np.stack([_covariance(columns, weights) for weights in groups]),
         support=(allowed & ~(constant[:, None] | constant)) | needed,
         required=needed,
-        before=_closed(_square_mask(before, "before", d, False) | needed),
+        before=closed_order(_square_mask(before, "before", d, False), needed),
         penalty=cost,
         entry=_ENTRY * cost,
         most_parents=max(1, int(totals.min() // 3)),
@@ -85,32 +86,3 @@ def _square_mask(mask: ArrayLike | None, name: str, size: int, default: bool) ->
     if array.shape != (size, size):
         raise DataError(f"`{name}` has shape {array.shape}, not ({size}, {size}).")
     return array
-
-
-def _closed(relation: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Transitive closure, by squaring."""
-    closed = relation
-    while True:
-        steps = closed.astype(np.float32)
-        longer = closed | (steps @ steps > 0)
-        if np.array_equal(longer, closed):
-            break
-        closed = longer
-    if closed.diagonal().any():
-        raise DataError("`required` and `before` together ask for a cycle.")
-    return closed
-
-
-def obeying(order: ArrayLike, before: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Change an order as little as ``before`` asks: take the first variable that is free, again."""
-    given = np.asarray(order, dtype=np.int64)
-    if not np.array_equal(np.sort(given), np.arange(len(before))):
-        raise DataError(f"A start must hold each of 0 … {len(before) - 1} once.")
-    if not before.any():
-        return given.copy()
-    waiting, result = list(given), []
-    while waiting:
-        free = next(v for v in waiting if not before[waiting, v].any())
-        waiting.remove(free)
-        result.append(free)
-    return np.array(result, dtype=np.int64)

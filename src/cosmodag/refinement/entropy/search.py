@@ -18,7 +18,9 @@ from cosmodag.errors import DataError
 from cosmodag.refinement.entropy.exogenous_first import exogenous_first_order
 from cosmodag.refinement.entropy.families import Families, Problem, fit_order, total_score
 from cosmodag.refinement.entropy.moves import improve_place
-from cosmodag.refinement.entropy.problem import obeying, prepare, standardised
+from cosmodag.refinement.entropy.problem import prepare, standardised
+from cosmodag.refinement.prune import check_order
+from cosmodag.refinement.starts import respecting
 
 __all__ = ["NonGaussianSearch", "StartReport", "search_non_gaussian"]
 
@@ -132,7 +134,11 @@ def search_non_gaussian(
     stop = _Stop(should_stop)
     if not {EXOGENOUS_FIRST, KICKED}.isdisjoint(starts):
         raise DataError(f"The search has its own starts {EXOGENOUS_FIRST!r} and {KICKED!r}.")
-    orders = {name: obeying(order, problem.before) for name, order in starts.items()}
+    variables = len(problem.columns)
+    orders = {
+        name: respecting(check_order(order, variables), problem.before)
+        for name, order in starts.items()
+    }
     begin = time.perf_counter()
     rows = np.flatnonzero((problem.counted > 0).all(axis=0))
     columns = standardised(problem.columns[:, rows]) if rows.size > 1 else problem.columns
@@ -217,7 +223,7 @@ def _kick(
         order = best.order.copy()
         for variable in random.choice(variables, max(1, variables // 2), replace=False):
             order = np.insert(order[order != variable], random.integers(variables), variable)
-        start = fit_order(problem, obeying(order, problem.before))
+        start = fit_order(problem, respecting(order, problem.before))
         found, taken = _climb(problem, start, random, stop, KICKED, on_progress)
         moves += taken
         better = total_score(found) > total_score(best) + _LEAST_GAIN
