@@ -228,18 +228,16 @@ def further_starts(
     random: np.random.Generator,
     before: NDArray[np.bool_] | None = None,
     penalty: float | None = None,
-    scale_free: bool = False,
 ) -> dict[str, NDArray[np.int64]]:
     """Orders that cost little beside a search.
 
-    By variance, and by variance given those before; at random, where there are few variables; and
-    where asked for, by how much the others explain, which does not depend on units.
+    By variance; by variance given those before; by how much the others explain, which does not
+    depend on units; and at random, where there are few variables.
     """
     d = moments.variables
     starts = {VARIANCE: respecting(variance_order(moments), before)}
     if d <= EQUAL_VARIANCE_UP_TO:
         starts[EQUAL_VARIANCE] = equal_variance_order(moments, before=before, penalty=penalty)
-    if scale_free and d <= EQUAL_VARIANCE_UP_TO:
         starts[EXPLAINED] = respecting(explained_order(moments), before)
     if d <= RANDOM_UP_TO:
         starts[RANDOM] = respecting(random.permutation(d), before)
