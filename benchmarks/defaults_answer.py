@@ -1,44 +1,126 @@
-"""Whether the defaults of `Cosmo()` are earned by what a user gets: refined NHD, and time.
+"""Whether the defaults of `Cosmo()` and `CosmoMLP()` are earned by what a user gets.
 
     OMP_NUM_THREADS=1 python benchmarks/defaults_answer.py --jobs 2 -o benchmarks/defaults_answer.md
 
-Every rule is changed by one factor: the number of steps from a quarter to four times, both rates
-and the shift by two, and all settings by the paper's. Each is fitted to tables of every family and
-noise from 20 to 500 variables; the default and the two best are then fitted to fresh graphs.
-Noise that is "uneven" is Gaussian with a standard deviation from U(0.5, 2) for each variable.
+What a user gets is the NHD of the refined graph, and the time it takes. Every rule is changed by
+one factor: the number of steps from a quarter to four times, rates, shift and λ₁ by two, and all
+settings by the paper's. Each is fitted to tables of every family and noise, linear ones of 20 to
+500 variables and networks of 20 to 100; the default and the two best are then fitted to fresh
+graphs. Noise that is "uneven" is Gaussian with a standard deviation from U(0.5, 2) for each
+variable; "standard" is Gaussian noise, columns divided by their standard deviations.
 """
 
 import argparse
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosmodag import Cosmo, metrics, simulate
+from cosmodag import Cosmo, CosmoMLP, metrics, simulate
 from cosmodag.learners.optimised.settings import (
+    default_mlp_settings,
+    default_mlp_steps,
     default_settings,
     default_steps,
+    paper_mlp_settings,
     paper_settings,
 )
-from environment import header, in_processes, table, with_error
+from environment import header, in_processes, is_first, table, with_error
 
-SAMPLES, BATCH = 1000, 64
+BATCH = 64
 FIRST_SEED, FRESH_SEED = 70_000, 80_000
 GRAPHS = ("ER4", "SF4", "ER6", "SF6")
-NOISES = ("gauss", "exp", "gumbel", "uneven")
+NOISES = ("gauss", "exp", "gumbel", "uneven", "standard")
 DEFAULT = "as it is"
-# At 500 variables fits take seconds: only the number of steps is varied, on fewer families.
-LARGE = 500
+
+
+@dataclass(frozen=True)
+class Size:
+    """Tables of one size: how many there are of each family, and whether all rules are tried.
+
+    Where fits take long only the number of steps is varied, on fewer families.
+    """
+
+    rows: int
+    variables: int
+    tables: int
+    is_large: bool = False
+
+
+@dataclass(frozen=True)
+class Study:
+    """One learner: its rules, and what it is fitted to."""
+
+    learner: Callable[..., Any]
+    settings: Callable[[int], Mapping[str, Any]]
+    paper: Callable[[int], Mapping[str, Any]]
+    steps: int
+    noises: Sequence[str]
+    sizes: Sequence[Size]
+
+    def rules(self, size: Size) -> dict[str, dict[str, Any]]:
+        """Parameters of the learner for each rule."""
+        usual = self.settings(size.variables)
+        passes = self.steps / -(-size.rows // BATCH)
+        made: dict[str, dict[str, Any]] = {DEFAULT: {}}
+        for factor in (0.25, 0.5, 2, 4):
+            made[f"steps × {factor:g}"] = {"epochs": round(passes * factor)}
+        if not size.is_large:
+            for name in ("learning_rate", "priority_learning_rate", "shift", "lambda1"):
+                for factor in (0.5, 2):
+                    made[f"{name} × {factor:g}"] = {name: usual[name] * factor}
+            made["the paper's settings"] = dict(self.paper(size.variables))
+        return made
+
+    def families(self, size: Size) -> list[str]:
+        """Names of the tables of one size."""
+        graphs, noises = GRAPHS, self.noises
+        if size.is_large:
+            graphs, noises = GRAPHS[:2], self.noises[::3]
+        return [
+            f"n{size.rows}_d{size.variables}_{graph}_{noise}"
+            for graph, noise in product(graphs, noises)
+        ]
+
+
+STUDIES = {
+    "Cosmo": Study(
+        Cosmo,
+        default_settings,
+        paper_settings,
+        default_steps("order"),
+        NOISES,
+        (
+            Size(1000, 20, 3),
+            Size(200, 50, 3),
+            Size(1000, 50, 3),
+            Size(1000, 100, 1),
+            Size(1000, 200, 2, is_large=True),
+            Size(1000, 500, 2, is_large=True),
+        ),
+    ),
+    "CosmoMLP": Study(
+        CosmoMLP,
+        default_mlp_settings,
+        paper_mlp_settings,
+        default_mlp_steps(),
+        ("mlp",),
+        (Size(1000, 20, 4), Size(1000, 40, 2), Size(1000, 100, 2, is_large=True)),
+    ),
+}
 
 
 class Task(NamedTuple):
     """One fit."""
 
+    study: str
     rule: str
+    parameters: dict[str, Any]
     family: str
     seed: int
 
@@ -51,59 +133,52 @@ class Fit(NamedTuple):
     seconds: float
 
 
-def rules(d: int) -> dict[str, dict[str, Any]]:
-    """Parameters of `Cosmo` for each rule."""
-    usual, steps = default_settings(d), default_steps("order")
-    passes = steps // -(-SAMPLES // BATCH)
-    made: dict[str, dict[str, Any]] = {DEFAULT: {}}
-    for factor in (0.25, 0.5, 2, 4):
-        made[f"steps × {factor:g}"] = {"epochs": round(passes * factor)}
-    if d < LARGE:
-        for name in ("learning_rate", "priority_learning_rate", "shift"):
-            for factor in (0.5, 2):
-                made[f"{name} × {factor:g}"] = {name: usual[name] * factor}
-        made["the paper's settings"] = dict(paper_settings(d))
-    return made
-
-
 def draw(family: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Table and true graph."""
-    data = simulate.load(family.replace("uneven", "gauss"), seed=seed)
-    if not family.endswith("uneven"):
-        return data.X, data.graph
-    random = np.random.default_rng(seed)
-    scales = random.uniform(0.5, 2, len(data.graph))
-    return simulate.sample_linear(data.weights, len(data.X), random, scales=scales), data.graph
+    base, noise = family.rsplit("_", 1)
+    is_named = noise not in ("uneven", "standard")
+    data = simulate.load(family if is_named else f"{base}_gauss", seed=seed)
+    X = data.X
+    if noise == "standard":
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+    if noise == "uneven":
+        random = np.random.default_rng(seed)
+        scales = random.uniform(0.5, 2, X.shape[1])
+        X = simulate.sample_linear(data.weights, len(X), random, scales=scales)
+    return X, data.graph
 
 
 def fit(task: Task) -> Fit:
-    """Fit one rule to one table, on one core."""
+    """Fit one rule to one table, on one core; nothing is compiled on the clock."""
     warnings.simplefilter("ignore")
     X, graph = draw(task.family, task.seed)
-    model = Cosmo(**rules(X.shape[1])[task.rule], random_state=task.seed, verbose=False)
+    learner = STUDIES[task.study].learner
+    if is_first(task.study, task.family):
+        learner(random_state=0, verbose=False, epochs=1).fit(X)
+    model = learner(**task.parameters, random_state=task.seed, verbose=False)
     begin = time.process_time()
     model.fit(X)
     seconds = time.process_time() - begin
     return Fit(task, metrics.evaluate(graph, model.adjacency_, threshold=0.0)["nhd"], seconds)
 
 
-def families(d: int) -> list[str]:
-    """Names of the tables of one size."""
-    graphs, noises = (GRAPHS, NOISES) if d < LARGE else (GRAPHS[:2], NOISES[::3])
-    return [f"n{SAMPLES}_d{d}_{graph}_{noise}" for graph, noise in product(graphs, noises)]
-
-
-def score(d: int, names: Sequence[str], seeds: Sequence[int], jobs: int) -> dict[str, list[Fit]]:
-    """Fits of some rules, each to the same tables; one more before them compiles."""
-    fit(Task(DEFAULT, families(d)[0], FIRST_SEED - 1))
-    tasks = [Task(*task) for task in product(names, families(d), seeds)]
-    found: dict[str, list[Fit]] = {name: [] for name in names}
+def score(
+    name: str, size: Size, rules: Sequence[str], first: int, jobs: int
+) -> dict[str, list[Fit]]:
+    """Fits of some rules, each to the same tables."""
+    study = STUDIES[name]
+    parameters, seeds = study.rules(size), range(first, first + size.tables)
+    tasks = [
+        Task(name, rule, parameters[rule], family, seed)
+        for rule, family, seed in product(rules, study.families(size), seeds)
+    ]
+    found: dict[str, list[Fit]] = {rule: [] for rule in rules}
     for one in in_processes(fit, tasks, jobs):
         found[one.task.rule].append(one)
     return found
 
 
-def rows(d: int, found: Mapping[str, list[Fit]]) -> list[list[object]]:
+def rows(learner: str, size: Size, found: Mapping[str, list[Fit]]) -> list[list[object]]:
     """One row for each rule: NHD, its difference from the default's, time as a share of it."""
     made: list[list[object]] = []
     usual = found[DEFAULT]
@@ -111,7 +186,10 @@ def rows(d: int, found: Mapping[str, list[Fit]]) -> list[list[object]]:
         differences = [f.nhd - u.nhd for f, u in zip(fits, usual, strict=True)]
         share = np.mean([f.seconds for f in fits]) / np.mean([u.seconds for u in usual])
         nhd = with_error([f.nhd for f in fits], 3)
-        made.append([d, name, nhd, with_error(differences, 3), f"{share:.2f}", len(fits)])
+        apart = with_error(differences, 3)
+        made.append(
+            [learner, size.variables, size.rows, name, nhd, apart, f"{share:.2f}", len(fits)]
+        )
     return made
 
 
@@ -124,31 +202,46 @@ def best(found: Mapping[str, list[Fit]], count: int = 2) -> list[str]:
     return [DEFAULT, *others[:count]]
 
 
+COLUMNS = ["learner", "d", "n", "rule", "NHD", "minus the default's", "time, share", "tables"]
+
+
+def page(searched: list[list[object]], validated: list[list[object]]) -> str:
+    """Write what was found so far."""
+    return "\n".join(
+        [
+            header("Defaults of `Cosmo()` and `CosmoMLP()`, by what a user gets"),
+            "Mean ± standard error; differences are paired. Processor seconds of single fits, one",
+            "thread each.",
+            "",
+            "## The default and the two best rules, on fresh graphs",
+            "",
+            table(COLUMNS, validated),
+            "## Searched",
+            "",
+            table(COLUMNS, searched),
+        ]
+    )
+
+
 def main() -> None:
-    """Search, validate, and write the page."""
+    """Search, validate, and write the page after each size."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="*", default=[20, 50, 100, 200, 500])
-    parser.add_argument("--graphs", type=int, default=2, help="per family, searched and fresh")
+    parser.add_argument("--learners", nargs="*", default=list(STUDIES), choices=list(STUDIES))
+    parser.add_argument("--sizes", type=int, nargs="*", help="numbers of variables")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
-    searched, validated = [], []
-    for d in options.sizes:
-        count = options.graphs if d < 200 else 1
-        found = score(d, list(rules(d)), range(FIRST_SEED, FIRST_SEED + count), options.jobs)
-        searched += rows(d, found)
-        fresh = range(FRESH_SEED, FRESH_SEED + count)
-        validated += rows(d, score(d, best(found), fresh, options.jobs))
+    searched: list[list[object]] = []
+    validated: list[list[object]] = []
+    for name, size in [(n, size) for n in options.learners for size in STUDIES[n].sizes]:
+        if options.sizes and size.variables not in options.sizes:
+            continue
+        found = score(name, size, list(STUDIES[name].rules(size)), FIRST_SEED, options.jobs)
+        searched += rows(name, size, found)
+        validated += rows(name, size, score(name, size, best(found), FRESH_SEED, options.jobs))
         print(*searched[-len(found) :], *validated[-3:], sep="\n", flush=True)
-    columns = ["d", "rule", "NHD", "minus the default's", "time / the default's", "tables"]
-    text = header("Defaults of `Cosmo()`, by what a user gets")
-    text += "\n## Searched\n\n" + table(columns, searched)
-    text += "\n## The default and the two best rules on fresh graphs\n\n" + table(
-        columns, validated
-    )
-    text += "\nMean ± standard error; differences are paired. Processor seconds, one thread.\n"
-    if options.output:
-        options.output.write_text(text, encoding="utf-8")
+        if options.output:
+            options.output.write_text(page(searched, validated), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -69,6 +69,16 @@ def in_processes(function: Callable[[Any], Any], tasks: list[Any], jobs: int) ->
     return results
 
 
+def is_first(*what: object) -> bool:
+    """Tell whether this process is asked about something for the first time."""
+    is_new = what not in _asked
+    _asked.add(what)
+    return is_new
+
+
+_asked: set[tuple[object, ...]] = set()
+
+
 def timed(work: Callable[[], object]) -> float:
     """Wall-clock seconds of a call."""
     begin = time.perf_counter()
