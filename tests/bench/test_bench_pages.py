@@ -1,6 +1,7 @@
 """Tables and figures: what they say is what the rows say, and what the paper says."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -106,6 +107,24 @@ def test_tables_say_what_the_rows_say(store: Store) -> None:
     (mean,) = [row for row in tables["defaults"].rows if row[0].startswith("**mean")]
     assert "-0.0100" in mean[4]
     assert "TPR" in [row[2] for row in tables["differences"].rows]
+
+
+def test_times_of_the_same_fit_are_shared_between_experiments(store: Store) -> None:
+    results = {row.key: row.result for row in store.rows()}
+    timed = list(entries_of(read_experiment(TEXT), results))
+    more = [
+        replace(
+            entry,
+            results={**entry.results, -1: next(iter(entry.results.values()))},
+            seconds=(),
+            parameters=entry.parameters if entry.rule is None else {"other": 1},
+        )
+        for entry in timed
+    ]
+    for entry in merged([*timed, *more]):
+        assert -1 in entry.results
+        (before,) = [one for one in timed if one.key == entry.key]
+        assert entry.seconds == (before.seconds if entry.rule is None else ())
 
 
 class Reader(HTMLParser):

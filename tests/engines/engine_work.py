@@ -41,3 +41,22 @@ def deadly(number: int) -> int:
 
 def variable(name: str) -> str | None:
     return os.environ.get(name)
+
+
+def slow(number: int) -> int:
+    time.sleep(30)
+    return number
+
+
+class Unreadable:
+    """A function that travels to another process, and cannot be read there."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_refuse, ())
+
+    def __call__(self, number: int) -> int:
+        return number
+
+
+def _refuse() -> None:
+    raise AttributeError("It is not there.")

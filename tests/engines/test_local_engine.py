@@ -1,5 +1,9 @@
 """The local engine: every item has exactly one outcome, whatever happens to its process."""
 
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +46,33 @@ def test_an_item_that_always_kills_is_a_failure_and_no_other_is() -> None:
     results = dict(each(work.deadly, range(6), jobs=2, retries=1))
     assert results.pop(1).status == "failed"
     assert results == {number: number for number in (0, 2, 3, 4, 5)}
+
+
+def test_what_a_process_cannot_read_is_no_lack_of_memory() -> None:
+    results = dict(each(work.Unreadable(), [1, 2], jobs=2, retries=1))
+    assert [result.status for result in results.values()] == ["failed", "failed"]
+    assert all("un-serialize" in result.message for result in results.values())
+
+
+def test_ctrl_c_while_it_waits_is_an_interrupt() -> None:
+    script = "import engine_work as work; from cosmodag.engines import each\n"
+    script += "print('begun', flush=True); list(each(work.slow, range(9), jobs=2))"
+    for wait in (0.05, 1.0, 2.0):
+        with subprocess.Popen(
+            [sys.executable, "-c", script],
+            cwd=Path(work.__file__).parent,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.readline()
+            time.sleep(wait)
+            process.send_signal(signal.SIGINT)
+            errors = process.stderr.read()
+            assert process.wait(timeout=30) == -signal.SIGINT, errors
+        assert "RuntimeError" not in errors
 
 
 def test_items_are_taken_as_they_are_needed() -> None:

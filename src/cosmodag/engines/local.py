@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from queue import SimpleQueue
 from typing import Any
 
 from cosmodag.engines.outcomes import Done, Failure, attempt
@@ -77,6 +78,8 @@ class _Pool:
     def _start(self) -> None:
         from joblib.externals.loky import ProcessPoolExecutor
 
+        # Unlike waiting for futures, waiting for a simple queue stands a Ctrl-C at any moment.
+        self._ready: SimpleQueue[Any] = SimpleQueue()
         self._executor = ProcessPoolExecutor(
             max_workers=self._jobs, timeout=None, env=self._variables
         )
@@ -101,24 +104,35 @@ class _Pool:
 
     def finished(self) -> Iterator[tuple[Indexed, tuple[Any] | None]]:
         """Wait for the next result, and give all that are there."""
-        from concurrent.futures import FIRST_COMPLETED, wait
-
-        for future in wait(self._pending, return_when=FIRST_COMPLETED).done:
+        ready = [self._ready.get()]
+        while not self._ready.empty():
+            ready.append(self._ready.get())
+        for future in ready:
             yield self._pending.pop(future), _result_of(future)
 
     def alone(self, index: int, item: Any, retries: int) -> Done:
         """Try one item with nothing beside it, so that only it can be to blame."""
         for _ in range(max(1, retries)):
-            result = _result_of(self._submit(item))
+            self._submit(item)
+            future = self._ready.get()
+            result = _result_of(future)
             if result is not None:
                 return Done(index, result[0])
             self.restart()
-        message = "Its process died each time it was tried, of lack of memory perhaps."
-        return Done(index, Failure("failed", message))
+        return Done(index, Failure("failed", _why_none(future)))
 
     def _submit(self, item: Any) -> Any:
+        from concurrent.futures import Future
+        from concurrent.futures.process import BrokenProcessPool
+
         function, timeout = self._call
-        return self._executor.submit(attempt, function, item, timeout)
+        future: Any = Future()
+        try:
+            future = self._executor.submit(attempt, function, item, timeout)
+        except BrokenProcessPool as error:  # a process died a moment ago
+            future.set_exception(error)
+        future.add_done_callback(self._ready.put)
+        return future
 
 
 def _result_of(future: Any) -> tuple[Any] | None:
@@ -131,3 +145,13 @@ def _result_of(future: Any) -> tuple[Any] | None:
         return None
     except Exception as error:  # the result, or the item, cannot travel between processes
         return (Failure("failed", f"{type(error).__name__}: {error}"),)
+
+
+def _why_none(future: Any) -> str:
+    """Say why a process died: of itself, or because it could not read what it was to do."""
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    error = future.exception()
+    if isinstance(error, TerminatedWorkerError):
+        return "Its process died each time it was tried, of lack of memory perhaps."
+    return str(error)

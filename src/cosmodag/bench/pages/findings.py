@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -131,13 +131,24 @@ def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
 
 
 def merged(entries: Iterable[Entry]) -> list[Entry]:
-    """Of entries for the same thing, from several experiments, keep the one with most graphs."""
+    """Of entries for the same thing, from several experiments, keep the one with most graphs.
+
+    Where it was not timed, the times of another with the same parameters are its own.
+    """
     best: dict[object, Entry] = {}
+    times: dict[object, tuple[float, ...]] = {}
     for entry in entries:
+        fit = _fit(entry)
+        times[fit] = max(times.get(fit, ()), entry.seconds, key=len)
         before = best.get(entry.key)
         if before is None or len(entry.results) > len(before.results):
             best[entry.key] = entry
-    return list(best.values())
+    return [replace(entry, seconds=times[_fit(entry)]) for entry in best.values()]
+
+
+def _fit(entry: Entry) -> tuple[object, ...]:
+    """Tell fits that take the same time from others."""
+    return (*entry.key, *sorted((name, str(value)) for name, value in entry.parameters.items()))
 
 
 def compared(ours: Figure | None, theirs: Figure | None) -> float | None:
