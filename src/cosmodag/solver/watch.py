@@ -34,7 +34,8 @@ class Watch:
 
     Inside it the first Ctrl-C asks the run to stop at its next look and a second one interrupts
     at once. Where no look comes soon, because something is being compiled say, the first one
-    interrupts too; where the run is finishing what it has and that takes longer, it says so.
+    interrupts too. Where even that has to wait for a call under way, or the run is finishing what
+    it has and that takes longer, it says so: within two seconds there is an end or a word.
     A process that was told to ignore Ctrl-C goes on ignoring it.
 
     The progress bar is on stderr, appears after a second, and only on a terminal.
@@ -59,7 +60,7 @@ class Watch:
         self._max_time = max_time
         self._speak = show
         self._show = show and sys.stderr.isatty()
-        self._interrupted = self._over = False
+        self._interrupted = self._over = self._reminded = False
         self._reminder: threading.Timer | None = None
         self._done = 0
         self._bar: Any = None
@@ -155,15 +156,29 @@ class Watch:
         self._reminder.start()
 
     def _remind(self) -> None:
-        """Answer in the run's place: end it where it has not looked, else say what it is doing."""
+        """Answer in the run's place: end it where it has not looked, and say what it is doing."""
         if self._over:
             return
-        if not _heeded.is_set():
-            signal.raise_signal(signal.SIGINT)
-            self._remind_in(_REPEAT)
-        elif self._speak:
-            print(
-                "Ctrl-C: finishing with what was learnt so far; press it again to end at once.",
-                file=sys.stderr,
-                flush=True,
-            )
+        if _heeded.is_set():
+            self._say("finishing with what was learnt so far; press it again to end at once.")
+            return
+        if self._reminded:
+            self._say("ending as soon as the step under way is over.")
+        self._reminded = True
+        _press_again()
+        self._remind_in(_REPEAT)
+
+    def _say(self, what: str) -> None:
+        """Say something once."""
+        if self._speak:
+            print(f"Ctrl-C: {what}", file=sys.stderr, flush=True)
+        self._speak = False
+
+
+def _press_again() -> None:
+    """Send the main thread a signal of its own, which also ends its waiting for other threads."""
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        signal.raise_signal(signal.SIGINT)
