@@ -48,6 +48,19 @@ def test_best_start_wins_and_the_report_says_so(unequal):
     assert chosen["after"] == found.total == max(entry["after"] for entry in found.report)
 
 
+def test_beyond_forty_variables_only_the_two_best_starts_are_searched():
+    random = np.random.default_rng(2)
+    table, _ = linear_table(random, 400, 50, noise=random.uniform(0.2, 3, 50))
+    table /= table.std(axis=0)
+    starts = {f"random {k}": random.permutation(50) for k in range(3)}
+    found = refine_linear(table, starts, score="gaussian", random=generator())
+    entries = [entry for entry in found.report if not entry["start"].endswith(", searched")]
+    before = [entry["before"] for entry in entries]
+    assert before == sorted(before, reverse=True)
+    assert [entry["moves"] > 0 for entry in entries] == [True, True, *[False] * (len(before) - 2)]
+    assert "explained" in [entry["start"] for entry in entries[:2]]
+
+
 def test_prune_keeps_the_order(equal):
     found = refine_linear(equal[0], {"learnt": np.arange(8)}, method="prune")
     np.testing.assert_array_equal(found.order, np.arange(8))
