@@ -41,14 +41,15 @@ DEFAULT = "as it is"
 
 @dataclass(frozen=True)
 class Size:
-    """Tables of one size: how many there are of each family, and whether all rules are tried.
+    """Tables of one size: how many of each family, of how many kinds of graphs.
 
-    Where fits take long only the number of steps is varied, on fewer families.
+    Where fits take long only the number of steps is varied, and fewer noises are tried.
     """
 
     rows: int
     variables: int
     tables: int
+    kinds: int = len(GRAPHS)
     is_large: bool = False
 
 
@@ -79,12 +80,10 @@ class Study:
 
     def families(self, size: Size) -> list[str]:
         """Names of the tables of one size."""
-        graphs, noises = GRAPHS, self.noises
-        if size.is_large:
-            graphs, noises = GRAPHS[:2], self.noises[::3]
+        noises = self.noises[::3] if size.is_large else self.noises
         return [
             f"n{size.rows}_d{size.variables}_{graph}_{noise}"
-            for graph, noise in product(graphs, noises)
+            for graph, noise in product(GRAPHS[: size.kinds], noises)
         ]
 
 
@@ -99,9 +98,9 @@ STUDIES = {
             Size(1000, 20, 3),
             Size(200, 50, 3),
             Size(1000, 50, 3),
-            Size(1000, 100, 1),
-            Size(1000, 200, 2, is_large=True),
-            Size(1000, 500, 2, is_large=True),
+            Size(1000, 100, 2, kinds=2),
+            Size(1000, 200, 2, kinds=2, is_large=True),
+            Size(1000, 500, 2, kinds=2, is_large=True),
         ),
     ),
     "CosmoMLP": Study(
@@ -110,7 +109,7 @@ STUDIES = {
         paper_mlp_settings,
         default_mlp_steps(),
         ("mlp",),
-        (Size(1000, 20, 4), Size(1000, 40, 2), Size(1000, 100, 2, is_large=True)),
+        (Size(1000, 20, 4), Size(1000, 40, 1), Size(1000, 100, 1, kinds=2, is_large=True)),
     ),
 }
 
