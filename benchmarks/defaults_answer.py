@@ -227,6 +227,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--learners", nargs="*", default=list(STUDIES), choices=list(STUDIES))
     parser.add_argument("--sizes", type=int, nargs="*", help="numbers of variables")
+    parser.add_argument("--only", nargs="*", help="rules to fit to fresh graphs, with no search")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
@@ -235,10 +236,14 @@ def main() -> None:
     for name, size in [(n, size) for n in options.learners for size in STUDIES[n].sizes]:
         if options.sizes and size.variables not in options.sizes:
             continue
-        found = score(name, size, list(STUDIES[name].rules(size)), FIRST_SEED, options.jobs)
-        searched += rows(name, size, found)
-        validated += rows(name, size, score(name, size, best(found), FRESH_SEED, options.jobs))
-        print(*searched[-len(found) :], *validated[-3:], sep="\n", flush=True)
+        names = [DEFAULT, *(options.only or ())]
+        if not options.only:
+            found = score(name, size, list(STUDIES[name].rules(size)), FIRST_SEED, options.jobs)
+            searched += rows(name, size, found)
+            names = best(found)
+            print(*searched[-len(found) :], sep="\n", flush=True)
+        validated += rows(name, size, score(name, size, names, FRESH_SEED, options.jobs))
+        print(*validated[-len(names) :], sep="\n", flush=True)
         if options.output:
             options.output.write_text(page(searched, validated), encoding="utf-8")
 

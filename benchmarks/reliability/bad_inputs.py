@@ -132,9 +132,7 @@ def outcomes(name: str, cases: int) -> list[dict[str, Any]]:
         process.start()
         there.close()
         try:
-            if not here.poll(IMPORTS):
-                raise SystemExit(f"{name} did not answer on an ordinary table.")
-            here.recv()
+            begin(name, here)
             while len(found) < cases:
                 place = len(found)
                 here.send(place)
@@ -153,6 +151,17 @@ def outcomes(name: str, cases: int) -> list[dict[str, Any]]:
             process.kill()
             process.join()
     return found
+
+
+def begin(name: str, connection: Connection) -> None:
+    """Wait until a library has answered on an ordinary table; one that does not is not compared."""
+    try:
+        if connection.poll(IMPORTS):
+            connection.recv()
+            return
+    except EOFError:
+        pass
+    raise SystemExit(f"{name} did not answer on an ordinary table.")
 
 
 def answer(connection: Connection, limit: float) -> dict[str, Any]:

@@ -77,13 +77,15 @@ def direct_lingam(data: Any) -> np.ndarray:
 
 
 def pgmpy_hill_climb(data: Any) -> np.ndarray:
-    """`HillClimbSearch` with its own choice of score; it takes a frame."""
+    """`HillClimbSearch` with its own choice of score; it takes a frame whose names are words."""
     import networkx as nx
     import pandas as pd
     from pgmpy.causal_discovery import HillClimbSearch
 
     data = as_pandas(data)
-    frame = pd.DataFrame(data) if isinstance(data, np.ndarray | list) else data
+    frame = data
+    if isinstance(data, np.ndarray | list):
+        frame = pd.DataFrame(data).rename(columns="x{}".format)
     graph = HillClimbSearch(show_progress=False).fit(frame).causal_graph_
     return nx.to_numpy_array(graph, nodelist=list(frame.columns))
 
