@@ -14,7 +14,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -227,10 +227,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--learners", nargs="*", default=list(STUDIES), choices=list(STUDIES))
     parser.add_argument("--sizes", type=int, nargs="*", help="numbers of variables")
+    parser.add_argument("--noises", nargs="*", help="of those that a size has")
     parser.add_argument("--only", nargs="*", help="rules to fit to fresh graphs, with no search")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
+    if options.noises:
+        STUDIES.update({n: replace(s, noises=options.noises) for n, s in STUDIES.items()})
     searched: list[list[object]] = []
     validated: list[list[object]] = []
     for name, size in [(n, size) for n in options.learners for size in STUDIES[n].sizes]:

@@ -147,7 +147,9 @@ LIBRARIES: dict[str, Library] = {
     "causal-learn GES": Library(causal_learn_ges, "causallearn", gives_class=True),
     "causal-learn BOSS": Library(causal_learn_boss, "causallearn", gives_class=True),
     "lingam DirectLiNGAM": Library(direct_lingam, "lingam"),
-    "pgmpy HillClimbSearch": Library(pgmpy_hill_climb, "pgmpy", answers=_DISCRETE),
+    "pgmpy HillClimbSearch": Library(
+        pgmpy_hill_climb, "pgmpy", gives_class=True, answers=_DISCRETE
+    ),
     "gCastle PC": Library(castle_pc, "castle", gives_class=True),
     "gCastle Notears": Library(castle_notears, "castle"),
 }

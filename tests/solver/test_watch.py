@@ -1,7 +1,9 @@
 """What a run answers to Ctrl-C, whatever it is doing."""
 
 import hashlib
+import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -57,19 +59,59 @@ def test_a_run_that_is_finishing_says_so(capsys: pytest.CaptureFixture[str], sho
     assert said.count("\n") == show
 
 
-def test_a_call_that_cannot_be_cut_is_waited_for_in_words(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def work(times: int) -> float:
+def uncut(seconds: float) -> None:
+    """Spend some time in a call that heeds no signal."""
+
+    def hash_so_often(times: int) -> float:
         begin = time.monotonic()
         hashlib.pbkdf2_hmac("sha256", b"a", b"b", times)
         return time.monotonic() - begin
 
     some = 100_000
-    three_seconds = int(3 / work(some) * some)
+    hash_so_often(int(seconds / hash_so_often(some) * some))
+
+
+SAID = "Ctrl-C: ending as soon as the step under way is over.\n"
+
+
+def test_a_call_that_cannot_be_cut_is_waited_for_in_words(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with Watch(1, "test"):
         signal.raise_signal(KEY)
         with pytest.raises(KeyboardInterrupt):
-            work(three_seconds)
-    said = capsys.readouterr().err
-    assert said == "Ctrl-C: ending as soon as the step under way is over.\n"
+            uncut(3)
+    assert capsys.readouterr().err == SAID
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no pipe to be woken by")
+def test_so_it_is_where_python_has_not_heard_of_the_key(capsys: pytest.CaptureFixture[str]) -> None:
+    pressing = threading.Timer(0.2, os.kill, (os.getpid(), KEY))
+    with Watch(1, "test") as watch:
+        pressing.start()
+        uncut(3)
+        assert watch.stop == "interrupt"
+    assert capsys.readouterr().err == SAID
+
+
+def test_what_others_are_woken_by_is_left_alone() -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    before = signal.set_wakeup_fd(writing)
+    with Watch(1, "test") as watch:
+        signal.raise_signal(KEY)
+        assert watch.stop == "interrupt"
+    assert signal.set_wakeup_fd(before) == writing
+    assert os.read(reading, 9) == bytes([KEY])
+    os.close(reading)
+    os.close(writing)
+
+
+def test_nothing_is_left_of_it() -> None:
+    before = threading.active_count(), len(os.listdir("/dev/fd")) if os.name == "posix" else 0
+    for _ in range(20):
+        with Watch(1, "test"):
+            pass
+    after = threading.active_count(), len(os.listdir("/dev/fd")) if os.name == "posix" else 0
+    assert after == before
+    assert signal.set_wakeup_fd(-1) == -1

@@ -4,9 +4,11 @@ import signal
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from types import FrameType, TracebackType
 from typing import Any
 
+from cosmodag.solver.pressed import told_when_pressed
 from cosmodag.undisturbed import undisturbed
 
 __all__ = ["Watch", "is_heeded"]
@@ -62,6 +64,8 @@ class Watch:
         self._show = show and sys.stderr.isatty()
         self._interrupted = self._over = self._reminded = False
         self._reminder: threading.Timer | None = None
+        self._pressed = float("inf")
+        self._listening = ExitStack()
         self._done = 0
         self._bar: Any = None
         self._task: Any = None
@@ -71,7 +75,10 @@ class Watch:
         self._begin = time.monotonic()
         is_main = threading.current_thread() is threading.main_thread()
         if is_main and callable(signal.getsignal(signal.SIGINT)):
+            _heeded.clear()
             self._previous = signal.signal(signal.SIGINT, self._on_interrupt)
+            if sys.platform != "win32":  # where only sockets can be woken by
+                self._listening.enter_context(told_when_pressed(self._begin_reminding))
         return self
 
     def __exit__(
@@ -81,6 +88,7 @@ class Watch:
         trace: TracebackType | None,
     ) -> None:
         self._over = True
+        self._listening.close()
         if self._reminder is not None:
             self._reminder.cancel()
         if self._previous is not None:
@@ -146,9 +154,14 @@ class Watch:
             if self._over:  # the reminder's own signal, which came too late to matter
                 return
             raise KeyboardInterrupt
-        self._interrupted = True
+        self._interrupted, self._pressed = True, time.monotonic()
         _heeded.clear()
-        self._remind_in(_ANSWER)
+        self._begin_reminding()
+
+    def _begin_reminding(self) -> None:
+        """See to an answer in time; called when the key is pressed, and when Python hears of it."""
+        if self._reminder is None:
+            self._remind_in(_ANSWER)
 
     def _remind_in(self, seconds: float) -> None:
         self._reminder = threading.Timer(seconds, self._remind)
@@ -156,16 +169,19 @@ class Watch:
         self._reminder.start()
 
     def _remind(self) -> None:
-        """Answer in the run's place: end it where it has not looked, and say what it is doing."""
+        """Answer in the run's place: end it where it does not look, and say what it is doing."""
         if self._over:
             return
         if _heeded.is_set():
             self._say("finishing with what was learnt so far; press it again to end at once.")
             return
-        if self._reminded:
+        is_overdue = time.monotonic() - self._pressed >= _ANSWER
+        if is_overdue and not self._reminded:
+            self._reminded = True
+        else:  # Python has not heard of the key, or what it was told to do must wait
             self._say("ending as soon as the step under way is over.")
-        self._reminded = True
-        _press_again()
+        if is_overdue:
+            _press_again()
         self._remind_in(_REPEAT)
 
     def _say(self, what: str) -> None:

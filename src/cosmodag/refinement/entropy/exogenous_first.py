@@ -18,6 +18,7 @@ from cosmodag.refinement.entropy.measure import entropy_parts
 
 __all__ = ["exogenous_first_order"]
 
+_AT_ONCE = 10_000  # comparisons between two questions whether to stop: some tenths of a second
 _NEARLY_EQUAL = 1e-10  # 1 − ρ² of two variables that are the same but for rounding
 
 
@@ -35,7 +36,8 @@ def exogenous_first_order(
     before : ndarray of bool (d, d)
         Transitively closed: ``before[u, v]`` says that u comes before v.
     should_stop : callable, optional
-        Asked before each variable; after True the rest follows in any order that is allowed.
+        Asked before each variable, or more often; after True the rest follows in any order that
+        is allowed.
 
     Returns
     -------
@@ -57,12 +59,16 @@ def exogenous_first_order(
     last_seen = np.zeros((variables, variables))
     order = np.empty(variables, np.int64)
     for place in range(variables):
-        if should_stop is not None and should_stop():
-            order[place:] = _allowed_order(np.flatnonzero(remaining), before)
-            break
-        order[place] = _most_exogenous(residuals, remaining, before, last_seen)
-        remaining[order[place]] = False
-        _take_out(residuals, order[place], remaining)
+        found = -1
+        contest = _begin(residuals, remaining, before)
+        while found < 0:
+            if should_stop is not None and should_stop():
+                order[place:] = _allowed_order(np.flatnonzero(remaining), before)
+                return order
+            found = _most_exogenous(residuals, last_seen, *contest, _AT_ONCE)
+        order[place] = found
+        remaining[found] = False
+        _take_out(residuals, found, remaining)
     return order
 
 
@@ -72,16 +78,12 @@ def _allowed_order(variables: NDArray[np.int64], before: NDArray[np.bool_]) -> N
 
 
 @compiled
-def _most_exogenous(
-    residuals: NDArray[np.float64],
-    remaining: NDArray[np.bool_],
-    before: NDArray[np.bool_],
-    last_seen: NDArray[np.float64],
-) -> int:
-    """Find the remaining variable with the least evidence against it in all comparisons."""
+def _begin(
+    residuals: NDArray[np.float64], remaining: NDArray[np.bool_], before: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Give negentropies, the evidence against each variable, and what needs no comparison."""
     variables, rows = residuals.shape
     ones = np.ones(rows)
-    difference = np.empty(rows)
     negentropy = np.zeros(variables)
     evidence = np.full(variables, np.inf)
     compared = np.ones((variables, variables), np.bool_)
@@ -93,7 +95,26 @@ def _most_exogenous(
                 compared[i, j] = i == j or not remaining[j] or before[i, j] or before[j, i]
                 if remaining[j] and before[j, i]:
                     evidence[i] = np.inf
-    while True:
+    return negentropy, evidence, compared
+
+
+@compiled
+def _most_exogenous(
+    residuals: NDArray[np.float64],
+    last_seen: NDArray[np.float64],
+    negentropy: NDArray[np.float64],
+    evidence: NDArray[np.float64],
+    compared: NDArray[np.bool_],
+    most: int,
+) -> int:
+    """Find the remaining variable with the least evidence against it in all comparisons.
+
+    Returns -1 after so many comparisons: the next call goes on where this one was.
+    """
+    variables, rows = residuals.shape
+    ones = np.ones(rows)
+    difference = np.empty(rows)
+    for _ in range(most):
         least = int(np.argmin(evidence))
         rival = least
         for j in range(variables):
@@ -109,6 +130,7 @@ def _most_exogenous(
         compared[least, rival] = compared[rival, least] = True
         evidence[least] += min(0.0, speaks_for) ** 2
         evidence[rival] += min(0.0, -speaks_for) ** 2
+    return -1
 
 
 @compiled
