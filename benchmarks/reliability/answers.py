@@ -19,6 +19,8 @@ from environment import header, table, verdict
 TARGET = 2.0
 """Seconds within which the process has to answer."""
 
+PYTHONS_OWN = ("Exception ignored", "Traceback", "File", "KeyboardInterrupt", "^", "~", "if", "_")
+
 PATIENCE = 60.0
 """Seconds after which there is no answer."""
 
@@ -88,6 +90,8 @@ def answer(learner: str, d: int, delay: float, rows: int = 1000) -> Answer | Non
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         said = _line([process.stdout, process.stderr], PATIENCE) or "no answer"
+        while said.startswith(PYTHONS_OWN):  # a key that Python dropped, and says so
+            said = _line([process.stdout, process.stderr], PATIENCE) or "no answer"
         first = time.monotonic() - begin
         if said.startswith("Ctrl-C"):
             said = _line([process.stdout], PATIENCE) or "no end"
