@@ -6,10 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["LISTENER", "told_when_pressed"]
-
-LISTENER = "cosmodag-listens-for-ctrl-c"
-"""Name of the thread, which waits and does nothing else."""
+__all__ = ["told_when_pressed"]
 
 
 @contextmanager
@@ -28,7 +25,7 @@ def told_when_pressed(tell: Callable[[], None]) -> Iterator[None]:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    listener = threading.Thread(target=_listen, args=(reading, tell), name=LISTENER, daemon=True)
+    listener = threading.Thread(target=_listen, args=(reading, tell), daemon=True)
     listener.start()
     try:
         yield
