@@ -108,10 +108,15 @@ def test_what_others_are_woken_by_is_left_alone() -> None:
 
 
 def test_nothing_is_left_of_it() -> None:
-    before = threading.active_count(), len(os.listdir("/dev/fd")) if os.name == "posix" else 0
+    def held() -> tuple[int, int]:
+        return threading.active_count(), len(os.listdir("/dev/fd")) if os.name == "posix" else 0
+
+    threads, files = held()
     for _ in range(20):
         with Watch(1, "test"):
             pass
-    after = threading.active_count(), len(os.listdir("/dev/fd")) if os.name == "posix" else 0
-    assert after == before
+    threads_after, files_after = held()
+    # A timer of an earlier test may have ended in the meantime.
+    assert threads_after <= threads
+    assert files_after <= files
     assert signal.set_wakeup_fd(-1) == -1
