@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cosmodag import Cosmo, EqualVariance, OrderSearch, VarianceSort, metrics, simulate
-from cosmodag.dags import is_dag
 from cosmodag.errors import CosmodagWarning
+from cosmodag.graph.dags import is_dag
 from cosmodag.learners import StructureLearner
 from environment import Kept, header, table, verdict, with_error
 

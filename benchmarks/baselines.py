@@ -31,9 +31,9 @@ from cosmodag import (
     metrics,
     simulate,
 )
-from cosmodag.dags import topological_order
 from cosmodag.errors import CosmodagWarning
-from cosmodag.learners.fitting.regression import regress_on_predecessors
+from cosmodag.fit.regression import regress_on_predecessors
+from cosmodag.graph.dags import topological_order
 from environment import header, table
 
 FAMILIES = [f"{graph}_{noise}" for graph in ("ER4", "SF4") for noise in ("gauss", "exp", "gumbel")]

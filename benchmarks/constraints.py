@@ -28,14 +28,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from cosmodag.acyclicity import (
+from cosmodag.graph.acyclicity import (
     exponential,
     log_determinant,
     power_start,
     spectral_radius,
     truncated_powers,
 )
-from cosmodag.orientation import smooth_orientation
+from cosmodag.model.orientation import smooth_orientation
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "benchmarks" / "constraints.csv"

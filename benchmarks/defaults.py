@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 
 from cosmodag import Cosmo, metrics, simulate
-from cosmodag.solver.many import solve_many
-from cosmodag.solver.plan import device_named
-from cosmodag.solver.problems import Problem
-from cosmodag.solver.readout import read_out
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.many import solve_many
+from cosmodag.solve.plan import device_named
+from cosmodag.solve.problems import Problem
+from cosmodag.solve.readout import read_out
+from cosmodag.solve.watch import Watch
 
 RANGES = {
     "learning_rate": (6e-3, 5e-2),

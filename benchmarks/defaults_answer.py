@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosmodag import Cosmo, CosmoMLP, metrics, simulate
-from cosmodag.learners.optimised.settings import (
+from cosmodag.learners.trained.settings import (
     default_mlp_settings,
     default_mlp_steps,
     default_settings,

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from cosmodag.engines import Failure, each
-from cosmodag.learners.optimised.trained import TrainedLearner
-from cosmodag.solver.backend import Backend
-from cosmodag.solver.plan import plan_many
-from cosmodag.solver.problems import Batch
+from cosmodag.learners.trained.base import TrainedLearner
+from cosmodag.solve.backend import Backend
+from cosmodag.solve.plan import plan_many
+from cosmodag.solve.problems import Batch
 
 
 def header(title: str, packages: tuple[str, ...] = ("jax", "numba", "numpy")) -> str:

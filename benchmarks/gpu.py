@@ -23,12 +23,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from cosmodag.metrics.ranking import ranking_scores
-from cosmodag.solver.kernels.gpu.large import LARGE, start
-from cosmodag.solver.many import solve_many
-from cosmodag.solver.problems import Batch, Problem
-from cosmodag.solver.training.reference import REFERENCE
-from cosmodag.solver.training.train import train
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.kernels.gpu.large import LARGE, start
+from cosmodag.solve.many import solve_many
+from cosmodag.solve.problems import Batch, Problem
+from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.train import train
+from cosmodag.solve.watch import Watch
 from environment import header, table
 from gpu_parity import devices, parity
 from gpu_problems import (

@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from cosmodag.solver.many import solve_many
-from cosmodag.solver.problems import Problem
-from cosmodag.solver.training.reference import REFERENCE
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.many import solve_many
+from cosmodag.solve.problems import Problem
+from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.watch import Watch
 from gpu_problems import (
     ROUNDS,
     ROWS,

@@ -7,15 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from cosmodag import default_settings, simulate
-from cosmodag.mechanism import Linear
-from cosmodag.objective import AnnealedObjective
-from cosmodag.solver.backend import Backend
-from cosmodag.solver.methods.one_problem import OneProblem
-from cosmodag.solver.plan import choose
-from cosmodag.solver.problems import Batch, Problem
-from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.training.schedules import CosineAnnealing
-from cosmodag.structure import Priority
+from cosmodag.model.mechanism import Linear
+from cosmodag.model.objective import AnnealedObjective
+from cosmodag.model.structure import Priority
+from cosmodag.solve.backend import Backend
+from cosmodag.solve.methods.one_problem import OneProblem
+from cosmodag.solve.plan import choose
+from cosmodag.solve.problems import Batch, Problem
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.schedules import CosineAnnealing
 
 ROWS, BATCH, ROUNDS = 1000, 64, 2000
 STEPS = -(-ROWS // BATCH)  # in a round, which is one pass over so few rows

@@ -28,7 +28,7 @@ import pandas as pd
 
 from cosmodag import Cosmo, Knowledge, OrderSearch, metrics, simulate
 from cosmodag.cli.shared.cache import keep_compiled_programs
-from cosmodag.dags import topological_order
+from cosmodag.graph.dags import topological_order
 from environment import header, table, verdict, with_error
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))

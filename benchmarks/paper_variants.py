@@ -16,9 +16,9 @@ import jax
 import numpy as np
 
 from cosmodag import Dagma, NoCurl, Notears, metrics, simulate
-from cosmodag.solver.many import solve_many
-from cosmodag.solver.readout import read_out
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.many import solve_many
+from cosmodag.solve.readout import read_out
+from cosmodag.solve.watch import Watch
 from environment import header, table
 
 LEARNERS = {

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cosmodag import Cosmo, OrderSearch, metrics, simulate
-from cosmodag.equivalence import essential_graph
 from cosmodag.errors import CosmodagWarning
+from cosmodag.graph.equivalence import essential_graph
 from environment import header, table, verdict, with_error
 from peers_dagma import dagma_section
 

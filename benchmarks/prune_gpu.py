@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from cosmodag import simulate
-from cosmodag.dags import topological_order
+from cosmodag.graph.dags import topological_order
 from cosmodag.metrics.counts import count, hamming_scores
 from cosmodag.refinement.in_blocks.pruning import prune_blocks
 from cosmodag.refinement.moments import Moments

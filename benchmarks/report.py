@@ -24,7 +24,7 @@ from environment import header, table, verdict
 
 SIZES = (5, 11, 30, 100, 500, 1000)
 OPENED = 5
-PROTEINS = Path(__file__).resolve().parents[1] / "tests" / "data" / "sachs.csv"
+PROTEINS = Path(__file__).resolve().parents[1] / "tests" / "protein_data" / "sachs.csv"
 PAINT_TARGET, SIZE_TARGET = 3000, 2e6
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from cosmodag import Cosmo, simulate
-from cosmodag.solver.many import solve_many
-from cosmodag.solver.problems import Problem
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.many import solve_many
+from cosmodag.solve.problems import Problem
+from cosmodag.solve.watch import Watch
 from environment import batch_for, header, table
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 4000)

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from cosmodag import Cosmo, CosmoMLP, Dagma, OrderSearch, selection, simulate
-from cosmodag.equivalence import essential_graph
 from cosmodag.errors import CosmodagWarning
+from cosmodag.graph.equivalence import essential_graph
 from environment import header, in_processes, table, verdict, with_error
 from peers import in_arbitrary_units, marked_differently, standardised
 

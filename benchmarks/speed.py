@@ -22,8 +22,8 @@ import jax
 import numpy as np
 
 from cosmodag import Cosmo, simulate
-from cosmodag.solver.problems import Batch
-from cosmodag.solver.training.reference import REFERENCE
+from cosmodag.solve.problems import Batch
+from cosmodag.solve.training.reference import REFERENCE
 from environment import batch_for, header, table, timed, verdict
 from step_cost import CASES
 

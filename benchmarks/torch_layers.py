@@ -21,8 +21,8 @@ import torch
 from joblib import Parallel, delayed
 
 from cosmodag import metrics, simulate
-from cosmodag.mechanism import MLP, Linear, Mechanism
-from cosmodag.structure import Priority
+from cosmodag.model.mechanism import MLP, Linear, Mechanism
+from cosmodag.model.structure import Priority
 from cosmodag.torch import PriorityLayer, PriorityLinear, PriorityMLP, SmoothOrientation
 from environment import header, table, verdict, with_error
 

@@ -13,8 +13,8 @@ from collections import Counter
 import numpy as np
 
 from cosmodag import Cosmo, OrderSearch, metrics, simulate
-from cosmodag.equivalence import class_distance, compelled
 from cosmodag.errors import CosmodagWarning
+from cosmodag.graph.equivalence import class_distance, compelled
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from cosmodag import metrics, simulate
-from cosmodag.dags import above, drop_cycles
+from cosmodag.graph.dags import above, drop_cycles
 
 LAMBDA1, NOISE, BATCH = 1e-3, 0.1, 100
 

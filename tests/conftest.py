@@ -36,7 +36,7 @@ _MOST_WORKERS = 8  # each holds its own JAX, about half a gigabyte
 @pytest.fixture(scope="session")
 def sachs() -> Path:
     """The folder of the protein data: ``sachs.csv`` and two graphs, see its README."""
-    return Path(__file__).resolve().parent / "data"
+    return Path(__file__).resolve().parent / "protein_data"
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from cosmodag import simulate
-from cosmodag.dags import is_dag
-from cosmodag.learners.optimised.trained import TrainedLearner
-from cosmodag.objective import AnnealedObjective
-from cosmodag.solver.methods.one_problem import OneProblem
-from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.training.schedules import CosineAnnealing
-from cosmodag.structure import Priority
+from cosmodag.graph.dags import is_dag
+from cosmodag.learners.trained.base import TrainedLearner
+from cosmodag.model.objective import AnnealedObjective
+from cosmodag.model.structure import Priority
+from cosmodag.solve.methods.one_problem import OneProblem
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.schedules import CosineAnnealing
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,11 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "cosmodag"
 # A module may import its own layer and the ones before it; a new module is placed here.
 LAYERS = [
     ["_version", "errors", "compiled", "undisturbed"],
-    ["orientation", "acyclicity", "constraint", "dags"],
-    ["io", "simulate", "metrics", "equivalence"],
-    ["structure", "mechanism", "objective", "knowledge"],
-    ["solver"],
-    ["refinement", "diagnose"],
-    ["learners"],
+    ["graph", "io", "simulate", "metrics"],
+    ["model", "data"],
+    ["solve"],
+    ["refinement", "order"],
+    ["fit", "learners"],
     ["engines"],
     ["stability", "selection"],
     ["bench", "report"],
@@ -33,7 +32,7 @@ LAYERS = [
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
 # model.report() is the one call upwards, imported inside the method.
-UPWARD = {("learners", "report")}
+UPWARD = {("fit", "report")}
 
 LATE = {"gadjid", "matplotlib", "ray", "torch"}
 

@@ -56,7 +56,7 @@ def reader_has() -> dict[str, object]:
 def test_examples_run(page, reader_has, tmp_path, monkeypatch):
     if page.name in NEEDS:
         pytest.importorskip(NEEDS[page.name])
-    monkeypatch.chdir(ROOT / "tests" / "data")
+    monkeypatch.chdir(ROOT / "tests" / "protein_data")
     names = dict(reader_has)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for number, text in enumerate(blocks_of(page)):

@@ -23,7 +23,7 @@ import sys, signal, warnings
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from cosmodag import Cosmo, CosmoMLP
-from cosmodag.solver.training import checkpoint
+from cosmodag.solve.training import checkpoint
 checkpoint.SECONDS = 0.0
 warnings.simplefilter("ignore")
 random = np.random.default_rng(0)

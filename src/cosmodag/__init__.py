@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cosmodag import selection as selection
     from cosmodag import simulate as simulate
     from cosmodag import stability as stability
-    from cosmodag.knowledge import Knowledge as Knowledge
+    from cosmodag.data.knowledge import Knowledge as Knowledge
     from cosmodag.learners import *  # noqa: F403
     from cosmodag.report import plot_graph as plot_graph
     from cosmodag.report import plot_history as plot_history
@@ -38,7 +38,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"cosmodag.{name}")
     if name == "Knowledge":
-        return import_module("cosmodag.knowledge").Knowledge
+        return import_module("cosmodag.data.knowledge").Knowledge
     if name in _PLOTS:
         return getattr(import_module("cosmodag.report"), name)
     if name in __all__:

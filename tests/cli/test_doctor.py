@@ -10,8 +10,8 @@ import pytest
 from cosmodag import __version__
 from cosmodag.cli import doctor as doctor_module
 from cosmodag.cli import main
-from cosmodag.solver import machine
-from cosmodag.solver.kernels import BACKENDS
+from cosmodag.solve import machine
+from cosmodag.solve.kernels import BACKENDS
 
 
 def test_json_holds_what_is_installed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from bad_inputs import CASES, Case
 
-from cosmodag.dags import is_dag
 from cosmodag.errors import CosmodagError, CosmodagWarning
+from cosmodag.graph.dags import is_dag
 from cosmodag.learners import StructureLearner
 from learner_catalogue import CATALOGUE
 

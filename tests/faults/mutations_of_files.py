@@ -13,9 +13,9 @@ import numpy as np
 import cosmodag
 from cosmodag.bench.protocol import find_experiment
 from cosmodag.bench.store import Row, Store
+from cosmodag.data.knowledge.files import read_knowledge
 from cosmodag.errors import CosmodagError, CosmodagWarning
 from cosmodag.io import Graph, read_graph, read_table, write_graph
-from cosmodag.knowledge.files import read_knowledge
 from cosmodag.report.saved import EDGES, MODEL, RUN, report_folder
 from learner_catalogue import CATALOGUE, chain_table
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from cosmodag import Cosmo, CosmoMLP, EqualVariance
 from cosmodag.errors import DataError
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.watch import Watch
 from learner_catalogue import chain_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
@@ -98,7 +98,7 @@ SCRIPT = """
 import sys, warnings
 import numpy as np
 from cosmodag import Cosmo
-from cosmodag.solver.training import checkpoint
+from cosmodag.solve.training import checkpoint
 checkpoint.SECONDS = 0.0
 X = np.load(sys.argv[1], allow_pickle=False)
 folder = sys.argv[2] if len(sys.argv) > 2 else None

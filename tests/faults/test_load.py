@@ -10,8 +10,8 @@ import pytest
 
 from cosmodag import Cosmo, CosmoMLP, Notears, OrderSearch
 from cosmodag.errors import CosmodagError
-from cosmodag.solver import forks
-from cosmodag.solver.training.reference import _run_many
+from cosmodag.solve import forks
+from cosmodag.solve.training.reference import _run_many
 from learner_catalogue import chain_table
 
 LEARNERS = (

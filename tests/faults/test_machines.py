@@ -7,7 +7,7 @@ import pytest
 from control_groups import run_limited
 
 import cosmodag.learners.base as base
-import cosmodag.solver.cost as cost
+import cosmodag.solve.cost as cost
 from cosmodag import Cosmo, Dagma, EmptyGraph, EqualVariance, Notears, OrderSearch, VarianceSort
 from cosmodag.errors import ResourceError
 
@@ -19,7 +19,7 @@ import numpy as np
 from cosmodag import Cosmo, OrderSearch
 from cosmodag.errors import ResourceError
 from cosmodag.refinement.threads import available_threads
-from cosmodag.solver import machine
+from cosmodag.solve import machine
 facts = {"cores": machine.cores(), "threads": available_threads(), "left": machine.main_memory()}
 table = np.random.default_rng(0).normal(size=(50, 20_000))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

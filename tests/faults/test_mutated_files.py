@@ -13,9 +13,9 @@ import pytest
 from mutations_of_files import KINDS, try_mutations, write_csv
 
 from cosmodag.bench.protocol import read_experiment
+from cosmodag.data.knowledge.files import read_knowledge
 from cosmodag.errors import CosmodagError
 from cosmodag.io import read_table
-from cosmodag.knowledge.files import read_knowledge
 from learner_catalogue import chain_table
 
 MUTATIONS = int(os.environ.get("COSMODAG_MUTATIONS", "40"))

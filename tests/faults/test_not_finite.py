@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from cosmodag import Cosmo, CosmoMLP, Dagma, DagmaMLP, NoCurl, Notears
-from cosmodag.dags import is_dag
 from cosmodag.errors import DivergenceError
+from cosmodag.graph.dags import is_dag
 from learner_catalogue import chain_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
-training = import_module("cosmodag.solver.training.train")
+training = import_module("cosmodag.solve.training.train")
 
 
 def poisoned(monkeypatch, call: int, lanes: slice, value: float) -> None:
@@ -39,7 +39,7 @@ def poisoned(monkeypatch, call: int, lanes: slice, value: float) -> None:
         wrapped = Poisoned(batch.backend)
         return original(_Dressed(batch, wrapped), *args, **kwargs)
 
-    monkeypatch.setattr(import_module("cosmodag.solver.methods.one_problem"), "train", train)
+    monkeypatch.setattr(import_module("cosmodag.solve.methods.one_problem"), "train", train)
 
 
 class _Dressed:
@@ -82,7 +82,7 @@ def test_of_several_starts_those_that_are_finite_are_used(monkeypatch):
 @pytest.mark.parametrize("learner", [Notears(), Dagma(max_iter=2000), NoCurl()], ids=str)
 def test_objectives_that_stop_being_finite(monkeypatch, learner):
     """Of methods without training: their gradient is not a number from some call on."""
-    from cosmodag.solver.minimisers import barrier_linear, covariance, quasi_newton
+    from cosmodag.solve.minimisers import barrier_linear, covariance, quasi_newton
 
     half, calls = covariance.half_squared_error, []
 
@@ -102,7 +102,7 @@ def test_objectives_that_stop_being_finite(monkeypatch, learner):
 
 
 def test_networks_of_dagma_that_stop_being_finite(monkeypatch):
-    from cosmodag.solver.minimisers import barrier_networks
+    from cosmodag.solve.minimisers import barrier_networks
 
     def broken(given, arrays, stage, done, until):
         arrays.arcs[...] = np.nan

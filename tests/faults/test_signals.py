@@ -16,11 +16,11 @@ import cosmodag.cli.shared.results as results
 import cosmodag.refinement.jobs as jobs
 import cosmodag.report as report
 from cosmodag.cli import main
-from cosmodag.solver import watch
+from cosmodag.solve import watch
 from learner_catalogue import chain_table
 
 # Modules with the names of functions that stand in their place.
-training = import_module("cosmodag.solver.training.train")
+training = import_module("cosmodag.solve.training.train")
 stability = import_module("cosmodag.stability.bootstrap")
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}

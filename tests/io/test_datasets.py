@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError, DataWarning
+from cosmodag.graph.dags import is_dag
 from cosmodag.io import Dataset, read_dataset
 
 

@@ -17,9 +17,9 @@ from cosmodag import (
     metrics,
     simulate,
 )
-from cosmodag.dags import is_dag
 from cosmodag.errors import CosmodagWarning, DataError
-from cosmodag.learners.fitting.regression import regress_on_predecessors
+from cosmodag.fit.regression import regress_on_predecessors
+from cosmodag.graph.dags import is_dag
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 

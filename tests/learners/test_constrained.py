@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from cosmodag import Dagma, NoCurl, Notears, metrics, simulate
-from cosmodag.dags import is_dag
 from cosmodag.errors import (
     AcyclicityWarning,
     ConvergenceWarning,
@@ -17,6 +16,7 @@ from cosmodag.errors import (
     DivergenceError,
     InterruptedWarning,
 )
+from cosmodag.graph.dags import is_dag
 
 ignore_warnings = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
@@ -126,8 +126,8 @@ def test_out_of_time_there_is_a_dag_and_a_warning(data, learner):
 @pytest.mark.parametrize("make", [Notears, Dagma, NoCurl])
 @ignore_warnings
 def test_an_interrupt_keeps_the_best_so_far(data, make, monkeypatch):
-    from cosmodag.solver.minimisers import barrier_linear as descent
-    from cosmodag.solver.minimisers import covariance, quasi_newton
+    from cosmodag.solve.minimisers import barrier_linear as descent
+    from cosmodag.solve.minimisers import covariance, quasi_newton
 
     def interrupt(matrix, weights):
         if not sent:

@@ -17,8 +17,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 import cosmodag
 from cosmodag import EmptyGraph
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError, DataWarning, ScaleWarning
+from cosmodag.graph.dags import is_dag
 from cosmodag.learners.registry import LEARNERS
 from learner_catalogue import CATALOGUE, QUICK, chain_table
 

@@ -10,9 +10,9 @@ import pytest
 
 from cosmodag import Cosmo, default_settings, metrics, paper_settings, simulate
 from cosmodag.errors import DataError, DivergenceError, InterruptedWarning
-from cosmodag.orientation import log_acyclicity_bound
-from cosmodag.solver.many import solve_many
-from cosmodag.solver.watch import Watch
+from cosmodag.model.orientation import log_acyclicity_bound
+from cosmodag.solve.many import solve_many
+from cosmodag.solve.watch import Watch
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
 

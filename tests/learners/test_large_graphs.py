@@ -6,9 +6,9 @@ from scipy import sparse
 
 import cosmodag
 from cosmodag import Cosmo, OrderSearch, VarianceSort, simulate
-from cosmodag.dags import is_dag
+from cosmodag.graph.dags import is_dag
 from cosmodag.learners import base
-from cosmodag.solver import readout
+from cosmodag.solve import readout
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import cosmodag
 from cosmodag import Cosmo, OrderSearch, VarianceSort, metrics, simulate
 from cosmodag.errors import DataError, DataWarning
-from cosmodag.learners.fitting.conditional import Equations, doubt, fill
+from cosmodag.fit.conditional import Equations, doubt, fill
 from cosmodag.learners.registry import LEARNERS
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)

@@ -5,8 +5,8 @@ import pytest
 
 import cosmodag
 from cosmodag import DagmaMLP, NotearsMLP, metrics, simulate
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError, InterruptedWarning
+from cosmodag.graph.dags import is_dag
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 both = pytest.mark.parametrize("learner", [NotearsMLP, DagmaMLP])

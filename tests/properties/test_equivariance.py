@@ -13,21 +13,21 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from property_examples import in_gate, linear_table, seeds
 
-from cosmodag.constraint import EXPONENTIAL, POLYNOMIAL
-from cosmodag.dags import above, agreeing, drop_cycles, order_of
-from cosmodag.equivalence import class_distance
-from cosmodag.mechanism import MLP, Linear
-from cosmodag.objective import (
+from cosmodag.graph.constraint import EXPONENTIAL, POLYNOMIAL
+from cosmodag.graph.dags import above, agreeing, drop_cycles, order_of
+from cosmodag.graph.equivalence import class_distance
+from cosmodag.model.mechanism import MLP, Linear
+from cosmodag.model.objective import (
     AnnealedObjective,
     Barrier,
     Penalised,
     half_squared_error,
     log_residual_variances,
 )
-from cosmodag.orientation import oriented, smooth_orientation
+from cosmodag.model.orientation import oriented, smooth_orientation
+from cosmodag.model.structure import Free, Potential, Priority
 from cosmodag.refinement import Moments, prune, search_order
-from cosmodag.solver.recipe import Recipe
-from cosmodag.structure import Free, Potential, Priority
+from cosmodag.solve.recipe import Recipe
 
 SETTINGS = {
     "lambda1": 0.1, "lambda2": 0.2, "lambda_p": 0.3, "shift": 0.1, "temperature": 0.2,

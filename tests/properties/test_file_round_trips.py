@@ -21,9 +21,9 @@ from property_examples import in_gate, linear_table, random_dag, seeds
 
 import cosmodag
 from cosmodag import EmptyGraph, Knowledge, OrderSearch, VarianceSort
+from cosmodag.data.knowledge import read_knowledge
 from cosmodag.io import read_table
 from cosmodag.io.files import read_model, write_model
-from cosmodag.knowledge import read_knowledge
 from random_knowledge import random_knowledge
 
 AWKWARD = [

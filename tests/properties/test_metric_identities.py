@@ -13,7 +13,7 @@ from property_examples import in_gate, random_dag, seeds
 from scipy import sparse
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from cosmodag.equivalence import class_distance, essential_graph
+from cosmodag.graph.equivalence import class_distance, essential_graph
 from cosmodag.metrics import evaluate
 
 

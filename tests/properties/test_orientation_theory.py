@@ -15,8 +15,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit
 from scipy.stats import norm
 
-from cosmodag.acyclicity import exponential_value_and_gradient, is_dag
-from cosmodag.orientation import (
+from cosmodag.graph.acyclicity import exponential_value_and_gradient, is_dag
+from cosmodag.model.orientation import (
     hard_orientation,
     log_acyclicity_bound,
     oriented,

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from property_examples import in_gate, seeds
 
-from cosmodag.acyclicity import agreeing, drop_cycles, is_dag, order_of
-from cosmodag.orientation import hard_orientation, oriented, smooth_orientation
+from cosmodag.graph.acyclicity import agreeing, drop_cycles, is_dag, order_of
+from cosmodag.model.orientation import hard_orientation, oriented, smooth_orientation
 
 # Few distinct values make ties, which no strict order of p can break.
 priorities = st.sampled_from([1, 2, 3, 5, 8, 12]).flatmap(

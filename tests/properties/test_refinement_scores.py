@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_examples import in_gate, linear_table, random_dag, seeds
 
-from cosmodag.dags import is_dag
+from cosmodag.graph.dags import is_dag
 from cosmodag.refinement import Moments, prune, refine_linear, search_non_gaussian, search_order
 from cosmodag.refinement.scores import equal_variance_total, gaussian_total
 

@@ -5,8 +5,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from property_examples import in_gate, seeds
 
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag
 from cosmodag.simulate import NOISES, NONLINEAR, interventional, load
 
 kinds = st.sampled_from(["ER", "SF", "BP"])

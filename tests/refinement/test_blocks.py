@@ -4,8 +4,8 @@ import pytest
 from refine_reference import linear_table
 
 from cosmodag import Cosmo, simulate
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag
 from cosmodag.refinement import jobs
 from cosmodag.refinement.in_blocks import pruning as blocks
 from cosmodag.refinement.in_blocks.columns import Columns

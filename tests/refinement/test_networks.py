@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag
 from cosmodag.refinement.networks.pruning import (
     Effort,
     PrunedNetworks,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cosmodag import simulate
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag
 from cosmodag.metrics import evaluate
 from cosmodag.refinement.entropy.measure import entropy, non_gaussianity, non_gaussianity_gain
 from cosmodag.refinement.entropy.problem import default_penalty

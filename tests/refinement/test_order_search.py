@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from refine_reference import grow_shrink, linear_table, plain_prune
 
-from cosmodag.dags import is_dag
+from cosmodag.graph.dags import is_dag
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.order_search import search_order
 from cosmodag.refinement.search import searching, tree

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from refine_reference import linear_table
 
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.prune import prune
 from cosmodag.refinement.refine import refine_linear

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cosmodag import EmptyGraph, VarianceSort
-from cosmodag.dags import topological_order
+from cosmodag.graph.dags import topological_order
 
 
 def random_dag(d: int, arcs: int, seed: int = 0) -> np.ndarray:

@@ -15,8 +15,8 @@ from cosmodag import (
     selection,
     simulate,
 )
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
 FRAME = pd.DataFrame(DATA.X, columns=list("abcdef"))

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag
 from cosmodag.simulate import bipartite, erdos_renyi, random_weights, scale_free
 from cosmodag.simulate.graphs import _unrank_pairs, generations
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, simulate
 from cosmodag.errors import CosmodagWarning, DataError, InterruptedWarning
 from cosmodag.learners.registry import LEARNERS
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.watch import Watch
 from cosmodag.stability import bootstrap, rows_of
 
 DATA = simulate.load("n300_d6_ER2_gauss", seed=1)

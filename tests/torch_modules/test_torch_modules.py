@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from cosmodag.orientation import log_acyclicity_bound  # noqa: E402
+from cosmodag.model.orientation import log_acyclicity_bound  # noqa: E402
 from cosmodag.torch import (  # noqa: E402
     MODES,
     CosineTemperature,
@@ -210,7 +210,7 @@ def test_schedulers_start_end_and_stay(scheduler, middle: float) -> None:
 
 
 def test_cosine_is_the_packages_own() -> None:
-    from cosmodag.solver.training.schedules import CosineAnnealing
+    from cosmodag.solve.training.schedules import CosineAnnealing
 
     scheduler = CosineTemperature(SmoothOrientation(3), rounds=20)
     annealed = CosineAnnealing()

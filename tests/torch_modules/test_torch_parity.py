@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from cosmodag.mechanism import MLP, Linear
-from cosmodag.objective import AnnealedObjective, Predicted
-from cosmodag.orientation import hard_orientation, smooth_orientation
-from cosmodag.structure import Priority
+from cosmodag.model.mechanism import MLP, Linear
+from cosmodag.model.objective import AnnealedObjective, Predicted
+from cosmodag.model.orientation import hard_orientation, smooth_orientation
+from cosmodag.model.structure import Priority
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 

@@ -131,8 +131,8 @@ def _means(
     engine: Engine, address: str | None, jobs: int | None, gpus: float, device: Device
 ) -> "Means":
     from cosmodag.bench import Means
-    from cosmodag.solver.machine import cores
-    from cosmodag.solver.plan import device_named
+    from cosmodag.solve.machine import cores
+    from cosmodag.solve.plan import device_named
 
     # Processes that share one GPU would take its memory from each other.
     several = jobs is not None or engine is Engine.RAY

@@ -38,7 +38,7 @@ def diagnose(
     Looks for constant, repeated and collinear columns, differences of scale, too few rows,
     outliers and categories coded as numbers; with --graph also for sortability by variance and R².
     """
-    from cosmodag.diagnose import diagnose as find
+    from cosmodag.data.diagnose import diagnose as find
     from cosmodag.io import read_graph, read_table
 
     data = read_table(table, header=header, missing=missing.value, columns=columns, drop=drop)

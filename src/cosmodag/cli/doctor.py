@@ -50,7 +50,7 @@ def doctor(json: JsonOption = False) -> None:
 
 
 def _examine() -> Examination:
-    from cosmodag.solver.machine import cores, main_memory
+    from cosmodag.solve.machine import cores, main_memory
 
     packages, extras = _installed_packages()
     devices, device_problem = _devices()
@@ -143,7 +143,7 @@ def _usual_backend() -> str:
     import numpy as np
 
     from cosmodag.learners.cosmo import Cosmo
-    from cosmodag.solver.plan import plan_many
+    from cosmodag.solve.plan import plan_many
 
     model, data = Cosmo(random_state=0), np.zeros((1000, 30), np.float32)
     (plan,) = plan_many(model.solver_for(*data.shape), model.problems_for(data))

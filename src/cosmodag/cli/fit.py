@@ -109,7 +109,7 @@ def fit(
     are replaced.
     """
     keep_compiled_programs()
-    from cosmodag.knowledge import as_knowledge
+    from cosmodag.data.knowledge import as_knowledge
 
     known = as_knowledge(knowledge)
     noted: list[str] = []

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.dags import DENSE_LIMIT, is_dag
 from cosmodag.errors import DataError, DataWarning
+from cosmodag.graph.dags import DENSE_LIMIT, is_dag
 from cosmodag.io.frames import Missing
 from cosmodag.io.graphs import GraphFormat, read_graph
 from cosmodag.io.tables import read_table

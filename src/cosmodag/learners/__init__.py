@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 from cosmodag.learners.registry import LEARNERS
 
 if TYPE_CHECKING:
+    from cosmodag.fit.refining import refine
+    from cosmodag.fit.saved import load
     from cosmodag.learners.base import StructureLearner
     from cosmodag.learners.baselines import (
         EmptyGraph,
@@ -18,18 +20,16 @@ if TYPE_CHECKING:
     from cosmodag.learners.cosmo_mlp import CosmoMLP
     from cosmodag.learners.dagma import Dagma
     from cosmodag.learners.dagma_mlp import DagmaMLP
-    from cosmodag.learners.fitting.refining import refine
-    from cosmodag.learners.fitting.saved import load
     from cosmodag.learners.nocurl import NoCurl
     from cosmodag.learners.notears import Notears
     from cosmodag.learners.notears_mlp import NotearsMLP
-    from cosmodag.learners.optimised.settings import (
+    from cosmodag.learners.order_search import OrderSearch
+    from cosmodag.learners.trained.settings import (
         default_mlp_settings,
         default_settings,
         paper_mlp_settings,
         paper_settings,
     )
-    from cosmodag.learners.order_search import OrderSearch
 
 __all__ = [
     "Cosmo",
@@ -55,18 +55,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "StructureLearner": "base",
-    "load": "fitting.saved",
-    "refine": "fitting.refining",
+    "StructureLearner": "learners.base",
+    "load": "fit.saved",
+    "refine": "fit.refining",
     **dict.fromkeys(
         ("default_mlp_settings", "default_settings", "paper_mlp_settings", "paper_settings"),
-        "optimised.settings",
+        "learners.trained.settings",
     ),
-    **{name: entry.module for name, entry in LEARNERS.items()},
+    **{name: f"learners.{entry.module}" for name, entry in LEARNERS.items()},
 }
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(f"cosmodag.learners.{_HOMES[name]}"), name)
+        return getattr(import_module(f"cosmodag.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'cosmodag.learners' has no attribute {name!r}")

@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
-from cosmodag.diagnose import heed, quick
-from cosmodag.knowledge import Bounds, as_knowledge, bounds_of
-from cosmodag.learners.fitting.checks import check_choice, check_number
-from cosmodag.learners.fitting.fitted import FittedGraph
-from cosmodag.learners.fitting.interventions import never_free, take_column
-from cosmodag.learners.fitting.known import NOTHING, Known
-from cosmodag.learners.fitting.matrices import chosen_arcs, count_arcs, isolated
-from cosmodag.learners.fitting.missing import CHOICES, complete
-from cosmodag.learners.fitting.preparation import SCALES, Preparation
-from cosmodag.learners.fitting.refined import Refined
-from cosmodag.learners.fitting.refining import refine_linear
-from cosmodag.solver.cost import check_fits
-from cosmodag.solver.machine import main_memory
-from cosmodag.solver.watch import Watch
+from cosmodag.data.diagnose import heed, quick
+from cosmodag.data.interventions import never_free, take_column
+from cosmodag.data.knowledge import Bounds, as_knowledge, bounds_of
+from cosmodag.fit.checks import check_choice, check_number
+from cosmodag.fit.fitted import FittedGraph
+from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.matrices import chosen_arcs, count_arcs, isolated
+from cosmodag.fit.missing import CHOICES, complete
+from cosmodag.fit.preparation import SCALES, Preparation
+from cosmodag.fit.refined import Refined
+from cosmodag.fit.refining import refine_linear
+from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
+from cosmodag.solve.cost import check_fits
+from cosmodag.solve.machine import main_memory
+from cosmodag.solve.watch import Watch
 
 __all__ = [
     "METHODS",

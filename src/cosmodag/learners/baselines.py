@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.dags import order_of
-from cosmodag.diagnose import variance_inflation
+from cosmodag.data.diagnose import variance_inflation
+from cosmodag.fit.checks import check_choice, seeds_from
+from cosmodag.fit.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
+from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
-from cosmodag.learners.fitting.checks import check_choice, seeds_from
-from cosmodag.learners.fitting.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.refinement.prune import prune
 from cosmodag.refinement.starts import equal_variance_order
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.watch import Watch
 
 __all__ = ["EmptyGraph", "EqualVariance", "R2Sort", "RandomSort", "SortLearner", "VarianceSort"]
 
@@ -95,7 +95,7 @@ class VarianceSort(SortLearner):
     ----------
     criterion : {"bic", "aic", "none"}
         How the adaptive lasso chooses among the predecessors of a variable
-        (:func:`cosmodag.learners.fitting.regression.regress_on_predecessors`, which also says what
+        (:func:`cosmodag.fit.regression.regress_on_predecessors`, which also says what
         happens with fewer rows than columns); ``"none"`` is least squares on all of them.
     refine, noise
         As for :class:`cosmodag.Cosmo`: what is done with the order in place of the regression.

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.dags import order_of
 from cosmodag.errors import DataWarning
+from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared
-from cosmodag.learners.optimised.annealed import AnnealedLearner
-from cosmodag.learners.optimised.settings import default_settings, default_steps
-from cosmodag.learners.optimised.trained import Setting
-from cosmodag.mechanism import Linear, Mechanism
-from cosmodag.solver.watch import Watch
+from cosmodag.learners.trained.annealed import AnnealedLearner
+from cosmodag.learners.trained.base import Setting
+from cosmodag.learners.trained.settings import default_settings, default_steps
+from cosmodag.model.mechanism import Linear, Mechanism
+from cosmodag.solve.watch import Watch
 
 __all__ = ["Cosmo"]
 
@@ -66,7 +66,7 @@ class Cosmo(AnnealedLearner):
     epochs : int or "auto"
         Passes over the data. Automatically as many as make a number of steps that was found to be
         enough, whatever the number of rows
-        (:func:`cosmodag.learners.optimised.settings.default_steps`).
+        (:func:`cosmodag.learners.trained.settings.default_steps`).
     batch_size : int
         Rows per step; the last batch of a pass may be smaller.
     refine : {"auto", "prune", "order", None}

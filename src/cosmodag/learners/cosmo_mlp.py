@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.learners.fitting.checks import check_choice
-from cosmodag.learners.optimised.annealed import AnnealedLearner
-from cosmodag.learners.optimised.networks import NetworkLearner
-from cosmodag.learners.optimised.settings import default_mlp_settings, default_mlp_steps
-from cosmodag.learners.optimised.trained import Setting
-from cosmodag.mechanism import MLP, MaskedMLP, Mechanism
+from cosmodag.fit.checks import check_choice
+from cosmodag.learners.trained.annealed import AnnealedLearner
+from cosmodag.learners.trained.base import Setting
+from cosmodag.learners.trained.networks import NetworkLearner
+from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
+from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism
 
 __all__ = ["CosmoMLP"]
 
@@ -34,7 +34,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     by Adam on mini-batches while the temperature t of the orientation S is annealed (the appendix
     on non-linear relations). With ``mask="inputs"`` the orientation masks inputs instead: f_v reads
     x_u G_uv S_uv through one gate per arc, and its first-layer weights have unit length, so that λ₁
-    switches whole arcs off (see :class:`cosmodag.mechanism.MaskedMLP`).
+    switches whole arcs off (see :class:`cosmodag.model.mechanism.MaskedMLP`).
 
     Every parameter that is ``"auto"`` follows :func:`cosmodag.default_mlp_settings`; the paper's
     choice is ``CosmoMLP(**paper_mlp_settings(d))``.
@@ -73,7 +73,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     epochs : int or "auto"
         Passes over the data. Automatically as many as make a number of steps that was found to be
         enough, whatever the number of rows
-        (:func:`cosmodag.learners.optimised.settings.default_steps`).
+        (:func:`cosmodag.learners.trained.settings.default_steps`).
     batch_size : int
         Rows per step; the last batch of a pass may be smaller.
     refine : {None, "prune"}

@@ -3,15 +3,15 @@
 from typing import Any
 
 from cosmodag.learners.base import Setting
-from cosmodag.learners.optimised.constrained import ADAM, VariantLearner
-from cosmodag.mechanism import Linear
-from cosmodag.objective import Barrier, half_squared_error, mean_squared_error
-from cosmodag.solver.methods.central_path import CentralPath, Stage
-from cosmodag.solver.minimisers.barrier_linear import LinearDescent
-from cosmodag.solver.minimisers.stochastic import Stochastic
-from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.training.guards import Domain, Inside
-from cosmodag.structure import Free
+from cosmodag.learners.trained.constrained import ADAM, VariantLearner
+from cosmodag.model.mechanism import Linear
+from cosmodag.model.objective import Barrier, half_squared_error, mean_squared_error
+from cosmodag.model.structure import Free
+from cosmodag.solve.methods.central_path import CentralPath, Stage
+from cosmodag.solve.minimisers.barrier_linear import LinearDescent
+from cosmodag.solve.minimisers.stochastic import Stochastic
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.guards import Domain, Inside
 
 __all__ = ["Dagma"]
 

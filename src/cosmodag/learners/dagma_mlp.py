@@ -3,17 +3,17 @@
 from typing import Any
 
 from cosmodag.learners.base import Setting
-from cosmodag.learners.optimised.constrained import ADAM, ConstrainedLearner
-from cosmodag.learners.optimised.networks import NetworkLearner
-from cosmodag.mechanism import MLP
-from cosmodag.objective import Barrier, Decayed, log_squared_error
-from cosmodag.solver.methods.central_path import CentralPath, Stage
-from cosmodag.solver.minimisers.barrier_networks import NetworkDescent
-from cosmodag.solver.minimisers.stochastic import Stochastic
-from cosmodag.solver.plan import device_named
-from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.training.guards import Inside
-from cosmodag.structure import Free
+from cosmodag.learners.trained.constrained import ADAM, ConstrainedLearner
+from cosmodag.learners.trained.networks import NetworkLearner
+from cosmodag.model.mechanism import MLP
+from cosmodag.model.objective import Barrier, Decayed, log_squared_error
+from cosmodag.model.structure import Free
+from cosmodag.solve.methods.central_path import CentralPath, Stage
+from cosmodag.solve.minimisers.barrier_networks import NetworkDescent
+from cosmodag.solve.minimisers.stochastic import Stochastic
+from cosmodag.solve.plan import device_named
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.guards import Inside
 
 __all__ = ["DagmaMLP"]
 

@@ -4,19 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.constraint import EXPONENTIAL, POLYNOMIAL
 from cosmodag.errors import DataError
+from cosmodag.graph.constraint import EXPONENTIAL, POLYNOMIAL
 from cosmodag.learners.base import Setting
-from cosmodag.learners.optimised.constrained import ADAM, VariantLearner
-from cosmodag.mechanism import Linear
-from cosmodag.objective import Penalised, half_squared_error, mean_squared_error
-from cosmodag.solver.methods.one_problem import OneProblem
-from cosmodag.solver.methods.two_stage import TwoStage
-from cosmodag.solver.minimisers.quasi_newton import QuasiNewton
-from cosmodag.solver.minimisers.stochastic import Stochastic
-from cosmodag.solver.problems import Solution
-from cosmodag.solver.recipe import Recipe
-from cosmodag.structure import Free, Potential
+from cosmodag.learners.trained.constrained import ADAM, VariantLearner
+from cosmodag.model.mechanism import Linear
+from cosmodag.model.objective import Penalised, half_squared_error, mean_squared_error
+from cosmodag.model.structure import Free, Potential
+from cosmodag.solve.methods.one_problem import OneProblem
+from cosmodag.solve.methods.two_stage import TwoStage
+from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
+from cosmodag.solve.minimisers.stochastic import Stochastic
+from cosmodag.solve.problems import Solution
+from cosmodag.solve.recipe import Recipe
 
 __all__ = ["NoCurl"]
 

@@ -4,17 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.constraint import CONSTRAINTS
+from cosmodag.fit.checks import check_choice
+from cosmodag.graph.constraint import CONSTRAINTS
 from cosmodag.learners.base import Setting
-from cosmodag.learners.fitting.checks import check_choice
-from cosmodag.learners.optimised.constrained import ADAM, VariantLearner
-from cosmodag.mechanism import Linear
-from cosmodag.objective import Penalised, half_squared_error, mean_squared_error
-from cosmodag.solver.methods.lagrangian import Lagrangian
-from cosmodag.solver.minimisers.quasi_newton import QuasiNewton
-from cosmodag.solver.minimisers.stochastic import Stochastic
-from cosmodag.solver.recipe import Recipe
-from cosmodag.structure import Free
+from cosmodag.learners.trained.constrained import ADAM, VariantLearner
+from cosmodag.model.mechanism import Linear
+from cosmodag.model.objective import Penalised, half_squared_error, mean_squared_error
+from cosmodag.model.structure import Free
+from cosmodag.solve.methods.lagrangian import Lagrangian
+from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
+from cosmodag.solve.minimisers.stochastic import Stochastic
+from cosmodag.solve.recipe import Recipe
 
 __all__ = ["Notears"]
 

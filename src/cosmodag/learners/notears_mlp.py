@@ -4,16 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.constraint import EXPONENTIAL
+from cosmodag.graph.constraint import EXPONENTIAL
 from cosmodag.learners.base import Setting
-from cosmodag.learners.optimised.constrained import ConstrainedLearner
-from cosmodag.learners.optimised.networks import NetworkLearner
-from cosmodag.mechanism import MLP
-from cosmodag.objective import Decayed, Penalised, half_squared_error
-from cosmodag.solver.methods.lagrangian import Lagrangian
-from cosmodag.solver.minimisers.full_batch import FullBatch
-from cosmodag.solver.recipe import Recipe
-from cosmodag.structure import Free
+from cosmodag.learners.trained.constrained import ConstrainedLearner
+from cosmodag.learners.trained.networks import NetworkLearner
+from cosmodag.model.mechanism import MLP
+from cosmodag.model.objective import Decayed, Penalised, half_squared_error
+from cosmodag.model.structure import Free
+from cosmodag.solve.methods.lagrangian import Lagrangian
+from cosmodag.solve.minimisers.full_batch import FullBatch
+from cosmodag.solve.recipe import Recipe
 
 __all__ = ["NotearsMLP"]
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
+from cosmodag.fit.checks import check_count, check_number, seeds_from
+from cosmodag.fit.refining import refine_linear
 from cosmodag.learners.base import Learnt, Prepared, Refined, Setting, StructureLearner
-from cosmodag.learners.fitting.checks import check_count, check_number, seeds_from
-from cosmodag.learners.fitting.refining import refine_linear
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.watch import Watch
 
 __all__ = ["OrderSearch"]
 

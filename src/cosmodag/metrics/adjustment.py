@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag
 from cosmodag.metrics.matrices import Matrix, aligned, arcs_of, labelled
 
 __all__ = ["adjustment_distances"]

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from cosmodag.dags import is_dag, topological_order
-from cosmodag.equivalence import class_distance
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag, topological_order
+from cosmodag.graph.equivalence import class_distance
 from cosmodag.metrics.adjustment import adjustment_distances
 from cosmodag.metrics.counts import Counts, count, hamming_scores, skeleton_scores
 from cosmodag.metrics.matrices import Matrix, aligned, arcs_of, labelled

@@ -5,8 +5,8 @@ import heapq
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosmodag.data.knowledge.bounds import closure
 from cosmodag.errors import DataError
-from cosmodag.knowledge.bounds import closure
 from cosmodag.refinement.conditional_variances import order_from_the_top
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
-from cosmodag.solver.machine import cores
+from cosmodag.solve.machine import cores
 
 __all__ = ["available_threads", "mapper"]
 

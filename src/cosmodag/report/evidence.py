@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from cosmodag.diagnose import Finding, diagnose, quick
+from cosmodag.data.diagnose import Finding, diagnose, quick
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
-    from cosmodag.learners.fitting.fitted import FittedGraph
+    from cosmodag.fit.fitted import FittedGraph
 
 __all__ = ["Evidence", "resamples_of", "standard_errors"]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.dags import topological_order
+from cosmodag.graph.dags import topological_order
 from cosmodag.io.files import write_bytes
 
 if TYPE_CHECKING:
-    from cosmodag.learners.optimised.annealed import AnnealedLearner
+    from cosmodag.learners.trained.annealed import AnnealedLearner
 
 __all__ = ["draw_comparison"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.diagnose import Finding
+from cosmodag.data.diagnose import Finding
 from cosmodag.errors import DataError
 from cosmodag.io.files import read_text
 from cosmodag.learners import load

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.interventions import take_column
 from cosmodag.errors import CosmodagWarning
+from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.missing import Completed, complete
 from cosmodag.io.frames import Table
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.cosmo import Cosmo
 from cosmodag.learners.cosmo_mlp import CosmoMLP
-from cosmodag.learners.fitting.checks import seeds_from
-from cosmodag.learners.fitting.interventions import take_column
-from cosmodag.learners.fitting.missing import Completed, complete
 from cosmodag.learners.order_search import OrderSearch
 from cosmodag.selection.criteria import extended_bic
 from cosmodag.selection.curvature import Curvature, curvature

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from cosmodag.errors import DataError
+from cosmodag.fit.checks import seeds_from
 from cosmodag.learners.base import StructureLearner
-from cosmodag.learners.fitting.checks import seeds_from
 from cosmodag.selection.held_out import held_out
 from cosmodag.stability import BootstrapResult, bootstrap
 

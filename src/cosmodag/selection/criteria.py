@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.dags import above
 from cosmodag.errors import DataError
+from cosmodag.fit.checks import check_number
+from cosmodag.fit.known import NOTHING
+from cosmodag.fit.matrices import count_arcs
+from cosmodag.graph.dags import above
 from cosmodag.learners.base import StructureLearner
-from cosmodag.learners.fitting.checks import check_number
-from cosmodag.learners.fitting.known import NOTHING
-from cosmodag.learners.fitting.matrices import count_arcs
-from cosmodag.learners.optimised.networks import NetworkLearner
+from cosmodag.learners.trained.networks import NetworkLearner
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from cosmodag.data.interventions import take_column
 from cosmodag.errors import DataError
+from cosmodag.fit.checks import check_count, seeds_from
+from cosmodag.fit.missing import complete
 from cosmodag.io.frames import Table
 from cosmodag.learners.base import StructureLearner
-from cosmodag.learners.fitting.checks import check_count, seeds_from
-from cosmodag.learners.fitting.interventions import take_column
-from cosmodag.learners.fitting.missing import complete
 
 __all__ = ["held_out"]
 

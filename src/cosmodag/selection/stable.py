@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from cosmodag.dags import drop_cycles
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import drop_cycles
 from cosmodag.learners.base import StructureLearner
 from cosmodag.stability import bootstrap
 

@@ -1,6 +1,6 @@
 """Random graphs and data drawn from them, by name or part by part."""
 
-from cosmodag.dags import DENSE_LIMIT
+from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.io.datasets import Dataset
 from cosmodag.simulate.graphs import bipartite, erdos_renyi, random_weights, scale_free
 from cosmodag.simulate.interventional import Experiments, interventional

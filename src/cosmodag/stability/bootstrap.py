@@ -7,11 +7,11 @@ from typing import Any
 
 from sklearn.base import clone
 
-from cosmodag.dags import DENSE_LIMIT
 from cosmodag.errors import CosmodagWarning, DataError, InterruptedWarning
+from cosmodag.fit.checks import check_choice, check_count, seeds_from
+from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.base import StructureLearner
-from cosmodag.learners.fitting.checks import check_choice, check_count, seeds_from
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import Fit, fit_resamples
 from cosmodag.stability.resamples import SAMPLES
 from cosmodag.stability.result import BootstrapResult

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DivergenceError
+from cosmodag.fit.checks import seeds_from
 from cosmodag.learners.base import Learnt, Prepared, StructureLearner
-from cosmodag.learners.fitting.checks import seeds_from
-from cosmodag.learners.optimised.trained import TrainedLearner
-from cosmodag.solver.machine import blas_threads, cores
-from cosmodag.solver.many import Solved, solve_many
-from cosmodag.solver.problems import Problem
-from cosmodag.solver.watch import Watch
+from cosmodag.learners.trained.base import TrainedLearner
+from cosmodag.solve.machine import blas_threads, cores
+from cosmodag.solve.many import Solved, solve_many
+from cosmodag.solve.problems import Problem
+from cosmodag.solve.watch import Watch
 from cosmodag.stability.resamples import counts_of, rows_of
 
 __all__ = ["Fit", "fit_resamples"]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.dags import drop_cycles
-from cosmodag.equivalence import essential_graph
+from cosmodag.graph.dags import drop_cycles
+from cosmodag.graph.equivalence import essential_graph
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,7 @@ class BootstrapResult:
     def consensus_class(self, threshold: float = 0.5) -> NDArray[np.bool_]:
         """Class of :meth:`consensus`: arrows that independences compel, and the others both ways.
 
-        See :func:`cosmodag.equivalence.essential_graph`.
+        See :func:`cosmodag.graph.equivalence.essential_graph`.
         """
         return np.asarray(essential_graph(self.consensus(threshold)))
 

@@ -1,7 +1,7 @@
 """COSMO as PyTorch modules: acyclic by construction inside other people's models.
 
-An extra: ``pip install 'cosmodag[torch]'``. The mathematics is that of `cosmodag.orientation` and
-`cosmodag.mechanism`, and tests hold values and gradients to theirs.
+An extra: ``pip install 'cosmodag[torch]'``. The mathematics is that of `cosmodag.model.orientation`
+and `cosmodag.model.mechanism`, and tests hold values and gradients to theirs.
 """
 
 try:

@@ -108,8 +108,8 @@ class PriorityMLP(PriorityLayer):
     """One perceptron per variable, whose first layer is masked by the order.
 
     With one hidden layer, x̂_v = Σ_i w_vi σ(Σ_u x_u H_uvi S_uv + b_vi) + c_v: the non-linear
-    extension in the paper's appendix, parametrised as `cosmodag.mechanism.MLP`. If W_uv· = 0, f_v
-    does not depend on x_u.
+    extension in the paper's appendix, parametrised as `cosmodag.model.mechanism.MLP`. If W_uv· = 0,
+    f_v does not depend on x_u.
 
     Parameters
     ----------

@@ -10,9 +10,9 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
-from cosmodag.dags import order_of
 from cosmodag.errors import DataError
-from cosmodag.orientation import log_acyclicity_bound
+from cosmodag.graph.dags import order_of
+from cosmodag.model.orientation import log_acyclicity_bound
 
 __all__ = ["MODES", "SmoothOrientation", "check_positive", "smooth_orientation"]
 
@@ -23,7 +23,7 @@ MODES = ("soft", "hard", "straight-through")
 def smooth_orientation(priorities: Tensor, temperature: Tensor | float, shift: Any) -> Tensor:
     """Smooth orientation matrix S_{t,ε}(p), Definition 1, with its diagonal set to zero.
 
-    S[u, v] = σ((p_v − p_u − ε) / t), as `cosmodag.orientation.smooth_orientation`.
+    S[u, v] = σ((p_v − p_u − ε) / t), as `cosmodag.model.orientation.smooth_orientation`.
 
     Examples
     --------

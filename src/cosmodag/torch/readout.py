@@ -9,8 +9,8 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from cosmodag.dags import above, agreeing, order_of
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import above, agreeing, order_of
 from cosmodag.torch.layers import PriorityLayer
 
 __all__ = ["read_out"]

@@ -28,8 +28,8 @@ class TemperatureScheduler(ABC):
     rounds : int
         Steps until the end.
     start, end : float
-        The temperatures. `cosmodag.orientation.temperature_for` gives an end from the acyclicity
-        that is wanted of S.
+        The temperatures. `cosmodag.model.orientation.temperature_for` gives an end from the
+        acyclicity that is wanted of S.
     """
 
     def __init__(

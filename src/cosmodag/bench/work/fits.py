@@ -15,19 +15,19 @@ from cosmodag.bench.work.data import Drawn, draw_tables
 from cosmodag.bench.work.results import Result, as_result
 from cosmodag.engines.outcomes import Failure, attempt
 from cosmodag.errors import CosmodagWarning
+from cosmodag.fit.preparation import Preparation
 from cosmodag.learners.base import StructureLearner
-from cosmodag.learners.fitting.preparation import Preparation
-from cosmodag.learners.optimised.trained import TrainedLearner
 from cosmodag.learners.registry import LEARNERS
+from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.metrics.counts import count, hamming_scores
 from cosmodag.metrics.orders import order_divergence
 from cosmodag.metrics.ranking import ranking_scores
-from cosmodag.solver.many import Solved, solve_many
-from cosmodag.solver.plan import device_named
-from cosmodag.solver.problems import Problem, Solution
-from cosmodag.solver.readout import read_out
-from cosmodag.solver.recipe import Recipe
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.many import Solved, solve_many
+from cosmodag.solve.plan import device_named
+from cosmodag.solve.problems import Problem, Solution
+from cosmodag.solve.readout import read_out
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.watch import Watch
 
 __all__ = ["fit_cells", "learner_of", "raise_if_interrupted", "scores"]
 

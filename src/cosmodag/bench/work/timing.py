@@ -12,11 +12,11 @@ from cosmodag.bench.work.data import draw_table
 from cosmodag.bench.work.fits import learner_of, raise_if_interrupted
 from cosmodag.bench.work.results import Result
 from cosmodag.errors import CosmodagWarning
-from cosmodag.learners.optimised.trained import TrainedLearner
+from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.simulate import load
-from cosmodag.solver.plan import plan_many
-from cosmodag.solver.training.adam import State
-from cosmodag.solver.training.passes import Passes
+from cosmodag.solve.plan import plan_many
+from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.passes import Passes
 
 __all__ = ["time_epochs", "time_fit"]
 

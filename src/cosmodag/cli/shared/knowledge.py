@@ -41,7 +41,7 @@ def read_data(
 
 def told_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:
     """Say for ``run.json`` what the learner was told, and what is assumed of it."""
-    from cosmodag.learners.fitting.interventions import ASSUMPTION
+    from cosmodag.data.interventions import ASSUMPTION
 
     known = model.knowledge_
     facts: dict[str, Any] = {"knowledge": None if known is None else known.facts()}

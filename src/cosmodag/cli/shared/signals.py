@@ -130,5 +130,5 @@ def _end_unless(over: threading.Event, number: int, insists: bool) -> None:
 
 
 def _is_heeded() -> bool:
-    watch = sys.modules.get("cosmodag.solver.watch")
+    watch = sys.modules.get("cosmodag.solve.watch")
     return watch is not None and watch.is_heeded()

@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.dags import is_dag
 from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag
 from cosmodag.refinement.networks.inputs import ChildData, Effort
 
 __all__ = ["NetworkProblem", "closest_order"]

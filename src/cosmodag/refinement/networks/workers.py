@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self, TypeVar
 
-from cosmodag.solver.machine import blas_threads, cores
+from cosmodag.solve.machine import blas_threads, cores
 
 __all__ = ["Workers"]
 

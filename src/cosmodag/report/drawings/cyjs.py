@@ -9,7 +9,7 @@ from cosmodag.io.files import write_text
 from cosmodag.report.drawings.layout import layered_layout
 
 if TYPE_CHECKING:
-    from cosmodag.learners.fitting.fitted import FittedGraph
+    from cosmodag.fit.fitted import FittedGraph
 
 __all__ = ["write_cytoscape"]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import isotonic_regression
 
-from cosmodag.dags import topological_order
+from cosmodag.graph.dags import topological_order
 
 __all__ = ["Layout", "layered_layout"]
 

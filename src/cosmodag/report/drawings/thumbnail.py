@@ -8,7 +8,7 @@ import numpy as np
 from cosmodag.report.drawings.layout import layered_layout
 
 if TYPE_CHECKING:
-    from cosmodag.learners.fitting.fitted import FittedGraph
+    from cosmodag.fit.fitted import FittedGraph
 
 __all__ = ["thumbnail"]
 

@@ -1,0 +1,1 @@
+"""What is said about a table: knowledge, interventions, and a diagnosis."""

@@ -1,0 +1,241 @@
+"""Knowledge as a person states it: by the names of columns."""
+
+import os
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from cosmodag.data.knowledge.bounds import Bounds
+from cosmodag.data.knowledge.contradictions import refuse_contradictions
+from cosmodag.errors import KnowledgeError
+
+__all__ = ["Edge", "Knowledge", "Name", "as_knowledge", "bounds_of"]
+
+Name = str | int
+Edge = tuple[Name, Name]
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known of a graph before any data, by the names of columns (or their numbers).
+
+    Every learner takes it as ``knowledge=``, and no graph that comes out violates it: it bounds
+    the optimisation, the refinement and the simple baselines alike.
+
+    Parameters
+    ----------
+    forbidden_edges : sequence of (cause, effect)
+        Arcs that do not exist. The reverse arcs still may.
+    required_edges : sequence of (cause, effect)
+        Arcs that exist for certain: they are in every graph, with whatever weight the data give.
+    tiers : sequence of sequences of names
+        Groups of variables, first things first: nothing in a tier is caused, directly or through
+        others, by anything in a later one. Within a tier anything goes, and variables in no tier
+        are free.
+    exogenous : sequence of names
+        Variables without causes among the others.
+    sinks : sequence of names
+        Variables without effects among the others.
+    search_space : sequence of (cause, effect), or of names, optional
+        The only arcs that may exist; a variable's name stands for all arcs among the variables
+        named. Left out, all arcs may.
+
+    Raises
+    ------
+    KnowledgeError
+        Where it contradicts itself: the sentence names the arcs.
+
+    Examples
+    --------
+    >>> known = Knowledge(tiers=[["sex", "age"], ["dose"], ["response"]], exogenous=["age"])
+    >>> known.tiers
+    (('sex', 'age'), ('dose',), ('response',))
+    >>> Knowledge(required_edges=[("a", "b"), ("b", "a")])
+    Traceback (most recent call last):
+        ...
+    cosmodag.errors.KnowledgeError: The required arcs a → b → a form a cycle: take one of them out.
+    """
+
+    forbidden_edges: tuple[Edge, ...] = ()
+    required_edges: tuple[Edge, ...] = ()
+    tiers: tuple[tuple[Name, ...], ...] = ()
+    exogenous: tuple[Name, ...] = ()
+    sinks: tuple[Name, ...] = ()
+    search_space: tuple[Edge | Name, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("forbidden_edges", "required_edges"):
+            edges = tuple(_edge(name, edge) for edge in _sequence(name, getattr(self, name)))
+            object.__setattr__(self, name, edges)
+        tiers = tuple(_names("tiers", tier) for tier in _sequence("tiers", self.tiers))
+        object.__setattr__(self, "tiers", tiers)
+        for name in ("exogenous", "sinks"):
+            object.__setattr__(self, name, _names(name, getattr(self, name)))
+        if self.search_space is not None:
+            entries = _sequence("search_space", self.search_space)
+            space = tuple(
+                _name("search_space", entry)
+                if isinstance(entry, str | int | np.integer)
+                else _edge("search_space", entry)
+                for entry in entries
+            )
+            object.__setattr__(self, "search_space", space)
+        self.bounds(self.names)
+
+    @property
+    def names(self) -> list[Name]:
+        """All names that are mentioned, once each."""
+        edges = (*self.forbidden_edges, *self.required_edges)
+        mentioned: dict[Name, None] = {}
+        for group in (*edges, *self.tiers, self.exogenous, self.sinks):
+            mentioned |= dict.fromkeys(group)
+        for entry in self.search_space or ():
+            mentioned |= dict.fromkeys(entry if isinstance(entry, tuple) else (entry,))
+        return list(mentioned)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known."""
+        return not self.names and self.search_space is None
+
+    def bounds(self, names: Sequence[Any]) -> Bounds:
+        """Say the same as arrays, for a table with these columns.
+
+        Parameters
+        ----------
+        names : sequence
+            Of the columns. A whole number that is no name stands for the column in that place.
+
+        Examples
+        --------
+        >>> bounds = Knowledge(tiers=[["a"], ["b", "c"]]).bounds(["c", "b", "a"])
+        >>> bounds.support.astype(int).tolist()
+        [[0, 1, 0], [1, 0, 0], [1, 1, 0]]
+        """
+        places = _places(self.names, names)
+        d = len(names)
+        refuse_contradictions(self, places, names)
+        support = np.ones((d, d), bool)
+        if self.search_space is not None:
+            support[:] = False
+            among = [places[entry] for entry in self.search_space if not isinstance(entry, tuple)]
+            support[np.ix_(among, among)] = True
+            for entry in self.search_space:
+                if isinstance(entry, tuple):
+                    support[places[entry[0]], places[entry[1]]] = True
+        for cause, effect in self.forbidden_edges:
+            support[places[cause], places[effect]] = False
+        support[:, [places[name] for name in self.exogenous]] = False
+        support[[places[name] for name in self.sinks]] = False
+        required, before = np.zeros((d, d), bool), np.zeros((d, d), bool)
+        for cause, effect in self.required_edges:
+            required[places[cause], places[effect]] = True
+        earlier: list[int] = []
+        for tier in self.tiers:
+            here = [places[name] for name in tier]
+            before[np.ix_(earlier, here)] = True
+            earlier += here
+        return Bounds.of(support, required, before)
+
+    def facts(self) -> dict[str, Any]:
+        """Say the same as JSON and YAML can hold it; what was not said is left out.
+
+        Examples
+        --------
+        >>> Knowledge(sinks=["y"]).facts()
+        {'sinks': ['y']}
+        """
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: [list(entry) if isinstance(entry, tuple) else entry for entry in value]
+            for name, value in given.items()
+            if value or (name == "search_space" and value is not None)
+        }
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={value!r}" for name, value in self.facts().items())
+        return f"Knowledge({said})"
+
+
+def as_knowledge(given: Any) -> Knowledge | None:
+    """Take knowledge as it is, from a mapping of its parts by name, or from a file."""
+    if given is None or isinstance(given, Knowledge):
+        return given
+    if isinstance(given, Mapping):
+        known = [field.name for field in fields(Knowledge)]
+        for name in given:
+            if name not in known:
+                raise KnowledgeError(
+                    f"Knowledge has no part {name!r}: the parts are {', '.join(known)}."
+                )
+        return Knowledge(**{name: value for name, value in given.items() if value is not None})
+    if isinstance(given, str | os.PathLike):
+        from cosmodag.data.knowledge.files import read_knowledge
+
+        return read_knowledge(given)
+    raise KnowledgeError(
+        f"knowledge is a {type(given).__name__}: give a Knowledge, a mapping of its parts, or the "
+        "path of a file."
+    )
+
+
+def bounds_of(knowledge: Knowledge | None, names: Sequence[Any]) -> Bounds | None:
+    """Bounds on the graph of a table with these columns; None where nothing is known."""
+    if knowledge is None or knowledge.is_empty:
+        return None
+    return knowledge.bounds(names)
+
+
+def _sequence(what: str, given: Any) -> list[Any]:
+    if given is None:
+        return []
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise KnowledgeError(f"{what} is {reprlib.repr(given)}: it must be a list.")
+    return list(given)
+
+
+def _name(what: str, given: Any) -> Name:
+    if isinstance(given, np.integer):
+        return int(given)
+    if isinstance(given, bool) or not isinstance(given, str | int):
+        raise KnowledgeError(
+            f"{what} holds {reprlib.repr(given)}: it must be the name of a column, or its number."
+        )
+    return given
+
+
+def _names(what: str, given: Any) -> tuple[Name, ...]:
+    return tuple(dict.fromkeys(_name(what, name) for name in _sequence(what, given)))
+
+
+def _edge(what: str, given: Any) -> Edge:
+    pair = given if isinstance(given, list | tuple) else None
+    if pair is None or len(pair) != 2:
+        shown = reprlib.repr(given)
+        raise KnowledgeError(f"{what} holds {shown}: an arc is a pair (cause, effect).")
+    cause, effect = _name(what, pair[0]), _name(what, pair[1])
+    if cause == effect:
+        raise KnowledgeError(f"{what} holds {cause} → {effect}: no variable causes itself.")
+    return cause, effect
+
+
+def _places(mentioned: Sequence[Name], names: Sequence[Any]) -> dict[Name, int]:
+    """Column numbers of the names mentioned."""
+    known = {str(name): place for place, name in enumerate(names)}
+    places: dict[Name, int] = {}
+    for name in mentioned:
+        if str(name) in known:
+            places[name] = known[str(name)]
+        elif isinstance(name, int) and 0 <= name < len(names):
+            places[name] = name
+        else:
+            shown = ", ".join(str(column) for column in names[:10])
+            rest = "" if len(names) <= 10 else f" and {len(names) - 10} more"
+            raise KnowledgeError(
+                f"The knowledge names {name!r}, which is no column of the table: its columns are "
+                f"{shown}{rest}."
+            )
+    return places

@@ -1,0 +1,312 @@
+"""A fitted graph: what can be asked of every learner once it has learnt."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from cosmodag.data.interventions import take_column, targets_of
+from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
+from cosmodag.errors import DataError
+from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.matrices import column
+from cosmodag.fit.preparation import Preparation
+from cosmodag.graph.equivalence import compelled, essential_graph
+from cosmodag.io.frames import as_table
+
+if TYPE_CHECKING:
+    import os
+
+    import networkx as nx
+
+__all__ = ["FittedGraph"]
+
+
+class FittedGraph(BaseEstimator):  # type: ignore[misc]
+    """Names, graph, predictions, likelihood, new samples, equivalence class, and saving.
+
+    A learner's ``fit`` sets the attributes that these methods use.
+    """
+
+    adjacency_: Any
+    n_features_in_: int
+    knowledge_: Knowledge | None
+    residuals_: NDArray[np.float32]
+    _order: NDArray[np.intp]
+    _preparation: Preparation
+    _told: Known = NOTHING
+
+    _extra_arrays: tuple[str, ...] = ()
+    _extra_facts: tuple[str, ...] = ()
+
+    def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
+        """Every variable as predicted from its parents, all in prepared units."""
+        fitted: NDArray[Any] = data @ self.adjacency_
+        return fitted
+
+    def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
+        """One column of :meth:`_fitted`."""
+        weights = column(self.adjacency_, v)
+        parents = np.flatnonzero(weights)
+        fitted: NDArray[Any] = data[:, parents] @ weights[parents]
+        return fitted
+
+    def _remember_names(self, X: Any, names: list[str]) -> None:
+        self.n_features_in_ = len(names)
+        if not isinstance(X, np.ndarray | list | tuple):
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    @property
+    def names_(self) -> list[Any]:
+        """Column names, or column numbers where the data had no names."""
+        check_is_fitted(self, "adjacency_")
+        names = getattr(self, "feature_names_in_", None)
+        return list(range(self.n_features_in_)) if names is None else list(names)
+
+    @property
+    def causal_order_(self) -> list[Any]:
+        """Names, or numbers, of the variables, causes first."""
+        names = self.names_
+        return [names[place] for place in self._order]
+
+    @property
+    def graph_(self) -> "nx.DiGraph[Any]":
+        """The learnt graph: column names as nodes, the weight on each edge."""
+        import networkx as nx
+
+        names = self.names_
+        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph.add_nodes_from(names)
+        edges = self.edges_
+        graph.add_weighted_edges_from(
+            (names[u], names[v], float(weight))
+            for u, v, weight in zip(edges.row, edges.col, edges.data, strict=True)
+        )
+        return graph
+
+    @property
+    def edges_(self) -> sparse.coo_array:
+        """The learnt graph as a sparse matrix: ``row`` → ``col`` with weight ``data``.
+
+        An arc that knowledge requires is there even if its weight is zero.
+        """
+        check_is_fitted(self, "adjacency_")
+        required = self._told.required
+        if required is None or sparse.issparse(self.adjacency_):
+            return sparse.coo_array(self.adjacency_)
+        tails, heads = np.nonzero(required | (self.adjacency_ != 0))
+        places, shape = (tails, heads), self.adjacency_.shape
+        return sparse.coo_array((self.adjacency_[places], places), shape=shape)
+
+    @property
+    def _arcs(self) -> sparse.csr_array:
+        """Which arcs there are, whatever their weights."""
+        edges = self.edges_
+        ones = np.ones(edges.nnz, bool)
+        return sparse.csr_array((ones, (edges.row, edges.col)), shape=edges.shape)
+
+    @property
+    def arrow_basis_(self) -> list[str]:
+        """What the direction of each arc of ``edges_`` rests on, in the same order.
+
+        ``"compelled"``: every graph with the same conditional independences has the arrow.
+        ``"knowledge"``: they would allow the reverse, but knowledge excludes it.
+        ``"interventions"``: one end of it was set in some rows and the other was not, which shows
+        in which direction influence passes, if interventions are perfect.
+        Otherwise it rests on what was assumed of the noise: ``"equal variances"`` or
+        ``"non-Gaussianity"``; or on nothing in the data, and is a ``"free choice"``.
+        """
+        edges, d = self.edges_, self.n_features_in_
+        certain = sparse.coo_array(compelled(self._arcs))
+        bases = np.full(edges.nnz, self._direction_basis, object)
+        sets = getattr(self, "target_sets_", None)
+        if sets is not None:
+            bases[(sets[:, edges.row] != sets[:, edges.col]).any(axis=0)] = "interventions"
+        bounds = self._bounds()
+        if bounds is not None:
+            bases[bounds.directs(edges.row, edges.col)] = "knowledge"
+        bases[np.isin(edges.row * d + edges.col, certain.row * d + certain.col)] = "compelled"
+        return list(bases.tolist())
+
+    def _bounds(self) -> Bounds | None:
+        """Bounds that knowledge sets on the columns that the learner was fitted on."""
+        names = [f"x{place}" for place in range(self.n_features_in_)]
+        return bounds_of(self.knowledge_, list(getattr(self, "feature_names_in_", names)))
+
+    @property
+    def _direction_basis(self) -> str:
+        """What reversible arrows rest on; squared errors stand for noise of equal variances."""
+        noise = getattr(self, "noise_", None) or "equal-variance"
+        return {"non-gaussian": "non-Gaussianity", "equal-variance": "equal variances"}.get(
+            noise, "free choice"
+        )
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict every variable from its parents in ``adjacency_``.
+
+        Parameters
+        ----------
+        X : table with the columns of the training data
+
+        Returns
+        -------
+        (n, d) array
+        """
+        fitted = self._fitted(self._prepared(X))
+        return self._preparation.undo(fitted)
+
+    def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
+        """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
+
+        Error variances are those of the training data; constant columns are left out, and a table
+        of nothing else has a score of zero. So are values that were set, where `interventions` says
+        so as for ``fit``. Greater is better, so that scikit-learn's searches can use it.
+        """
+        X, entries = take_column(X, interventions)
+        likelihoods = self._log_likelihoods(X)
+        targets = targets_of(entries, [str(name) for name in self.names_], len(likelihoods))
+        if targets is not None:
+            likelihoods = likelihoods[~targets[:, ~self._preparation.constant]]
+        return float(np.mean(likelihoods)) if likelihoods.size else 0.0
+
+    def _log_likelihoods(self, X: Any) -> NDArray[np.float64]:
+        """Gaussian log-likelihood of every entry of the columns that are not constant."""
+        data = self._prepared(X)
+        varying = ~self._preparation.constant
+        squares = (data - self._fitted(data))[:, varying] ** 2
+        variances = self.noise_variances_[varying] / self._preparation.scales[varying] ** 2
+        # A column that others give exactly, a copy say, has no error; single precision has.
+        variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
+        likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
+        return np.asarray(likelihood - np.log(self._preparation.scales[varying]))
+
+    def sample(self, n: int, random_state: int | None = None) -> NDArray[np.float64]:
+        """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
+
+        A model that was loaded without its residuals draws from normal distributions of their
+        variances instead.
+        """
+        check_is_fitted(self, "adjacency_")
+        random = np.random.default_rng(random_state)
+        d = self.n_features_in_
+        if hasattr(self, "residuals_"):
+            values = self._drawn_residuals(n, random)
+        else:
+            deviations = np.sqrt(self.noise_variances_) / self._preparation.scales
+            values = random.normal(size=(n, d)) * deviations
+        for v in self._order:
+            values[:, v] += self._fitted_column(values, v)
+        return self._preparation.undo(values)
+
+    def _drawn_residuals(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
+        """Draw noise of each variable from rows in which it followed its own equation."""
+        d, targets = self.n_features_in_, self._told.targets
+        if targets is None:
+            rows = random.integers(len(self.residuals_), size=(n, d))
+        else:
+            own = (np.flatnonzero(~column) for column in targets.T)
+            rows = np.stack([random.choice(places, size=n) for places in own], axis=1)
+        return self.residuals_[rows, np.arange(d)].astype(np.float64)
+
+    def equivalence_class(self) -> Any:
+        """Essential graph of ``adjacency_``: arrows no reordering could reverse, and the others.
+
+        True at [u, v] alone is an arrow that every graph with the same conditional independences
+        has; true at [u, v] and [v, u] is one whose direction rests on the model, not on them.
+        """
+        check_is_fitted(self, "adjacency_")
+        found: Any = essential_graph(self._arcs)
+        return found if sparse.issparse(self.adjacency_) else found.toarray()
+
+    def save(self, path: "str | os.PathLike[str]", *, residuals: bool = False) -> None:
+        """Write the fitted model to one file; ``cosmodag.load`` reads it again.
+
+        Parameters
+        ----------
+        path : path
+        residuals : bool
+            Keep the residuals of the training data too, so that :meth:`sample` draws from them.
+            Anyone who has the file can then rebuild the training table: leave it at False for data
+            that must not leave with the model.
+        """
+        from cosmodag.fit.saved import save
+
+        check_is_fitted(self, "adjacency_")
+        save(self, path, residuals=residuals)
+
+    def report(
+        self, path: "str | os.PathLike[str]", *, data: Any = None, bootstrap: Any = None
+    ) -> None:
+        """Write a page to look at: one HTML file that needs nothing else, see ``docs/report.md``.
+
+        The graph, drawn, and beside it arcs, weights, training, the diagnosis of the data, what was
+        chosen and why, and how to make it again. No row of the data is in it.
+
+        Parameters
+        ----------
+        path : path
+            The file to make or replace.
+        data : table, optional
+            The training data, for the diagnosis and standard errors. A model that was just fitted
+            has it still; one that was loaded has not.
+        bootstrap : object, optional
+            With ``arc_probabilities``, a (d, d) array, and ``n``, the number of resamples.
+        """
+        from cosmodag.report import Evidence, write_report
+
+        check_is_fitted(self, "adjacency_")
+        write_report(path, self, Evidence.of(self, data, bootstrap))
+
+    def _repr_html_(self) -> str:
+        """Draw the graph for a notebook; before the fit, what scikit-learn shows."""
+        from sklearn.utils import estimator_html_repr
+
+        from cosmodag.report.drawings.thumbnail import thumbnail
+
+        if not hasattr(self, "adjacency_"):
+            return str(estimator_html_repr(self))
+        return thumbnail(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        # scikit-learn's own would come before _repr_html_.
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _prepared(self, X: Any) -> NDArray[np.float64]:
+        """Check new data against the training data's columns and prepare it alike."""
+        check_is_fitted(self, "adjacency_")
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) == 2:  # before a table of one column is refused as such
+            self._check_columns(shape[1])
+        table = as_table(X, fewest_rows=1)
+        self._check_columns(len(table.names))
+        known = getattr(self, "feature_names_in_", None)
+        if known is not None and not isinstance(X, np.ndarray | list | tuple):
+            for place, (given, name) in enumerate(zip(table.names, known, strict=True)):
+                if given != name:
+                    raise DataError(
+                        f"Column {place} is '{given}', but the model was fitted on '{name}' there: "
+                        "give the columns in the same order."
+                    )
+        return self._preparation.apply(table.X).astype(np.float64)
+
+    def _training_data(self) -> NDArray[np.float64]:
+        """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
+        if not hasattr(self, "residuals_"):
+            raise DataError(
+                "The model was saved without the residuals of its training data, which this needs: "
+                "save it with residuals=True, or fit again."
+            )
+        values = self.residuals_.astype(np.float64)
+        for v in self._order:
+            values[:, v] += self._fitted_column(values, v)
+        return values
+
+    def _check_columns(self, columns: int) -> None:
+        if columns != self.n_features_in_:
+            raise DataError(
+                f"X has {columns} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input: give the columns it was fitted on."
+            )

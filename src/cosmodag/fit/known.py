@@ -1,0 +1,106 @@
+"""What a fit is told beside its table: bounds on the graph, and which values were set."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.knowledge import Bounds
+from cosmodag.errors import ResourceError
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.starts import respecting
+
+__all__ = ["NOTHING", "Known"]
+
+# Fewer rows than this in which nothing was set give no mean to speak of.
+_FEWEST_ROWS = 30
+_MOST_BYTES = 2**33
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Bounds on the graph, and interventions; either may be absent.
+
+    Attributes
+    ----------
+    bounds
+        Which arcs may be, which are, and what comes before what.
+    targets
+        (n, d) bool: where a variable was set from outside.
+    """
+
+    bounds: Bounds | None = None
+    targets: NDArray[np.bool_] | None = None
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is neither."""
+        return self.bounds is None and self.targets is None
+
+    @property
+    def support(self) -> NDArray[np.bool_] | None:
+        """(d, d): arcs that may exist; None for all."""
+        return None if self.bounds is None else self.bounds.support
+
+    @property
+    def required(self) -> NDArray[np.bool_] | None:
+        """(d, d): arcs that exist for certain; None for none."""
+        if self.bounds is None or not self.bounds.required.any():
+            return None
+        return self.bounds.required
+
+    @property
+    def before(self) -> NDArray[np.bool_] | None:
+        """(d, d): what comes before what; None where nothing does."""
+        if self.bounds is None or self.bounds.gaps is None:
+            return None
+        return self.bounds.before
+
+    @property
+    def gaps(self) -> NDArray[np.float32] | None:
+        """(d, d): longest chains of what comes before what; None where nothing does."""
+        return None if self.bounds is None else self.bounds.gaps
+
+    @property
+    def counted(self) -> NDArray[np.float64] | None:
+        """(n, d): one where an entry follows the variable's own equation; None for everywhere."""
+        return None if self.targets is None else (~self.targets).astype(np.float64)
+
+    @property
+    def untouched(self) -> NDArray[np.bool_] | None:
+        """(n,): rows in which nothing was set; None for all, or where they are too few."""
+        if self.targets is None:
+            return None
+        rows = np.asarray(~self.targets.any(axis=1))
+        return rows if np.count_nonzero(rows) >= _FEWEST_ROWS else None
+
+    def moments(self, X: NDArray[Any]) -> Moments:
+        """Second moments of a table, over the rows of each variable's own equation.
+
+        Raises
+        ------
+        ResourceError
+            Where one matrix for each set of rows would be too much to hold.
+        """
+        if self.targets is not None:
+            groups, d = len(np.unique(self.targets, axis=1).T), X.shape[1]
+            if groups * d**2 * 8 > _MOST_BYTES:
+                raise ResourceError(
+                    f"{groups} different sets of rows count for {d} variables, and one matrix of "
+                    f"{d} × {d} for each takes {groups * d**2 * 8 / 2**30:.0f} GiB: leave out "
+                    "targets, or variables."
+                )
+        return Moments.of(X, self.counted)
+
+    def ordered(self, order: NDArray[Any]) -> NDArray[np.intp]:
+        """Nearest order in which everything comes after what it is bound to come after."""
+        return np.asarray(respecting(order, self.before), np.intp)
+
+    def allowed(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Weights of the arcs that may exist, the others zero."""
+        return weights if self.support is None else np.where(self.support, weights, 0.0)
+
+
+NOTHING = Known()
+"""A table, and nothing beside it."""

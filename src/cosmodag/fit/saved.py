@@ -1,0 +1,139 @@
+"""Saved models: fitted learners as arrays and facts in one file, and learners again."""
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.knowledge import Knowledge
+from cosmodag.errors import CosmodagError, DataError
+from cosmodag.fit.fitted import FittedGraph
+from cosmodag.fit.known import Known
+from cosmodag.fit.matrices import as_arrays, from_arrays
+from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.trusted import (
+    DamagedError,
+    check_arrays,
+    check_facts,
+    check_model,
+)
+from cosmodag.io.files import read_model, write_model
+from cosmodag.learners.base import StructureLearner
+from cosmodag.learners.registry import LEARNERS
+
+__all__ = ["load", "save"]
+
+_MATRICES = ("raw_weights_", "weights_", "adjacency_")
+_FACTS = (
+    "stopped_",
+    "was_cyclic_",
+    "dropped_arcs_",
+    "noise_",
+    "noise_reason_",
+    "refine_report_",
+    "missing_report_",
+)
+
+
+def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -> None:
+    """Write a fitted learner; see :meth:`FittedGraph.save`."""
+    fitted = vars(model)
+    arrays: dict[str, NDArray[Any]] = {"order": model._order, **model._preparation.arrays()}
+    for name in _MATRICES:
+        if name in fitted:
+            arrays |= as_arrays(name, fitted[name])
+    kept = ("noise_variances_", "target_sets_", *model._extra_arrays)
+    if residuals:
+        kept += ("residuals_",)
+        if model._told.targets is not None:
+            arrays["targets"] = model._told.targets
+    arrays |= {name: fitted[name] for name in kept if fitted.get(name) is not None}
+    # Knowledge as it was read, so that no path is opened when the model is loaded.
+    parameters = {**model.get_params(deep=False), "knowledge": model.knowledge_}
+    facts = {
+        "learner": type(model).__name__,
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "names": None if "feature_names_in_" not in fitted else list(model.feature_names_in_),
+        "fitted": {
+            name: _plain(fitted[name]) for name in (*_FACTS, *model._extra_facts) if name in fitted
+        },
+    }
+    write_model(path, arrays, facts)
+
+
+def load(path: str | os.PathLike[str]) -> StructureLearner:
+    """Read a fitted model that ``model.save(path)`` wrote.
+
+    Nothing that is read can run code: the file holds numbers, names and parameter values. A
+    parameter that cannot be written, such as a generator given as ``random_state``, comes back as
+    None.
+    """
+    arrays, facts = read_model(path)
+    try:
+        return _rebuilt(path, arrays, facts)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, CosmodagError):
+            raise
+        reason = f": {error}" if isinstance(error, DamagedError) else ""
+        raise DataError(f"'{path}' is not a saved model, or it is damaged{reason}.") from error
+
+
+def _rebuilt(
+    path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], facts: dict[str, Any]
+) -> StructureLearner:
+    """Make a learner of what a file holds, none of which is believed before it was checked."""
+    check_facts(facts)
+    entry = LEARNERS.get(facts["learner"])
+    if entry is None:
+        raise DataError(f"'{path}' holds a {facts['learner']}, which this version does not know.")
+    check_arrays(arrays, facts)
+    # A saved tuple comes back as a list.
+    parameters = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in facts["parameters"].items()
+    }
+    known = parameters.get("knowledge")
+    parameters["knowledge"] = Knowledge(**known) if isinstance(known, dict) else None
+    model = entry.load()(**parameters)
+    _restore(model, arrays, facts)
+    check_model(model)
+    return model
+
+
+def _restore(
+    model: StructureLearner, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]
+) -> None:
+    """Set the fitted attributes that :func:`save` wrote."""
+    model._order = arrays["order"]
+    model.n_features_in_ = len(model._order)
+    if facts["names"] is not None:
+        model.feature_names_in_ = np.array(facts["names"], dtype=object)
+    model._preparation = Preparation.from_arrays(arrays)
+    for name in _MATRICES:
+        matrix = from_arrays(name, arrays, model.n_features_in_)
+        if matrix is not None:
+            setattr(model, name, matrix)
+    for name in ("noise_variances_", "residuals_", "target_sets_", *model._extra_arrays):
+        if name in arrays:
+            setattr(model, name, arrays[name])
+    for name in (*_FACTS, *model._extra_facts):
+        if name in facts["fitted"]:
+            setattr(model, name, facts["fitted"][name])
+    model.knowledge_ = model.knowledge
+    model._told = Known(model._bounds(), arrays.get("targets"))
+
+
+def _plain(value: Any) -> Any:
+    """Value as JSON can hold it: NumPy's numbers as Python's, what it cannot hold as None."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.random.Generator | np.random.RandomState):
+        return None
+    if isinstance(value, Knowledge):
+        return value.facts()
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

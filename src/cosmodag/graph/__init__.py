@@ -1,0 +1,1 @@
+"""Graphs: acyclic matrices, orders, equivalence classes, and acyclicity as a number."""

@@ -1,0 +1,119 @@
+"""Constraints h(W) = 0 that a solver can impose: each for JAX programs and for NumPy."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.graph.acyclicity import (
+    exponential_of,
+    power_start,
+    spectral_radius_of,
+    truncated_powers_of,
+)
+from cosmodag.graph.acyclicity.closed_forms import (
+    exponential_value_and_gradient,
+    spectral_radius_value_and_gradient,
+    truncated_powers_value_and_gradient,
+)
+
+__all__ = [
+    "CONSTRAINTS",
+    "EXPONENTIAL",
+    "POLYNOMIAL",
+    "Acyclicity",
+    "Constraint",
+    "ValueAndGradient",
+]
+
+Float64 = NDArray[np.float64]
+Acyclicity = Callable[[jax.Array], jax.Array]
+"""h(A) of a non-negative matrix A: zero where it is a DAG, positive elsewhere."""
+
+ValueAndGradient = Callable[[Float64], tuple[float, Float64]]
+
+# NOBEARS' rounds, which its authors found to be enough when vectors are kept from step to step, and
+# the rounds of an evaluation on its own.
+_ROUNDS, _ROUNDS_ALONE = 5, 50
+# NOBEARS' own offset, 1e-6, keeps h above 0.1 on a DAG with paths of a few arcs.
+_OFFSET = 1e-12
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """One function h that is zero on DAGs alone.
+
+    Attributes
+    ----------
+    of
+        h(A) for JAX, A = W ∘ W.
+    evaluator
+        Makes a function W ↦ (h(W), ∇h(W)) in NumPy, float64, for one sequence of evaluations.
+    """
+
+    of: Acyclicity
+    evaluator: Callable[[], ValueAndGradient]
+
+    def value(self, weights: NDArray[np.floating]) -> float:
+        """h(W) of one matrix, float64."""
+        return self.evaluator()(np.asarray(weights, np.float64))[0]
+
+
+def _polynomial(weights: Float64) -> tuple[float, Float64]:
+    """NOCURL's own constraint: h(W) = tr (I + W∘W/d)^d − d and ∇h = ((I + W∘W/d)^{d−1})ᵀ ∘ 2W.
+
+    Examples
+    --------
+    >>> value, gradient = _polynomial(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> value, gradient.tolist()
+    (0.5, [[0.0, 1.0], [1.0, 0.0]])
+    """
+    d = len(weights)
+    base = np.eye(d) + weights * weights / d
+    power = np.linalg.matrix_power(base, d - 1)
+    return float((base * power.T).sum() - d), 2 * weights * power.T
+
+
+def _polynomial_of(matrix: jax.Array) -> jax.Array:
+    """NOCURL's h for JAX: tr (I + A/d)^d − d."""
+    d = len(matrix)
+    power = jnp.linalg.matrix_power(jnp.eye(d, dtype=matrix.dtype) + matrix / d, d)
+    return jnp.trace(power) - d
+
+
+class _PowerRounds:
+    """NOBEARS' spectral radius: vectors are kept from one evaluation to the next."""
+
+    def __init__(self) -> None:
+        self._vectors: Any = None
+
+    def __call__(self, weights: Float64) -> tuple[float, Float64]:
+        rounds = _ROUNDS
+        if self._vectors is None:
+            uniform = np.full(len(weights), len(weights) ** -0.5)
+            self._vectors, rounds = (uniform, uniform), _ROUNDS_ALONE
+        value, gradient, self._vectors = spectral_radius_value_and_gradient(
+            weights, self._vectors, rounds=rounds, offset=_OFFSET
+        )
+        return value, gradient
+
+
+def _spectral_radius_of(matrix: jax.Array) -> jax.Array:
+    """NOBEARS' h in a program that keeps nothing between steps, so with more rounds."""
+    start = power_start(len(matrix), matrix.dtype)
+    return spectral_radius_of(matrix, start, rounds=_ROUNDS_ALONE, offset=_OFFSET)[0]
+
+
+EXPONENTIAL = Constraint(exponential_of, lambda: exponential_value_and_gradient)
+POLYNOMIAL = Constraint(_polynomial_of, lambda: _polynomial)
+
+CONSTRAINTS = {
+    "expm": EXPONENTIAL,
+    "truncated": Constraint(truncated_powers_of, lambda: truncated_powers_value_and_gradient),
+    "spectral": Constraint(_spectral_radius_of, _PowerRounds),
+}
+"""What `Notears` can be told to use, by name."""

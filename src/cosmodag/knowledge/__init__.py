@@ -1,7 +1,0 @@
-"""What a person knows of a graph before any data: said by name, made into masks and an order."""
-
-from cosmodag.knowledge.bounds import Bounds
-from cosmodag.knowledge.files import read_knowledge
-from cosmodag.knowledge.statement import Knowledge, as_knowledge, bounds_of
-
-__all__ = ["Bounds", "Knowledge", "as_knowledge", "bounds_of", "read_knowledge"]

@@ -1,0 +1,131 @@
+"""Learners that anneal: what linear and non-linear COSMO share."""
+
+import os
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import DataError
+from cosmodag.fit.checks import check_choice, check_count, check_number
+from cosmodag.learners.base import Learnt, Prepared
+from cosmodag.learners.trained.base import Setting, TrainedLearner
+from cosmodag.model.mechanism import Mechanism
+from cosmodag.model.objective import LOSSES, AnnealedObjective
+from cosmodag.model.orientation import log_acyclicity_bound, temperature_for
+from cosmodag.model.structure import Priority
+from cosmodag.solve.methods.one_problem import OneProblem
+from cosmodag.solve.problems import Problem, Solution
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.checkpoint import Checkpoint
+from cosmodag.solve.training.passes import Passes
+from cosmodag.solve.training.schedules import CosineAnnealing
+from cosmodag.solve.watch import Watch
+
+__all__ = ["AnnealedLearner"]
+
+
+class AnnealedLearner(TrainedLearner):
+    """Structure learning by annealed priorities, whatever the mechanism.
+
+    A subclass stores the parameters named below in ``__init__``, and says which mechanism it uses
+    and which rule gives the settings that are ``"auto"``.
+    """
+
+    _extra_arrays: tuple[str, ...] = ("priorities_",)
+
+    acyclicity_tolerance: float | None
+    temperature_end: Setting
+    loss: str
+    epochs: int | str
+    batch_size: int
+    restarts: int
+    device: str
+    checkpoint: str | os.PathLike[str] | None
+
+    _kept: Checkpoint | None = None
+
+    @abstractmethod
+    def _mechanism(self) -> Mechanism:
+        """How variables are predicted from their parents."""
+
+    @abstractmethod
+    def _steps(self, d: int) -> int:
+        """Give the number of steps where ``epochs`` is ``"auto"``."""
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_choice("loss", self.loss, LOSSES)
+        for name in ("batch_size", "restarts"):
+            check_count(name, getattr(self, name))
+        if self.epochs != "auto":
+            check_count("epochs", self.epochs)
+
+    def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+        self._kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
+        return super()._learn(given, watch)
+
+    def _settle(self, data: NDArray[np.float32]) -> None:
+        super()._settle(data)
+        # A fit that was stopped, be it after training, goes on from what is left of it.
+        if self._kept is not None and self.stopped_ is None:
+            self._kept.clear()
+        self._kept = None
+
+    def solver_for(self, n: int, d: int) -> OneProblem:
+        """One problem, the temperature annealed as it is solved."""
+        objective = AnnealedObjective(LOSSES[self.loss])
+        recipe = Recipe(
+            Priority(), self._mechanism(), objective, CosineAnnealing(), self.batch_size
+        )
+        return OneProblem(recipe, self._kept)
+
+    def settings_for(self, d: int) -> dict[str, float]:
+        """Every hyper-parameter as a number, for d variables."""
+        settings = super().settings_for(d)
+        if self.acyclicity_tolerance is not None:
+            settings["temperature_end"] = self._guaranteed_temperature(settings, d)
+        if settings["temperature_end"] > settings["temperature_start"]:
+            raise DataError(
+                f"temperature_end is {settings['temperature_end']:g}, above temperature_start, "
+                f"{settings['temperature_start']:g}: the temperature can only fall."
+            )
+        return settings
+
+    def _guaranteed_temperature(self, settings: dict[str, float], d: int) -> float:
+        if self.temperature_end != "auto":
+            raise DataError(
+                "temperature_end and acyclicity_tolerance both set the last temperature: give one."
+            )
+        check_number("acyclicity_tolerance", self.acyclicity_tolerance, low=0.0)
+        assert self.acyclicity_tolerance is not None
+        highest = temperature_for(self.acyclicity_tolerance, settings["shift"], d)
+        return min(highest, settings["temperature_start"])
+
+    def _length(self, n: int, d: int) -> int:
+        passes = Passes.over(n, self.batch_size)
+        if isinstance(self.epochs, str):
+            return passes.rounds_of(steps=self._steps(d))
+        return self.epochs * passes.rounds
+
+    def _constants(self, n: int, d: int) -> dict[str, float]:
+        return {"rounds": float(self._length(n, d)), "beta1": 0.9, "beta2": 0.999}
+
+    def _extra(self, solution: Solution) -> dict[str, Any]:
+        return {"priorities_": np.asarray(solution.parameters["order"], np.float64)}
+
+    def _history(self, solution: Solution, problem: Problem) -> list[dict[str, float]]:
+        d = problem.data.shape[1]
+        rounds = np.array([record["round"] for record in solution.history], np.float32)
+        temperatures = np.asarray(solution.recipe.schedule(rounds, problem.settings)["temperature"])
+        return [
+            {
+                **record,
+                "temperature": float(temperature),
+                "log_acyclicity_bound": log_acyclicity_bound(
+                    float(temperature), problem.settings["shift"], d
+                ),
+            }
+            for record, temperature in zip(solution.history, temperatures, strict=True)
+        ]

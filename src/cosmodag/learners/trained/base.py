@@ -1,0 +1,220 @@
+"""Learners that are trained: from parameters to problems, to solutions, to what was learnt."""
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import ConvergenceWarning, DivergenceError, InterruptedWarning
+from cosmodag.fit.checks import check_number, seeds_from
+from cosmodag.fit.known import NOTHING, Known
+from cosmodag.io.frames import as_table
+from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
+from cosmodag.solve.cost import Cost, estimate
+from cosmodag.solve.many import Solved, solve_many
+from cosmodag.solve.plan import Solver
+from cosmodag.solve.problems import Problem, Solution
+from cosmodag.solve.readout import ReadOut, read_out
+from cosmodag.solve.watch import Watch
+
+__all__ = ["Setting", "TrainedLearner"]
+
+
+class TrainedLearner(StructureLearner):
+    """Structure learning by a solver, whichever it is.
+
+    A subclass stores its parameters in ``__init__`` and says which solver it uses, which numbers
+    stand for ``"auto"``, and which further settings its problems have.
+    """
+
+    _extra_facts: tuple[str, ...] = ("history_", "settings_", "n_iter_", "converged_", "backend_")
+
+    # Settings that, where they are None or no parameters, are the same as another one.
+    _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
+
+    max_time: float | None
+    verbose: bool
+    random_state: Any
+
+    @abstractmethod
+    def solver_for(self, n: int, d: int) -> Solver:
+        """How problems of n rows and d variables are solved."""
+
+    @abstractmethod
+    def _rule(self, d: int) -> dict[str, float]:
+        """Give numbers for the parameters that may be ``"auto"``, by name."""
+
+    @abstractmethod
+    def _constants(self, n: int, d: int) -> dict[str, float]:
+        """Give the settings of a problem that are no parameters of the learner, by name."""
+
+    @abstractmethod
+    def _length(self, n: int, d: int) -> int:
+        """Say how many rounds, or iterations, a fit takes if all goes well."""
+
+    @property
+    def _device(self) -> str:
+        return str(getattr(self, "device", "cpu"))
+
+    @property
+    def _starts(self) -> int:
+        return int(getattr(self, "restarts", 1))
+
+    @property
+    def _precision(self) -> type[np.floating[Any]]:
+        return np.float32
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.max_time is not None:
+            check_number("max_time", self.max_time, low=0.0)
+
+    def settings_for(self, d: int) -> dict[str, float]:
+        """Every hyper-parameter as a number, for d variables."""
+        settings = {
+            name: rule if getattr(self, name) == "auto" else getattr(self, name)
+            for name, rule in self._rule(d).items()
+        }
+        settings = self._completed(settings)
+        for name, value in settings.items():
+            zero_allowed = name.startswith("lambda") or name == "tolerance"
+            check_number(name, value, low=0.0, low_allowed=zero_allowed)
+        return {name: float(value) for name, value in settings.items()}
+
+    def _completed(self, settings: dict[str, Any]) -> dict[str, Any]:
+        same = {name: settings[other] for name, other in self._same_as.items() if other in settings}
+        return same | {name: value for name, value in settings.items() if value is not None}
+
+    def problems_for(
+        self, data: NDArray[np.floating[Any]], known: Known = NOTHING
+    ) -> list[Problem]:
+        """Say what is to be solved, from prepared data: one problem per start.
+
+        What is known bounds every problem, and what was set does not count.
+        """
+        n, d = data.shape
+        numbers = self._completed({**self.settings_for(d), **self._constants(n, d)})
+        needs = self.solver_for(n, d).needs
+        settings = {name: value for name, value in numbers.items() if name in needs}
+        data = data.astype(self._precision, copy=False)
+        told: dict[str, Any] = {
+            "support": known.support,
+            "required": known.required,
+            "gaps": known.gaps,
+            "counted": known.counted,
+        }
+        seeds = seeds_from(self.random_state, self._starts)
+        return [Problem(data, settings, seed, **told) for seed in seeds]
+
+    def estimate(self, X: Any) -> Cost:
+        """Say what fitting a table would cost: memory, and time from a few timed rounds.
+
+        Raises
+        ------
+        ResourceError
+            When the fit would need more memory than there is; nothing is allocated then.
+        """
+        self._check_settings()
+        table = as_table(X)
+        given = self._prepare(table.X, self._known(table.names))
+        problems = self.problems_for(given.data, given.known)
+        return estimate(self.solver_for(*problems[0].data.shape), problems, self._device)
+
+    def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+        n, d = given.data.shape
+        problems = self.problems_for(given.data, given.known)
+        watch.begin(self._length(n, d) * len(problems))
+        solver = self.solver_for(n, d)
+        solved = list(solve_many(solver, problems, device=self._device, watch=watch))
+        return self._learnt(solved, problems)
+
+    def _learnt(self, solved: list[Solved], problems: list[Problem]) -> Learnt:
+        """Read out the best of the starts."""
+        d = problems[0].data.shape[1]
+        best = self._best(solved, problems)
+        self._warn_of_limits(best.solution)
+        found = read_out(best.solution, problems[best.place], self._raw_cut, best.plan.device)
+        return Learnt(
+            raw_weights=self._strengths(found, best.solution),
+            order=found.order,
+            stopped=best.solution.stopped,
+            extra={
+                "history_": self._history(best.solution, problems[0]),
+                "settings_": self.settings_for(d),
+                "n_iter_": best.solution.iterations,
+                "converged_": best.solution.converged and best.solution.stopped is None,
+                "backend_": best.plan.backend,
+                **self._extra(best.solution),
+            },
+            orders=_other_orders(solved, best),
+        )
+
+    def _strengths(self, found: ReadOut, solution: Solution) -> Any:
+        """Strength of every arc, from what was read out; a learner of networks keeps them here."""
+        return found.strengths
+
+    def _extra(self, solution: Solution) -> dict[str, Any]:
+        """Fitted attributes of the learner's own, by name."""
+        return {}
+
+    def _history(self, solution: Solution, problem: Problem) -> list[dict[str, float]]:
+        return solution.history
+
+    def _best(self, solved: list[Solved], problems: list[Problem]) -> Solved:
+        """Take the start with the best penalised objective on all data.
+
+        Those that diverged are left out, and so are those that were stopped early unless all were.
+        """
+        finite = [one for one in solved if one.solution.diverged_at is None]
+        if not finite:
+            listed = ", ".join(f"{name}={value:g}" for name, value in problems[0].settings.items())
+            raise DivergenceError(
+                f"Training diverged in round {solved[0].solution.diverged_at} with {listed}: bring "
+                "the columns to units alike, or lower learning_rate where it is used."
+            )
+        whole = [one for one in finite if one.solution.stopped is None] or finite
+        return whole[0] if len(whole) == 1 else min(whole, key=lambda one: _loss(one, problems))
+
+    def _warn_of_limits(self, solution: Solution) -> None:
+        if solution.stopped is not None:
+            cause = {"time": "max_time was reached", "interrupt": "it was interrupted"}
+            warnings.warn(
+                f"Training stopped after {solution.iterations} rounds or iterations because "
+                f"{cause[solution.stopped]}: the graph is a DAG, but less converged.",
+                InterruptedWarning,
+                stacklevel=4,
+            )
+        elif not solution.converged:
+            warnings.warn(
+                f"{type(self).__name__} ended at a limit after {solution.iterations} iterations "
+                "and not where its method says: the graph is a DAG, but less converged.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+
+def _loss(one: Solved, problems: list[Problem]) -> float:
+    """Objective of a solution on all rows of its problem, at the settings with which it ended."""
+    problem, solution = problems[one.place], one.solution
+    loss = solution.recipe.full_loss(
+        solution.parameters,
+        problem.data,
+        problem.settings,
+        problem.counted,
+        1.0 if problem.support is None else problem.support,
+        1.0 if problem.required is None else 1.0 - problem.required,
+    )
+    return float(loss)
+
+
+def _other_orders(solved: list[Solved], best: Solved) -> dict[str, NDArray[np.intp]]:
+    """Orders of the starts that were not the best, for refinement to start from too."""
+    orders = {}
+    for one in solved:
+        solution = one.solution
+        order = solution.recipe.structure.order_of(solution.parameters)
+        if one is not best and solution.diverged_at is None and order is not None:
+            orders[f"restart {one.place + 1}"] = order
+    return orders

@@ -1,0 +1,1 @@
+"""The parts of a model: orientation, structure, mechanism and objective."""

@@ -1,0 +1,8 @@
+"""Mechanisms: how each variable is predicted from the others, given oriented weights."""
+
+from cosmodag.model.mechanism.base import Mechanism
+from cosmodag.model.mechanism.linear import Linear
+from cosmodag.model.mechanism.masked import MaskedMLP
+from cosmodag.model.mechanism.mlp import MLP
+
+__all__ = ["MLP", "Linear", "MaskedMLP", "Mechanism"]

@@ -1,0 +1,21 @@
+"""Structures: how parameters become oriented weights.
+
+A structure turns the strengths of all arcs, H, and whatever it knows of their order into the
+oriented weights W that a mechanism uses. It is written for one problem; `cosmodag.solve.many`
+adds the batch.
+"""
+
+from cosmodag.model.structure.base import Parameters, Settings, Structure, names_of
+from cosmodag.model.structure.free import Free
+from cosmodag.model.structure.potential import Potential
+from cosmodag.model.structure.priority import Priority
+
+__all__ = [
+    "Free",
+    "Parameters",
+    "Potential",
+    "Priority",
+    "Settings",
+    "Structure",
+    "names_of",
+]

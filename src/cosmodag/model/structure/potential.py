@@ -1,0 +1,68 @@
+"""Potentials: W = K ∘ ReLU(φ_v − φ_u), acyclic whatever K and φ are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.graph.dags import order_of
+from cosmodag.model.structure.base import Parameters, Settings, keep_gaps
+
+__all__ = ["Potential"]
+
+
+@dataclass(frozen=True)
+class Potential:
+    """NOCURL's structure: the gradient flow of a potential on the variables, which has no curl.
+
+    An arc u → v carries weight only where the potential rises, φ_v > φ_u, so that W is a DAG at
+    every step. K is skew-symmetric: one number for each pair of variables, which changes its sign
+    when the pair changes its order. Only the entries of K below the diagonal are parameters.
+
+    Attributes
+    ----------
+    from_zero
+        Whether K starts at zero, or from N(0, 1).
+    """
+
+    from_zero: bool = False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """No settings."""
+        return frozenset()
+
+    def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
+        """Draw K, and φ ~ N(0, 1)."""
+        order_key, arcs_key = jax.random.split(key)
+        arcs = jnp.zeros_like(suggested)
+        if not self.from_zero:
+            arcs = jax.random.normal(arcs_key, suggested.shape, suggested.dtype)
+        return {"arcs": arcs, "order": jax.random.normal(order_key, suggested.shape[:1])}
+
+    def orient(self, parameters: Parameters, settings: Settings, support: Any) -> jax.Array:
+        """W_uv = K_uv · max(φ_v − φ_u, 0)."""
+        lower = jnp.tril(parameters["arcs"], -1)
+        order = parameters["order"]
+        weights: jax.Array = (lower - lower.T) * jax.nn.relu(order - order[:, None]) * support
+        return weights
+
+    def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
+        """Keep the potentials of bound variables one apart for each step of the chain."""
+        return {**parameters, "order": keep_gaps(parameters["order"], gaps)}
+
+    def order_of(self, parameters: Parameters) -> NDArray[np.intp]:
+        """Rising potentials."""
+        return order_of(np.asarray(parameters["order"], np.float64))
+
+    def gain(self, d: int, order: NDArray[np.floating]) -> NDArray[np.float64]:
+        """G in W = K ∘ G, in NumPy: ReLU(φ_v − φ_u)."""
+        return np.maximum(order - order[:, None], 0.0).astype(np.float64)
+
+    def from_gained(self, arcs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """K from its entries where G is not zero, one of each pair: K_vu = −K_uv."""
+        skew: NDArray[np.float64] = arcs - arcs.T
+        return skew

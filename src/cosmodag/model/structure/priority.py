@@ -1,0 +1,67 @@
+"""Priorities: W = H ∘ S_{t,ε}(p), acyclic in the limit t → 0 whatever H and p are."""
+
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.graph.dags import order_of
+from cosmodag.model.orientation import smooth_orientation_rows
+from cosmodag.model.structure.base import Parameters, Settings, keep_gaps, names_of, spread
+
+__all__ = ["BOUND_SHIFTS", "Priority", "PrioritySettings"]
+
+BOUND_SHIFTS = 3.0
+"""A variable bound to come after another exceeds it by so many shifts: S is then as good as one."""
+
+
+class PrioritySettings(TypedDict):
+    """ε and t of Definition 1."""
+
+    shift: float
+    temperature: float
+
+
+@dataclass(frozen=True)
+class Priority:
+    """COSMO's structure (Definition 1 and Theorem 1).
+
+    One number p_v for each variable orders them all; an arc u → v is let through as far as p_v
+    exceeds p_u by more than the shift ε, ever more sharply as the temperature t falls.
+    """
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The shift and the temperature in force."""
+        return names_of(PrioritySettings)
+
+    def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
+        """Take H as suggested; draw p ~ N(0, ε²/2), differences densest at the threshold ε."""
+        deviation = jnp.asarray(settings["shift"] / jnp.sqrt(2.0))
+        order = deviation * jax.random.normal(key, suggested.shape[:1])
+        return {"arcs": suggested, "order": order}
+
+    def orient(self, parameters: Parameters, settings: Settings, support: Any) -> jax.Array:
+        """W = H ∘ S_{t,ε}(p), the diagonal zero."""
+        return self.orient_rows(parameters["arcs"], parameters["order"], 0, settings, support)
+
+    def orient_rows(
+        self, rows: jax.Array, order: jax.Array, first: Any, settings: Settings, support: Any
+    ) -> jax.Array:
+        """Rows of W from the same rows of H, the first of them row `first`."""
+        orientation = smooth_orientation_rows(
+            order, settings["temperature"], settings["shift"], first, rows.shape[0]
+        )
+        return rows * spread(orientation * support, rows)
+
+    def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
+        """Keep the priorities of bound variables a few shifts apart for each step of the chain."""
+        apart = gaps * (BOUND_SHIFTS * settings["shift"])
+        return {**parameters, "order": keep_gaps(parameters["order"], apart)}
+
+    def order_of(self, parameters: Parameters) -> NDArray[np.intp]:
+        """Rising priorities."""
+        return order_of(np.asarray(parameters["order"], np.float64))

@@ -1,0 +1,142 @@
+"""What a fit will cost: memory, before anything is allocated, and time, from a few timed rounds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import jax
+
+from cosmodag.errors import ResourceError
+from cosmodag.solve.machine import main_memory
+from cosmodag.solve.problems import Batch, Problem
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.adam import State
+
+if TYPE_CHECKING:
+    from cosmodag.solve.plan import Plan, Solver
+
+__all__ = ["Cost", "available_bytes", "check_fits", "estimate", "lane_bytes", "lanes_that_fit"]
+
+# The parameters and Adam's two moments.
+_STATE_COPIES = 3
+
+# Not all memory can be had: allocators round up, and the rest of the machine lives on too.
+_USABLE = 0.85
+
+# Rounds are timed until they add up to this many seconds.
+_ENOUGH = 0.2
+
+
+def lane_bytes(recipe: Recipe, problem: Problem, working_copies: int) -> int:
+    """Bytes that one problem takes while it is solved, what it gives aside.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    problem : Problem
+    working_copies : int
+        Arrays as large as the parameters that the backend holds beside the state.
+    """
+    settings = dict.fromkeys((*problem.settings, *recipe.needs), 1.0)
+    shapes = jax.eval_shape(lambda: recipe.start(0, problem.data.shape[1], settings))
+    size = sum(leaf.size for leaf in jax.tree.leaves(shapes)) * problem.data.dtype.itemsize
+    return int(size * (_STATE_COPIES + working_copies))
+
+
+def available_bytes(device: jax.Device) -> int | None:
+    """Bytes that can still be had on a device; None where that cannot be told."""
+    statistics = device.memory_stats()
+    if statistics and "bytes_limit" in statistics:
+        return int(statistics["bytes_limit"] - statistics["bytes_in_use"])
+    return main_memory() if device.platform == "cpu" else None
+
+
+def lanes_that_fit(per_lane: int, fixed: int, available: int | None) -> int | None:
+    """How many problems fit beside what is fixed; None for no limit, 0 where not even one does."""
+    if available is None:
+        return None
+    return max(0, int((_USABLE * available - fixed) // per_lane))
+
+
+def check_fits(needed: int, available: int | None, what: str) -> None:
+    """Refuse work that needs more memory than there is, before anything is allocated."""
+    if available is not None and needed > _USABLE * available:
+        raise ResourceError(
+            f"{what} needs about {needed / 2**30:,.1f} GiB, but only "
+            f"{_USABLE * available / 2**30:,.1f} GiB can be used here: take fewer columns, or a "
+            "device with more memory."
+        )
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The plan of a fit, and how long it would take.
+
+    Attributes
+    ----------
+    plan
+        Where, how and in which batches.
+    seconds_per_round
+        Measured, for the largest batch.
+    seconds
+        Expected for all training, compilation aside.
+    """
+
+    plan: Plan
+    seconds_per_round: float
+    seconds: float
+
+    def __str__(self) -> str:
+        plan = self.plan
+        room = "" if plan.available is None else f" of {plan.available / 2**30:,.1f} available"
+        return (
+            f"about {plan.memory / 2**30:,.2f} GiB{room} and {self.seconds:,.1f} s on "
+            f"{plan.device.device_kind} by '{plan.backend}'"
+        )
+
+    def facts(self) -> dict[str, object]:
+        """Give the cost as plain values."""
+        return {
+            **self.plan.facts(),
+            "seconds_per_round": self.seconds_per_round,
+            "seconds": self.seconds,
+        }
+
+
+def estimate(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> Cost:
+    """Time a few rounds of problems of one shape, and extrapolate.
+
+    Raises
+    ------
+    ResourceError
+        When not even one problem fits in memory; nothing is allocated then.
+    """
+    from cosmodag.solve.plan import plan_many
+
+    (plan,) = plan_many(solver, problems, device)
+    rounds = int(problems[0].settings["rounds"])
+    batch = plan.batch(solver.recipe, problems, plan.batches[0])
+    per_round = _time_rounds(batch, rounds)
+    return Cost(plan, per_round, per_round * rounds * len(plan.batches))
+
+
+def _finished(state: State) -> State:
+    """Wait until a state has been computed."""
+    jax.tree.map(lambda leaf: getattr(leaf, "block_until_ready", lambda: leaf)(), state)
+    return state
+
+
+def _time_rounds(batch: Batch, most: int) -> float:
+    """Seconds a round takes, once compiled."""
+    backend = batch.backend
+    state = _finished(backend.advance(batch, backend.start(batch), 0, 1))
+    rounds, elapsed = 1, 0.0
+    while elapsed < _ENOUGH and rounds <= most:
+        begin = time.perf_counter()
+        state = _finished(backend.advance(batch, state, 0, rounds))
+        elapsed = time.perf_counter() - begin
+        last, rounds = rounds, rounds * 4
+    return elapsed / last

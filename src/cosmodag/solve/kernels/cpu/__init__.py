@@ -1,0 +1,56 @@
+"""Kernels for a CPU: COSMO in single precision, linear or with one layer of sigmoid units."""
+
+import numpy as np
+
+from cosmodag.model.mechanism import MLP, Linear, Mechanism
+from cosmodag.model.objective import AnnealedObjective, mean_squared_error
+from cosmodag.model.structure import Priority
+from cosmodag.solve.backend import Backend, Task
+from cosmodag.solve.kernels.cpu import linear, mlp
+from cosmodag.solve.kernels.cpu.kernel import FEATURES, Kernel
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.schedules import CosineAnnealing
+
+__all__ = ["BACKENDS", "is_plain_network"]
+
+
+def is_plain_network(mechanism: Mechanism) -> bool:
+    """Whether networks have one hidden layer of sigmoid units, of any width."""
+    return (
+        type(mechanism) is MLP and len(mechanism.hidden) == 1 and mechanism.activation == "sigmoid"
+    )
+
+
+def _is_cosmo(task: Task) -> bool:
+    """Whether it is COSMO on a CPU, whatever the mechanism, with what these kernels implement."""
+    cosmo = Recipe(
+        Priority(),
+        task.recipe.mechanism,
+        AnnealedObjective(mean_squared_error),
+        CosineAnnealing(),
+    )
+    return (
+        task.recipe.is_like(cosmo)
+        and task.features <= FEATURES
+        and task.dtype == np.float32
+        and task.platform == "cpu"
+    )
+
+
+def _is_linear_cosmo(task: Task) -> bool:
+    return _is_cosmo(task) and task.recipe.mechanism == Linear()
+
+
+def _is_network_cosmo(task: Task) -> bool:
+    return _is_cosmo(task) and is_plain_network(task.recipe.mechanism)
+
+
+_LINEAR = Kernel(linear.gather, linear.scatter, linear.run)
+_MLP = Kernel(mlp.gather, mlp.scatter, mlp.run)
+
+BACKENDS: tuple[Backend, ...] = (
+    # Three: S, W and the gradient.
+    Backend("numba-linear", _is_linear_cosmo, _LINEAR.advance, working_copies=3),
+    # Five: three in its own layout, W and the gradient.
+    Backend("numba-mlp", _is_network_cosmo, _MLP.advance, working_copies=5),
+)

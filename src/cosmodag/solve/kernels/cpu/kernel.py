@@ -1,0 +1,82 @@
+"""How the compiled CPU loops are run on a batch: its problems side by side, in threads."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from cosmodag.solve.kernels.cpu.rounds import Given, Reached, Stretch
+from cosmodag.solve.kernels.cpu.steps import KernelSettings
+from cosmodag.solve.machine import blas_threads, cores, threads_worth
+from cosmodag.solve.problems import Batch
+from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.passes import Passes
+
+__all__ = ["FEATURES", "Kernel"]
+
+FEATURES = frozenset({"support", "gaps", "counted", "start"})
+"""What these loops implement of that which problems may give beside their data."""
+
+_NOTHING = np.empty((0, 0), np.float32)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A compiled loop over the rounds of one problem, for one mechanism.
+
+    Attributes
+    ----------
+    gather
+        (state, lane) → the arrays of one problem as the loop wants them.
+    scatter
+        (arrays, state, lane): write them back, where they are not views already.
+    run
+        The loop; it changes the arrays in place, and gives the fields of `Reached`.
+    """
+
+    gather: Callable[[State, int], Any]
+    scatter: Callable[[Any, State, int], None]
+    run: Callable[[Given, Any, Stretch, KernelSettings], tuple[int, float, int]]
+
+    def advance(self, batch: Batch, state: State, first: int, last: int) -> State:
+        """Run rounds first … last − 1 of every problem of a batch."""
+        state = jax.tree.map(_writable, state)
+        advance = partial(self._advance_lane, batch, state, first, last)
+        workers = min(batch.size, cores())
+        size = Passes.over(batch.rows, batch.recipe.batch_size).size
+        with blas_threads(threads_worth(size * state.parameters["arcs"][0].size, workers)):
+            if workers == 1:
+                for lane in range(batch.size):
+                    advance(lane)
+            else:
+                with ThreadPoolExecutor(workers) as pool:
+                    list(pool.map(advance, range(batch.size)))
+        return state
+
+    def _advance_lane(self, batch: Batch, state: State, first: int, last: int, lane: int) -> None:
+        passes = Passes.over(batch.rows, batch.recipe.batch_size)
+        settings = batch.settings_of(lane)
+        arrays = self.gather(state, lane)
+        given = Given(*(_given(batch, name, lane) for name in Given._fields))
+        taken = int(state.step[lane])
+        seed, size, steps, rounds = batch.seeds[lane], passes.size, passes.steps, passes.rounds
+        stretch = Stretch(seed, size, steps, rounds, taken, first, last)
+        numbers = KernelSettings(*(settings[name] for name in KernelSettings._fields))
+        reached = Reached(*self.run(given, arrays, stretch, numbers))
+        self.scatter(arrays, state, lane)
+        state.step[lane], state.loss[lane] = reached.steps, reached.loss
+        if state.diverged_at[lane] < 0:
+            state.diverged_at[lane] = reached.diverged_at
+
+
+def _given(batch: Batch, name: str, lane: int) -> Any:
+    array = batch.of_lane(name, lane)
+    return _NOTHING if array is None else array
+
+
+def _writable(array: Any) -> Any:
+    return array if isinstance(array, np.ndarray) else np.array(array)

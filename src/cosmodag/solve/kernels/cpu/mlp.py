@@ -1,0 +1,268 @@
+"""Non-linear COSMO's steps on a CPU, fused into one compiled loop.
+
+The same steps as `cosmodag.solve.training.loop`, for networks with one hidden layer of sigmoid
+units: one matrix product to the units, one back to the gradient of W, and one pass over memory for
+all between and after them. With z = σ(x W + b), r = x̂ − x and δ = r ∘ w ∘ z ∘ (1 − z), up to the
+scale 2/(B·d),
+
+    ∂W = xᵀ δ,    ∂b = Σ δ,    ∂w = Σ r z,    ∂c = Σ r    (sums over rows),
+
+and from ∂W to ∂H and ∂p as in `cosmodag.solve.kernels.cpu.linear`, p's part summed over units;
+where it is given, r is multiplied by what counts.
+
+Units are kept *unit first*, unit i of network v at place i·d + v, so that what is said of variables
+(S, r) is repeated end to end along a row, and every loop over a row is long and has stride one.
+Where units are told apart, a row is read as (h, d), since the compiler cannot know that a computed
+place is not negative, and would not vectorise.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.compiled import compiled, inlined
+from cosmodag.solve.kernels.cpu.rounds import Given, Stretch, run_rounds
+from cosmodag.solve.kernels.cpu.steps import (
+    ONE,
+    ZERO,
+    KernelSettings,
+    adam,
+    exp,
+    move,
+    orient_row,
+    sign_of,
+)
+from cosmodag.solve.training.adam import State
+
+__all__ = ["Arrays", "Workspace", "backward", "gather", "repeat", "run", "scatter", "workspace"]
+
+
+class Arrays(NamedTuple):
+    """State of one problem, float32, changed in place.
+
+    Attributes
+    ----------
+    arcs, arcs_mean, arcs_square
+        (d, h·d): H, unit first.
+    order, order_mean, order_square
+        (d,): p.
+    functions, functions_mean, functions_square
+        (2·h·d + d,): b and w, both unit first, then c.
+    """
+
+    arcs: NDArray[np.float32]
+    arcs_mean: NDArray[np.float32]
+    arcs_square: NDArray[np.float32]
+    order: NDArray[np.float32]
+    order_mean: NDArray[np.float32]
+    order_square: NDArray[np.float32]
+    functions: NDArray[np.float32]
+    functions_mean: NDArray[np.float32]
+    functions_square: NDArray[np.float32]
+
+
+class Workspace(NamedTuple):
+    """Arrays that every step overwrites; `repeated` and `products` are (h, d)."""
+
+    orientation: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    gradient: NDArray[np.float32]
+    order_gradient: NDArray[np.float32]
+    functions_gradient: NDArray[np.float32]
+    repeated: NDArray[np.float32]
+    products: NDArray[np.float32]
+    residual: NDArray[np.float32]
+
+
+def gather(state: State, lane: int) -> Arrays:
+    """Copy the arrays of one problem, unit first."""
+    moments = [
+        jax.tree.map(lambda stacked: stacked[lane], moment)
+        for moment in (state.parameters, state.mean, state.square)
+    ]
+    return Arrays(
+        *(_unit_first(moment["arcs"]) for moment in moments),
+        *(moment["order"] for moment in moments),
+        *(_flat_functions(moment["functions"]) for moment in moments),
+    )
+
+
+def scatter(arrays: Arrays, state: State, lane: int) -> None:
+    """Write the arrays of one problem back."""
+    for place, moment in enumerate((state.parameters, state.mean, state.square)):
+        d, _, h = moment["arcs"].shape[1:]
+        moment["arcs"][lane] = _unit_last(arrays[place], d)
+        flat, functions = arrays[6 + place], moment["functions"]
+        functions["biases"][lane] = _unit_last(flat[: h * d], d)
+        functions["output"]["weights"][lane] = _unit_last(flat[h * d : 2 * h * d], d)
+        functions["output"]["biases"][lane] = flat[2 * h * d :]
+
+
+def _unit_first(array: NDArray[Any]) -> NDArray[Any]:
+    """(…, d, h) → (…, h·d)."""
+    return np.ascontiguousarray(array.swapaxes(-1, -2)).reshape(*array.shape[:-2], -1)
+
+
+def _unit_last(array: NDArray[Any], d: int) -> NDArray[Any]:
+    """(…, h·d) → (…, d, h)."""
+    return array.reshape(*array.shape[:-1], -1, d).swapaxes(-1, -2)
+
+
+def _flat_functions(functions: Any) -> NDArray[Any]:
+    output = functions["output"]
+    return np.concatenate(
+        [_unit_first(functions["biases"]), _unit_first(output["weights"]), output["biases"]]
+    )
+
+
+@inlined
+def workspace(d: Any, wide: Any) -> Any:
+    """Make a workspace for d networks with so many hidden units in all, h·d."""
+    return Workspace(
+        np.empty((d, d), np.float32),
+        np.empty((d, wide), np.float32),
+        np.empty((d, wide), np.float32),
+        np.empty(d, np.float32),
+        np.empty(2 * wide + d, np.float32),
+        np.empty((wide // d, d), np.float32),
+        np.empty((wide // d, d), np.float32),
+        np.empty(d, np.float32),
+    )
+
+
+@inlined
+def repeat(values: Any, repeated: Any) -> None:
+    """Write a vector over variables once for every unit."""
+    for i in range(repeated.shape[0]):
+        for v in range(repeated.shape[1]):
+            repeated[i, v] = values[v]
+
+
+@inlined
+def _add_up(products: Any, totals: Any) -> None:
+    """Add the products of all units to the totals of their variables."""
+    for i in range(products.shape[0]):
+        for v in range(products.shape[1]):
+            totals[v] += products[i, v]
+
+
+@inlined
+def _orient(state: Any, support: Any, work: Any, scalars: Any) -> None:
+    """S and W = H ∘ S."""
+    for u in range(state.order.shape[0]):
+        orient_row(state.order, u, support, scalars, work.orientation[u])
+        repeat(work.orientation[u], work.repeated)
+        repeated = work.repeated.ravel()
+        for k in range(repeated.shape[0]):
+            work.weights[u, k] = state.arcs[u, k] * repeated[k]
+
+
+@inlined
+def backward(rows: Any, counted: Any, units: Any, state: Any, work: Any) -> Any:
+    """Turn x W into δ in place, fill the gradients of b, w and c, and return Σ r².
+
+    Where `counted` has rows, r and r² are multiplied by what counts.
+    """
+    d = rows.shape[1]
+    wide = units.shape[1]
+    biases, weights = state.functions[:wide], state.functions[wide : 2 * wide]
+    constants = state.functions[2 * wide :]
+    work.functions_gradient[:] = ZERO
+    bias_gradient = work.functions_gradient[:wide]
+    weight_gradient = work.functions_gradient[wide : 2 * wide]
+    constant_gradient = work.functions_gradient[2 * wide :]
+    residual, products, repeated = work.residual, work.products.ravel(), work.repeated.ravel()
+    total = ZERO
+    for i in range(rows.shape[0]):
+        for k in range(wide):
+            z = ONE / (ONE + exp(-(units[i, k] + biases[k])))
+            units[i, k] = z
+            products[k] = z * weights[k]
+        for v in range(d):
+            residual[v] = constants[v] - rows[i, v]
+        _add_up(work.products, residual)
+        if counted.shape[0] > 0:
+            for v in range(d):
+                total += counted[i, v] * residual[v] * residual[v]
+                residual[v] *= counted[i, v]
+                constant_gradient[v] += residual[v]
+        else:
+            for v in range(d):
+                total += residual[v] * residual[v]
+                constant_gradient[v] += residual[v]
+        repeat(residual, work.repeated)
+        for k in range(wide):
+            z = units[i, k]
+            r = repeated[k]
+            delta = r * weights[k] * z * (ONE - z)
+            units[i, k] = delta
+            weight_gradient[k] += r * z
+            bias_gradient[k] += delta
+    return total
+
+
+@inlined
+def _update_arcs(state: Any, work: Any, scalars: Any) -> Any:
+    """Add the arcs' part of ∂p, move H by Adam, and return the old ‖H‖₁ and the new ‖H‖_F²."""
+    d = state.order.shape[0]
+    wide = state.arcs.shape[1]
+    inverse = ONE / scalars.temperature
+    repeated, products = work.repeated.ravel(), work.products.ravel()
+    totals = work.residual
+    magnitudes, squares = ZERO, ZERO
+    for u in range(d):
+        repeat(work.orientation[u], work.repeated)
+        for k in range(wide):
+            h = state.arcs[u, k]
+            g = work.gradient[u, k] * scalars.loss_scale * repeated[k]
+            products[k] = g * h
+            magnitudes += abs(h)
+            g = g + scalars.lambda1 * sign_of(h) + scalars.ridge * h
+            h, state.arcs_mean[u, k], state.arcs_square[u, k] = adam(
+                h, state.arcs_mean[u, k], state.arcs_square[u, k], g, scalars, scalars.rate
+            )
+            state.arcs[u, k] = h
+            squares += h * h
+        totals[:] = ZERO
+        _add_up(work.products, totals)
+        row_total = ZERO
+        for v in range(d):
+            q = totals[v] * (ONE - work.orientation[u, v]) * inverse
+            work.order_gradient[v] += q
+            row_total += q
+        work.order_gradient[u] -= row_total
+    return magnitudes, squares
+
+
+@inlined
+def _take_step(
+    rows: Any, counted: Any, units: Any, support: Any, state: Any, work: Any, scalars: Any
+) -> Any:
+    _orient(state, support, work, scalars)
+    np.dot(rows, work.weights, units)
+    error = backward(rows, counted, units, state, work)
+    np.dot(rows.T, units, work.gradient)
+    for k in range(work.functions_gradient.shape[0]):
+        work.functions_gradient[k] *= scalars.loss_scale
+    magnitudes, squares = _update_arcs(state, work, scalars)
+    move(
+        state.functions,
+        state.functions_mean,
+        state.functions_square,
+        work.functions_gradient,
+        scalars,
+        scalars.rate,
+    )
+    return error, magnitudes, squares
+
+
+@compiled
+def run(
+    given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings
+) -> tuple[int, float, int]:
+    """Train one problem over a stretch of rounds, in place."""
+    work = workspace(given.data.shape[1], state.arcs.shape[1])
+    reached: tuple[int, float, int] = run_rounds(_take_step, given, state, work, stretch, settings)
+    return reached

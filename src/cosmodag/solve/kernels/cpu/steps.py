@@ -1,0 +1,168 @@
+"""What the compiled CPU loops share within a step: its scalars, orientation, Adam, norms, e^x."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from cosmodag.compiled import inlined
+from cosmodag.solve.training.adam import EPSILON
+
+__all__ = [
+    "ONE",
+    "ZERO",
+    "KernelSettings",
+    "StepScalars",
+    "adam",
+    "exp",
+    "move",
+    "norms",
+    "orient_row",
+    "scalars_of",
+    "sign_of",
+]
+
+ONE = np.float32(1)
+ZERO = np.float32(0)
+
+
+class KernelSettings(NamedTuple):
+    """Settings of one problem, by the names they have everywhere."""
+
+    learning_rate: float
+    priority_learning_rate: float
+    lambda1: float
+    lambda2: float
+    lambda_p: float
+    shift: float
+    temperature_start: float
+    temperature_end: float
+    rounds: float
+    beta1: float
+    beta2: float
+
+
+class StepScalars(NamedTuple):
+    """Scalars of one step, in single precision.
+
+    Attributes
+    ----------
+    temperature, shift, lambda1, beta1, beta2
+        As in the settings in force.
+    ridge, pull
+        λ₂ / ‖H‖_F and λ_p / ‖p‖₂: what the gradients of these norms multiply H and p by.
+    loss_scale
+        2 / Σ c, of the gradient of the mean squared error over the entries that count.
+    rate, order_rate, square_scale
+        Learning rates and Adam's second moment, corrected for starting at zero.
+    """
+
+    temperature: np.float32
+    shift: np.float32
+    lambda1: np.float32
+    ridge: np.float32
+    pull: np.float32
+    loss_scale: np.float32
+    beta1: np.float32
+    beta2: np.float32
+    rate: np.float32
+    order_rate: np.float32
+    square_scale: np.float32
+
+
+@inlined
+def scalars_of(
+    settings: Any, temperature: Any, step: Any, entries: Any, frobenius: Any, order_norm: Any
+) -> Any:
+    """Scalars of a step on a batch in which so many entries count, given ‖H‖_F and ‖p‖₂."""
+    mean_scale = 1 / (1 - settings.beta1**step)
+    return StepScalars(
+        temperature,
+        np.float32(settings.shift),
+        np.float32(settings.lambda1),
+        np.float32(settings.lambda2 / frobenius) if frobenius > 0 else ZERO,
+        np.float32(settings.lambda_p / order_norm) if order_norm > 0 else ZERO,
+        np.float32(2.0 / entries) if entries > 0 else ZERO,
+        np.float32(settings.beta1),
+        np.float32(settings.beta2),
+        np.float32(settings.learning_rate * mean_scale),
+        np.float32(settings.priority_learning_rate * mean_scale),
+        np.float32(1 / (1 - settings.beta2**step)),
+    )
+
+
+@inlined
+def orient_row(order: Any, u: Any, support: Any, scalars: Any, row: Any) -> None:
+    """Write row u of S, zero on the diagonal and where the support is; an empty support is full."""
+    inverse = ONE / scalars.temperature
+    threshold = order[u] + scalars.shift
+    for v in range(row.shape[0]):
+        row[v] = ONE / (ONE + exp((threshold - order[v]) * inverse))
+    row[u] = ZERO
+    # Zero and one only, so that the formulas for gradients hold with S ∘ support in the place of S.
+    if support.shape[0] > 0:
+        for v in range(row.shape[0]):
+            row[v] *= support[u, v]
+
+
+@inlined
+def sign_of(value: Any) -> Any:
+    """−1, 0 or 1."""
+    return ONE if value > ZERO else (-ONE if value < ZERO else ZERO)
+
+
+@inlined
+def adam(value: Any, mean: Any, square: Any, gradient: Any, scalars: Any, rate: Any) -> Any:
+    """One entry, and Adam's moments of its gradient, after a step."""
+    mean = scalars.beta1 * mean + (ONE - scalars.beta1) * gradient
+    square = scalars.beta2 * square + (ONE - scalars.beta2) * gradient * gradient
+    value -= rate * mean / (np.sqrt(square * scalars.square_scale) + np.float32(EPSILON))
+    return value, mean, square
+
+
+@inlined
+def move(values: Any, means: Any, squares: Any, gradients: Any, scalars: Any, rate: Any) -> None:
+    """Move a vector by Adam, in place."""
+    for k in range(values.shape[0]):
+        values[k], means[k], squares[k] = adam(
+            values[k], means[k], squares[k], gradients[k], scalars, rate
+        )
+
+
+@inlined
+def norms(values: Any) -> Any:
+    """Sum of magnitudes and sum of squares."""
+    total, squares = ZERO, ZERO
+    for value in values.ravel():
+        total += abs(value)
+        squares += value * value
+    return total, squares
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _float_of_bits(typingctx: Any, bits: Any) -> Any:
+    """Read a 32-bit integer as the float with the same bits."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.FloatType())
+
+    return types.float32(types.int32), codegen
+
+
+@inlined
+def exp(x: Any) -> Any:
+    """e^x to about one unit in the last place, in a form that vectorises (libm's does not)."""
+    x = min(max(x, np.float32(-87.0)), np.float32(87.0))
+    power = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
+    # ln 2 in two parts, the first with few bits, so that power · ln 2 is subtracted exactly.
+    rest = x - power * np.float32(0.693359375) + power * np.float32(2.12194440e-4)
+    series = np.float32(1.0 / 5040.0)
+    series = series * rest + np.float32(1.0 / 720.0)
+    series = series * rest + np.float32(1.0 / 120.0)
+    series = series * rest + np.float32(1.0 / 24.0)
+    series = series * rest + np.float32(1.0 / 6.0)
+    series = series * rest + np.float32(0.5)
+    series = (series * rest + ONE) * rest + ONE
+    return series * _float_of_bits(np.int32((np.int32(power) + np.int32(127)) << np.int32(23)))

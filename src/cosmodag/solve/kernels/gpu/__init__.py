@@ -1,0 +1,13 @@
+"""Kernels for a GPU, and the sharing out of one problem over several.
+
+Nothing here imports Pallas before a kernel is used.
+"""
+
+from cosmodag.solve.backend import Backend
+from cosmodag.solve.kernels.gpu.large import LARGE
+from cosmodag.solve.kernels.gpu.sharded import SHARDED
+from cosmodag.solve.kernels.gpu.small import SMALL
+
+__all__ = ["BACKENDS"]
+
+BACKENDS: tuple[Backend, ...] = (SHARDED, LARGE, SMALL)

@@ -1,0 +1,172 @@
+"""Kernel for one very large linear problem: the gradient of H and Adam's step, tile by tile.
+
+It forms each tile of the gradient G = xᵀ r and at once moves that tile of H and of both moments,
+leaving behind only the sums of G ∘ W ∘ (1 − S) over rows and over columns, from which the gradient
+of p is made. `cosmodag.solve.kernels.gpu.predict` comes before it.
+
+It is a Pallas kernel for Triton; with ``interpret=True`` it runs anywhere, slowly.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import triton
+
+from cosmodag.solve.kernels.gpu.arithmetic import (
+    array_like,
+    orientation,
+    reciprocal,
+    root,
+    round_at_random,
+    signed,
+)
+from cosmodag.solve.kernels.gpu.tiling import TileScalars, Tiling
+
+__all__ = ["Moved", "move_arcs"]
+
+
+class Moved(NamedTuple):
+    """What the update returns.
+
+    Attributes
+    ----------
+    arcs, mean, square
+        H and its moments after the step, in the memory of those given.
+    order_parts
+        (parts, d); their sum over parts is, up to `loss_scale` / t, the gradient of the fit with
+        respect to p.
+    """
+
+    arcs: jax.Array
+    mean: jax.Array
+    square: jax.Array
+    order_parts: jax.Array
+
+
+def move_arcs(
+    place: jax.Array,
+    step: jax.Array,
+    scalars: jax.Array,
+    columns: jax.Array,
+    residuals: jax.Array,
+    arcs: jax.Array,
+    mean: jax.Array,
+    square: jax.Array,
+    order: jax.Array,
+    support: jax.Array | None,
+    tiling: Tiling,
+    interpret: bool = False,
+) -> Moved:
+    """Move H and Adam's moments by one step, in place.
+
+    Moments in bfloat16 are rounded at random, up or down in proportion to the distance, by a hash
+    of the step and the arc: rounded to nearest, the second moment would never fall, since a step
+    changes it by less than half a unit of its last place.
+
+    Parameters
+    ----------
+    place, scalars, order, support, tiling, interpret
+        As for `predict`.
+    step : (1,) int32 array
+        Which step this is; seeds the rounding.
+    columns : (batches, d, b) array
+        The rows given to `predict`, transposed.
+    residuals : (d, b) array
+        (x̂ − x)ᵀ, each entry multiplied by how much it counts.
+    arcs : (d, d) float32 array
+        H.
+    mean, square : (d, d) float32 or bfloat16 arrays
+        Adam's moments of its gradient.
+
+    Returns
+    -------
+    Moved
+    """
+    d = order.shape[0]
+    down, across = d // tiling.tall, d // tiling.wide
+    span = max(1, min(tiling.span, down * across // tiling.busy))
+    groups = pl.cdiv(down, span)
+    given = () if support is None else (support,)
+    moved = pl.pallas_call(
+        partial(_move_kernel, tiling=tiling, span=span),
+        grid=(across, groups),
+        out_shape=(
+            *(array_like(array.shape, array.dtype) for array in (arcs, mean, square)),
+            array_like((groups + across, d)),
+        ),
+        input_output_aliases={5: 0, 6: 1, 7: 2},
+        compiler_params=triton.CompilerParams(num_warps=tiling.move_warps, num_stages=1),
+        interpret=interpret,
+        name="cosmo_move_arcs",
+    )(place, step, scalars, columns, residuals, arcs, mean, square, order, *given)
+    return Moved(*moved)
+
+
+def _move_kernel(
+    place: Any,
+    step: Any,
+    scalars: Any,
+    columns: Any,
+    residuals: Any,
+    arcs: Any,
+    mean: Any,
+    square: Any,
+    order: Any,
+    *support_and_outputs: Any,
+    tiling: Tiling,
+    span: int,
+) -> None:
+    *support, arcs_out, mean_out, square_out, order_parts = support_and_outputs
+    j, group, groups = pl.program_id(0), pl.program_id(1), pl.num_programs(1)
+    heads = pl.ds(j * tiling.wide, tiling.wide)
+    v = j * tiling.wide + jnp.arange(tiling.wide)
+    now = TileScalars(*(scalars[k] for k in range(len(TileScalars._fields))))
+    batch = place[0]
+    slabs = residuals.shape[1] // tiling.rows
+    first_residuals = residuals[heads, pl.ds(0, tiling.rows)]
+
+    def move_tile(i: Any, column_sums: Any) -> Any:
+        tails = pl.ds(i * tiling.tall, tiling.tall)
+        u = i * tiling.tall + jnp.arange(tiling.tall)
+        h = arcs[tails, heads]
+        m = mean[tails, heads].astype(jnp.float32)
+        s2 = square[tails, heads].astype(jnp.float32)
+
+        def add_slab(k: Any, total: Any) -> Any:
+            some = pl.ds(k * tiling.rows, tiling.rows)
+            return total + jnp.dot(residuals[heads, some], columns[batch, tails, some].T)
+
+        fit = jnp.dot(first_residuals, columns[batch, tails, pl.ds(0, tiling.rows)].T)
+        if slabs > 1:
+            fit = jax.lax.fori_loop(1, slabs, add_slab, fit)
+
+        # Left to itself, Triton would bring h, m and s2 into the layout of a product, and back,
+        # rather than the product into theirs. So the product is transposed, which makes its layout
+        # no better than another, and p_v is loaded for each row, after it: of such layouts, the
+        # last one loaded decides. This was measured to save a tenth of the time.
+        p_v = order[jnp.broadcast_to(v[None, :], (tiling.tall, tiling.wide))]
+        s = orientation(order[tails], p_v, u, v, now.sharpness, now.shift)
+        oriented = fit.T * s
+        for allowed in support:
+            oriented = oriented * allowed[tails, heads].astype(jnp.float32)
+        through = oriented * h
+        q = through - through * s
+        g = oriented * now.loss_scale + (now.ridge * h + signed(now.lambda1, h))
+        m = m + now.fresh1 * (g - m)
+        s2 = s2 + now.fresh2 * (g * g - s2)
+        arcs_out[tails, heads] = h - m * reciprocal(root(s2) * now.root_scale + now.floor)
+        if mean.dtype != jnp.float32:
+            m, s2 = round_at_random(m, s2, step[0], u, v)
+        mean_out[tails, heads] = m.astype(mean.dtype)
+        square_out[tails, heads] = s2.astype(square.dtype)
+        order_parts[groups + j, tails] = -jnp.sum(q, axis=1)
+        return column_sums + q
+
+    first = group * span
+    last = jnp.minimum(first + span, order.shape[0] // tiling.tall)
+    nothing = jnp.zeros((tiling.tall, tiling.wide), jnp.float32)
+    column_sums = jax.lax.fori_loop(first, last, move_tile, nothing)
+    order_parts[group, heads] = jnp.sum(column_sums, axis=0)

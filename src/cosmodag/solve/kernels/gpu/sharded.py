@@ -1,0 +1,122 @@
+"""One very large problem on several devices: the columns of H shared out, p on every one.
+
+Column v of W says how variable v is predicted, so each device predicts its own variables from the
+whole batch of rows and updates its own columns; only the gradient of p, a vector, is summed over
+devices. The program is the reference loop, so that whatever a problem may give is implemented;
+JAX's partitioner derives the rest from where the arrays are.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from cosmodag.solve.backend import FEATURES, Backend, Task
+from cosmodag.solve.kernels.gpu.declared import LINEAR_COSMO
+from cosmodag.solve.problems import Batch, start_many
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.loop import run_many
+
+__all__ = ["SHARDED", "SMALLEST", "advance", "devices_for", "implements", "start"]
+
+_Spec: Any = PartitionSpec  # untyped in some versions of JAX
+
+SMALLEST = 20_000
+"""Number of variables from which several accelerators are used."""
+
+_Devices = tuple[jax.Device, ...]
+
+
+def devices_for(variables: int, platform: str) -> _Devices:
+    """As many devices of a kind as share the columns evenly."""
+    devices = jax.devices(platform)
+    count = max(k for k in range(1, len(devices) + 1) if variables % k == 0)
+    return tuple(devices[:count])
+
+
+def implements(task: Task) -> bool:
+    """Whether a task is one problem worth several accelerators, where there are some."""
+    return (
+        task.lanes == 1
+        and task.variables >= SMALLEST
+        and task.platform != "cpu"
+        and task.features <= FEATURES - {"start"}
+        and task.recipe.is_like(LINEAR_COSMO)
+        and len(devices_for(task.variables, task.platform)) > 1
+    )
+
+
+def start(batch: Batch) -> State:
+    """Draw the initial state, each device its own columns."""
+    program = _starting(batch.recipe, batch.variables, _devices_of(batch))
+    state: State = program(batch.seeds, batch.settings)
+    return state
+
+
+def advance(batch: Batch, state: State, first: int, last: int) -> State:
+    """Train a batch of one problem over the rounds first … last − 1."""
+    devices = _devices_of(batch)
+    everywhere = NamedSharding(_mesh(devices), _Spec())
+    by_column = _columns(_mesh(devices))
+    matrices = {"support", "required", "gaps"}
+    given = {
+        name: jax.device_put(array, by_column if name in matrices else everywhere)
+        for name, array in batch.given.items()
+    }
+    shared = jax.device_put((batch.which, batch.seeds, batch.settings), everywhere)
+    advanced: State = _advancing(batch.recipe, devices)(state, given, *shared, first, last)
+    return advanced
+
+
+# Cached, since every call of `jax.jit` on a new function makes a program to be compiled anew.
+@cache
+def _starting(recipe: Recipe, d: int, devices: _Devices) -> Callable[..., State]:
+    mesh = _mesh(devices)
+    return jax.jit(lambda seeds, settings: _laid_out(start_many(recipe, seeds, d, settings), mesh))
+
+
+@cache
+def _advancing(recipe: Recipe, devices: _Devices) -> Callable[..., State]:
+    mesh = _mesh(devices)
+
+    def advance(state: State, *shared: Any) -> State:
+        return _laid_out(run_many(recipe, state, *shared), mesh)
+
+    return jax.jit(advance, donate_argnums=0)
+
+
+def _laid_out(state: State, mesh: Mesh) -> State:
+    """Matrices by column, all else everywhere."""
+    columns, everywhere = _columns(mesh), NamedSharding(mesh, _Spec())
+    constrain: Any = jax.lax.with_sharding_constraint  # untyped in some versions of JAX
+    laid_out: State = jax.tree.map(
+        lambda leaf: constrain(leaf, columns if leaf.ndim == 3 else everywhere), state
+    )
+    return laid_out
+
+
+def _devices_of(batch: Batch) -> _Devices:
+    return devices_for(batch.variables, batch.device.platform)
+
+
+def _mesh(devices: _Devices) -> Mesh:
+    return Mesh(np.array(devices), ("columns",))
+
+
+def _columns(mesh: Mesh) -> NamedSharding:
+    return NamedSharding(mesh, _Spec(None, None, "columns"))
+
+
+# Five, as for the reference loop that it is.
+SHARDED = Backend(
+    "sharded",
+    implements,
+    advance,
+    working_copies=5,
+    start=start,
+    devices=lambda task: len(devices_for(task.variables, task.platform)),
+)

@@ -1,0 +1,300 @@
+"""Linear COSMO on a GPU, for many small problems: each in a program of its own.
+
+The same rounds as the reference loop's, `cosmodag.solve.training.loop`. Left to XLA, a step of
+thousands of problems is a dozen passes over the memory of all of them; here one kernel runs a whole
+round, in which every problem's H, p and Adam's moments stay in the registers of one multiprocessor.
+
+It is a Pallas kernel for Triton; with ``interpret=True`` it runs anywhere, slowly.
+"""
+
+import math
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from cosmodag.model.structure import Settings
+from cosmodag.solve.backend import Backend, Task
+from cosmodag.solve.kernels.gpu.arithmetic import (
+    array_like,
+    orientation,
+    packed,
+    pull,
+    reciprocal,
+    root,
+    signed,
+)
+from cosmodag.solve.kernels.gpu.declared import is_linear_cosmo, missing_pallas
+from cosmodag.solve.problems import Batch
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.adam import EPSILON, State
+from cosmodag.solve.training.passes import Passes
+from cosmodag.solve.training.shuffle import rows_at
+
+__all__ = ["LARGEST", "SMALL", "advance", "implements"]
+
+LARGEST = 64
+"""Number of variables up to which the kernel is used."""
+
+# Rows per step that registers have room for.
+_MOST_ROWS = 128
+
+
+def implements(task: Task) -> bool:
+    """Whether a task is small problems of linear COSMO and nothing beside, in float32 on a GPU."""
+    return (
+        task.variables <= LARGEST
+        and Passes.over(task.rows, task.recipe.batch_size).size <= _MOST_ROWS
+        and not task.features
+        and is_linear_cosmo(task)
+    )
+
+
+def advance(batch: Batch, state: State, first: int, last: int, interpret: bool = False) -> State:
+    """Train a batch of small problems over the rounds first … last − 1.
+
+    Products are in TF32 unless JAX's default matmul precision says otherwise.
+
+    Parameters
+    ----------
+    batch : Batch
+        Problems of linear COSMO.
+    state : State
+        Where they stand; its memory is used for the result.
+    first, last : int
+        The rounds to run.
+    interpret : bool
+        Whether to run the kernel without a GPU, slowly.
+    """
+    with jax.default_device(batch.device):
+        trained: State = _run_rounds(
+            batch.recipe,
+            interpret,
+            state,
+            batch.given["data"],
+            batch.which["data"],
+            batch.seeds,
+            batch.settings,
+            first,
+            last,
+        )
+        return trained
+
+
+class _RoundScalars(NamedTuple):
+    """Scalars of one problem in one round, in the order in which the kernel reads them."""
+
+    temperature: Any
+    shift: Any
+    lambda1: Any
+    lambda2: Any
+    lambda_p: Any
+    learning_rate: Any
+    priority_learning_rate: Any
+    beta1: Any
+    beta2: Any
+    power1: Any
+    power2: Any
+
+
+@partial(jax.jit, static_argnums=(0, 1), donate_argnums=2)
+def _run_rounds(
+    recipe: Recipe,
+    interpret: bool,
+    state: State,
+    tables: jax.Array,
+    which: Any,
+    seeds: Any,
+    settings: Settings,
+    first: Any,
+    last: Any,
+) -> State:
+    n = tables.shape[1]
+    passes = Passes.over(n, recipe.batch_size)
+    longest = passes.steps * passes.size
+    starts = jnp.asarray(which, jnp.int32) * n
+
+    def run_round(round: Any, state: State) -> State:
+        now = jax.vmap(partial(recipe.schedule, round))(settings)
+        step = state.step.astype(jnp.float32)
+        scalars = _RoundScalars(
+            power1=now["beta1"] ** step,
+            power2=now["beta2"] ** step,
+            **{name: now[name] for name in _RoundScalars._fields if name in now},
+        )
+        begin = (round % passes.rounds) * longest
+        count = jnp.minimum(longest, n - begin)
+        positions = begin + jnp.arange(min(longest, n))
+        orders = jax.vmap(lambda seed: rows_at(seed, round // passes.rounds, positions, n))(seeds)
+        state, loss = _one_round(
+            state,
+            jnp.reshape(count, 1).astype(jnp.int32),
+            packed(scalars),
+            orders + starts[:, None],
+            tables.reshape(-1, tables.shape[2]),
+            passes.size,
+            interpret,
+        )
+        broken = (state.diverged_at < 0) & ~jnp.isfinite(loss)
+        return state._replace(
+            step=state.step + -(-count // passes.size),
+            loss=loss,
+            diverged_at=jnp.where(broken, round, state.diverged_at).astype(jnp.int32),
+        )
+
+    trained: State = jax.lax.fori_loop(first, last, run_round, state)
+    return trained
+
+
+def _one_round(
+    state: State,
+    count: jax.Array,
+    scalars: jax.Array,
+    orders: jax.Array,
+    rows: jax.Array,
+    size: int,
+    interpret: bool,
+) -> tuple[State, jax.Array]:
+    """Run one round of every problem.
+
+    The first `count` of `orders` are visited; they are places in `rows`, the rows of all tables.
+    """
+    from jax.experimental import pallas as pl
+    from jax.experimental.pallas import triton
+
+    groups = (state.parameters, state.mean, state.square)
+    arrays = [group[name] for name in ("arcs", "order") for group in groups]
+    problems, d = arrays[-1].shape
+    # More threads would only repeat each other's work on tiles as small as these.
+    warps = 2 if _power_of_two(d) <= 32 else 4
+    *moved, loss = pl.pallas_call(
+        partial(_round_kernel, size=size),
+        grid=(problems,),
+        out_shape=(*(array_like(array.shape) for array in arrays), array_like((problems,))),
+        input_output_aliases={4 + place: place for place in range(6)},
+        compiler_params=triton.CompilerParams(num_warps=warps, num_stages=1),
+        interpret=interpret,
+        name="cosmo_round",
+    )(count, scalars, orders, rows, *arrays)
+    changed = [
+        {**group, "arcs": arcs, "order": order}
+        for group, arcs, order in zip(groups, moved[:3], moved[3:], strict=True)
+    ]
+    return state._replace(parameters=changed[0], mean=changed[1], square=changed[2]), loss
+
+
+def _round_kernel(
+    count: Any,
+    scalars: Any,
+    orders: Any,
+    rows: Any,
+    arcs: Any,
+    arcs_mean: Any,
+    arcs_square: Any,
+    order: Any,
+    order_mean: Any,
+    order_square: Any,
+    arcs_out: Any,
+    arcs_mean_out: Any,
+    arcs_square_out: Any,
+    order_out: Any,
+    order_mean_out: Any,
+    order_square_out: Any,
+    losses: Any,
+    *,
+    size: int,
+) -> None:
+    from jax.experimental import pallas as pl
+    from jax.experimental.pallas import triton
+
+    lane = pl.program_id(0)
+    n, d = count[0], rows.shape[1]
+    wide, tall = _power_of_two(d), _power_of_two(size)
+    v = jnp.arange(wide)
+    inside = v < d
+    square_inside = inside[:, None] & inside[None, :]
+    now = _RoundScalars(*(scalars[lane, k] for k in range(len(_RoundScalars._fields))))
+    within = jnp.arange(tall)
+
+    def load(array: Any, *sizes: int) -> Any:
+        whole = array.at[(lane, *(pl.ds(0, wide) for _ in sizes))]
+        return triton.load(whole, mask=square_inside if len(sizes) == 2 else inside, other=0.0)
+
+    def store(array: Any, values: Any) -> None:
+        whole = array.at[(lane, *(pl.ds(0, wide) for _ in values.shape))]
+        triton.store(whole, values, mask=square_inside if values.ndim == 2 else inside)
+
+    def batch_of(k: Any) -> Any:
+        places = k * size + within
+        real = (within < size) & (places < n)
+        chosen = triton.load(orders.at[lane, pl.ds(k * size, tall)], mask=real, other=0)
+        at = (jnp.broadcast_to(index, (tall, wide)) for index in (chosen[:, None], v[None, :]))
+        return triton.load(rows.at[tuple(at)], mask=real[:, None] & inside[None, :], other=0.0)
+
+    sharpness = math.log2(math.e) / now.temperature
+
+    def run_batch(k: Any, carry: tuple[Any, ...]) -> tuple[Any, ...]:
+        h, m, s2, p, p_m, p_s2, power1, power2, errors, magnitudes, norms = carry
+        scale = 1 / (jnp.minimum(size, n - k * size).astype(jnp.float32) * d)
+        x = batch_of(k)
+        s = orientation(p, p[None, :], v, v, sharpness, now.shift)
+        r = jnp.dot(x, h * s) - x
+        oriented = jnp.dot(x.T, r) * s
+        through = oriented * h
+        q = through - through * s
+        frobenius, order_norm = jnp.sqrt(jnp.sum(h * h)), jnp.sqrt(jnp.sum(p * p))
+        ridge = pull(now.lambda2, frobenius)
+        g = oriented * (2 * scale) + (ridge * h + signed(now.lambda1, h))
+        p_fit = (jnp.sum(q, axis=0) - jnp.sum(q, axis=1)) * (2 * scale / now.temperature)
+        p_g = p_fit + pull(now.lambda_p, order_norm) * p
+        power1, power2 = power1 * now.beta1, power2 * now.beta2
+
+        def moved(value: Any, mean: Any, square: Any, g: Any, speed: Any) -> tuple[Any, Any, Any]:
+            speed = (1 - power1) / speed
+            mean = mean + (1 - now.beta1) * (g - mean)
+            square = square + (1 - now.beta2) * (g * g - square)
+            slowness = root(square) * (speed * jax.lax.rsqrt(1 - power2)) + EPSILON * speed
+            return value - mean * reciprocal(slowness), mean, square
+
+        return (
+            *moved(h, m, s2, g, now.learning_rate),
+            *moved(p, p_m, p_s2, p_g, now.priority_learning_rate),
+            power1,
+            power2,
+            errors + jnp.sum(r * r, axis=1) * scale,
+            magnitudes + jnp.sum(jnp.abs(h), axis=1),
+            norms + now.lambda2 * frobenius + now.lambda_p * order_norm,
+        )
+
+    carry = (
+        *(load(array, d, d) for array in (arcs, arcs_mean, arcs_square)),
+        *(load(array, d) for array in (order, order_mean, order_square)),
+        now.power1,
+        now.power2,
+        jnp.zeros(tall, jnp.float32),
+        jnp.zeros(wide, jnp.float32),
+        jnp.float32(0),
+    )
+    batches = pl.cdiv(n, size)
+    *state, _, _, errors, magnitudes, norms = jax.lax.fori_loop(0, batches, run_batch, carry)
+    total = jnp.sum(errors) + now.lambda1 * jnp.sum(magnitudes) + norms
+    outputs = (
+        arcs_out,
+        arcs_mean_out,
+        arcs_square_out,
+        order_out,
+        order_mean_out,
+        order_square_out,
+    )
+    for output, values in zip(outputs, state, strict=True):
+        store(output, values)
+    losses[lane] = total / batches
+
+
+def _power_of_two(size: int) -> int:
+    """Size of a tile that holds so many: products want at least 16."""
+    return max(16, 1 << (size - 1).bit_length())
+
+
+SMALL = Backend("pallas-small", implements, advance, working_copies=2, missing=missing_pallas)

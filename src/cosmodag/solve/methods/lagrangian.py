@@ -1,0 +1,150 @@
+"""NOTEARS' solver: a sequence of penalised problems, an augmented Lagrangian on h(W) = 0."""
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import SettingsError
+from cosmodag.graph.constraint import Constraint
+from cosmodag.model.objective import Objective, arc_squares
+from cosmodag.model.structure import Parameters, names_of
+from cosmodag.solve.methods.progress import Progress, exactly, of_each, replace_where
+from cosmodag.solve.minimisers.base import (
+    Mask,
+    Minimiser,
+    copies_of,
+    first_that_implements,
+    needs_of,
+    trains_any,
+)
+from cosmodag.solve.problems import Batch, Solution
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.watch import Watch
+
+__all__ = ["Lagrangian", "LagrangianSettings", "constraint_of"]
+
+
+class LagrangianSettings(TypedDict):
+    """Where α and ρ start."""
+
+    multiplier: float
+    penalty: float
+
+
+def constraint_of(objective: Objective) -> Constraint:
+    """Return h of an objective that holds one, or of the objective to which it adds decay."""
+    constraint = getattr(objective, "constraint", None)
+    if isinstance(constraint, Constraint):
+        return constraint
+    inner = getattr(objective, "objective", None)
+    if inner is None:
+        raise SettingsError(f"{objective} has no constraint that a Lagrangian could impose.")
+    return constraint_of(inner)
+
+
+@dataclass(frozen=True)
+class Lagrangian:
+    """Minimise loss + λ₁‖W‖₁ subject to h(W) = 0 (Zheng et al., 2018).
+
+    Each sub-problem minimises loss + λ₁‖W‖₁ + α h(W) + ½ρ h(W)² from the weights accepted last. If
+    h has not fallen to a quarter, ρ is multiplied by ten and the sub-problem repeated from the same
+    weights; otherwise the weights are accepted and α grows by ρ h(W). It ends once h is within the
+    tolerance or, without having converged, when ρ has reached its limit. Every problem of a batch
+    has its own α, ρ and pace; they start from the settings ``multiplier`` and ``penalty``.
+
+    Attributes
+    ----------
+    recipe
+        What is minimised; its objective holds h.
+    minimisers
+        How one sub-problem is solved: by the first that implements it.
+    max_iter
+        Updates of α at most.
+    tolerance
+        h at or below this counts as zero.
+    keeps_last
+        Whether the weights of the last sub-problem are kept when ρ has reached its limit without
+        enough progress (as NOTEARS' authors do), or those accepted before it (as the COSMO paper
+        does).
+    progress, growth, limit
+        The fraction to which h must fall, the factor of ρ, and its limit.
+    """
+
+    recipe: Recipe
+    minimisers: tuple[Minimiser, ...]
+    max_iter: int = 100
+    tolerance: float = 1e-8
+    keeps_last: bool = True
+    progress: float = 0.25
+    growth: float = 10.0
+    limit: float = 1e16
+
+    @property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """The recipe, if it is trained."""
+        return (self.recipe,) if trains_any(self.minimisers, self.recipe) else ()
+
+    @property
+    def working_copies(self) -> int:
+        """What the minimisers hold."""
+        return copies_of(self.minimisers, self.recipe)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the recipe and its minimisers read, and where α and ρ start."""
+        return needs_of(self.minimisers, self.recipe) | names_of(LagrangianSettings)
+
+    def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
+        """Solve a batch of problems of one shape, sub-problem by sub-problem."""
+        minimiser = first_that_implements(self.minimisers, self.recipe, batch.features)
+        reached = Progress.of(batch)
+        multiplier = batch.settings["multiplier"].astype(np.float64)
+        penalty = batch.settings["penalty"].astype(np.float64)
+        accepted_h = np.full(batch.size, np.inf)
+        updates = np.zeros(batch.size, np.int64)
+        while reached.goes_on:
+            now = batch.with_settings(multiplier=multiplier, penalty=penalty)
+            found = minimiser.minimise(
+                now, reached.parameters, reached.active, reached.iterations, watch
+            )
+            reached.drop(reached.count(found))
+            h = acyclicity(now, found.parameters, reached.active)
+            reached.record(loss=found.loss, acyclicity=h, multiplier=multiplier, penalty=penalty)
+            too_high = reached.active & ~(h <= self.progress * accepted_h)
+            penalty[too_high] *= self.growth
+            exhausted = too_high & (penalty >= self.limit)
+            accepted = reached.active & ~too_high
+            is_kept = accepted | (exhausted & self.keeps_last) | (found.stopped is not None)
+            reached.parameters = replace_where(
+                reached.active & is_kept, found.parameters, reached.parameters
+            )
+            accepted_h = np.where(accepted, h, accepted_h)
+            multiplier[accepted] += penalty[accepted] * h[accepted]
+            updates += accepted
+            is_zero = accepted & (h <= self.tolerance)
+            reached.converged |= is_zero & found.converged
+            reached.active &= ~(is_zero | (updates >= self.max_iter) | exhausted)
+        return reached.solutions(self.recipe)
+
+
+def acyclicity(batch: Batch, parameters: Parameters, active: Mask) -> NDArray[np.float64]:
+    """Evaluate h for the active problems of a batch, at their precision; NaN for the others."""
+    constraint = constraint_of(batch.recipe.objective)
+    own = of_each(parameters, batch.size)
+    h = np.full(batch.size, np.nan)
+    for lane in np.flatnonzero(active).tolist():
+        h[lane] = constraint.value(_lengths(batch, lane, own[lane]))
+    return h
+
+
+def _lengths(batch: Batch, lane: int, parameters: Parameters) -> NDArray[np.floating]:
+    """Lengths of the weights of every arc of one problem, √A."""
+    support = batch.of_lane("support", lane)
+    with exactly(batch, parameters):
+        weights = batch.recipe.structure.orient(
+            parameters, batch.settings_of(lane), 1.0 if support is None else np.asarray(support)
+        )
+        lengths: NDArray[np.floating] = np.sqrt(np.asarray(arc_squares(weights)))
+        return lengths

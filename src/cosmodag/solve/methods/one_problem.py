@@ -1,0 +1,54 @@
+"""One unconstrained problem, its settings scheduled: COSMO, and NOCURL-U."""
+
+from dataclasses import dataclass, field
+
+from cosmodag.model.structure import names_of
+from cosmodag.solve.problems import Batch, Solution
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.adam import AdamSettings
+from cosmodag.solve.training.checkpoint import Checkpoint
+from cosmodag.solve.training.train import solutions, train
+from cosmodag.solve.watch import Watch
+
+__all__ = ["OneProblem"]
+
+
+@dataclass(frozen=True)
+class OneProblem:
+    """Minimise the objective of a recipe once: for structures that are acyclic by construction.
+
+    COSMO minimises L(W) + λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ over H and p, with W = H ∘ S_{t,ε}(p), while
+    its schedule lets the temperature t fall (Section 4.2), and with it the bound of Theorem 2 on
+    how far S is from acyclic: nothing is constrained, and acyclicity is never evaluated.
+
+    Attributes
+    ----------
+    recipe
+        What is minimised.
+    checkpoint
+        Where runs leave how far they are, or None.
+    """
+
+    recipe: Recipe
+    checkpoint: Checkpoint | None = field(default=None, compare=False)
+
+    @property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """The one."""
+        return (self.recipe,)
+
+    @property
+    def working_copies(self) -> int:
+        """Nothing beside what the backend says."""
+        return 0
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the recipe and Adam read, and how many rounds to run."""
+        return self.recipe.needs | names_of(AdamSettings) | {"rounds"}
+
+    def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
+        """Solve a batch of problems of one shape."""
+        rounds = int(batch.settings["rounds"][0])
+        start = batch.backend.start(batch)
+        return solutions(batch, train(batch, start, rounds, watch, checkpoint=self.checkpoint))

@@ -1,0 +1,144 @@
+"""Progress of a batch through a sequence of sub-problems, each problem at its own pace."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.model.structure import Parameters
+from cosmodag.solve.minimisers.base import Mask, Minimised
+from cosmodag.solve.problems import Batch, Solution
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.passes import Passes
+
+__all__ = ["Progress", "exactly", "of_each", "replace_where"]
+
+
+def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
+    """Stacked parameters: `new` for the problems of the mask, `old` for the others."""
+
+    def pick(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
+
+    picked: Parameters = jax.tree.map(pick, new, old)
+    return picked
+
+
+def of_each(parameters: Parameters, k: int) -> list[Parameters]:
+    """Parameters of each of k problems, from stacked ones."""
+    return [jax.tree.map(lambda leaf, lane=lane: leaf[lane], parameters) for lane in range(k)]
+
+
+@contextmanager
+def exactly(batch: Batch, parameters: Parameters) -> Iterator[None]:
+    """Context in which JAX computes where a batch is, in the precision of its parameters."""
+    is_double = parameters["arcs"].dtype == np.float64
+    with jax.enable_x64(is_double), jax.default_device(batch.device):
+        yield
+
+
+def _finite(found: Minimised) -> Mask:
+    """Which problems are finite: their parameters, and the objective of those that were ended."""
+    finite = np.isfinite(found.loss) | (found.stopped is not None)
+    for leaf in jax.tree.leaves(found.parameters):
+        finite = finite & np.isfinite(leaf.reshape(len(leaf), -1)).all(axis=1)
+    return np.asarray(finite)
+
+
+@dataclass
+class Progress:
+    """What every problem of a batch has reached, between sub-problems.
+
+    Attributes
+    ----------
+    parameters
+        Accepted so far, stacked, in NumPy.
+    active
+        Which problems are not finished.
+    converged
+        Which of the finished ones ended where they should.
+    cut_short
+        Which were active when it was stopped.
+    rounds_per_pass
+        Of training, over the data.
+    iterations
+        Rounds (or iterations) run in all sub-problems so far.
+    stopped
+        Why it ended early, or None: for those that were active then.
+    diverged_at
+        (k,) iterations at the start of the sub-problem in which a problem ceased to be finite, −1
+        for the others.
+    histories
+        One record for each sub-problem of each problem.
+    """
+
+    parameters: Parameters
+    active: Mask
+    converged: Mask
+    cut_short: Mask
+    rounds_per_pass: int = 1
+    iterations: int = 0
+    stopped: str | None = None
+    diverged_at: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    histories: list[list[dict[str, float]]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, batch: Batch) -> "Progress":
+        """All problems at their start, in the precision of their data."""
+        started = batch.start().parameters
+        parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), started)
+        k = batch.size
+        return cls(
+            parameters,
+            active=np.ones(k, bool),
+            converged=np.zeros(k, bool),
+            cut_short=np.zeros(k, bool),
+            rounds_per_pass=Passes.over(batch.rows, batch.recipe.batch_size).rounds,
+            diverged_at=np.full(k, -1, np.int64),
+            histories=[[] for _ in range(k)],
+        )
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is a problem to go on with, and time."""
+        return bool(self.active.any()) and self.stopped is None
+
+    def count(self, found: Minimised) -> Mask:
+        """Count what a sub-problem took, and tell which active problems are not finite after it."""
+        self.iterations += found.iterations
+        self.stopped = found.stopped
+        self.cut_short = self.active & (found.stopped is not None)
+        return self.active & ~_finite(found)
+
+    def drop(self, diverged: Mask) -> None:
+        """End problems that diverged; they keep their last good parameters."""
+        self.diverged_at[diverged] = self.iterations
+        self.active &= ~diverged
+
+    def record(self, **values: Any) -> None:
+        """Add a record to the history of every active problem."""
+        k = len(self.active)
+        for lane in np.flatnonzero(self.active):
+            self.histories[lane].append(
+                {"round": self.iterations, "epoch": self.iterations / self.rounds_per_pass}
+                | {name: float(np.broadcast_to(v, k)[lane]) for name, v in values.items()}
+            )
+
+    def solutions(self, recipe: Recipe) -> list[Solution]:
+        """Take the batch apart; the recipe is the one of which these are parameters."""
+        return [
+            Solution(
+                parameters=parameters,
+                recipe=recipe,
+                iterations=self.iterations,
+                stopped=self.stopped if self.cut_short[lane] else None,
+                diverged_at=int(self.diverged_at[lane]) if self.diverged_at[lane] >= 0 else None,
+                history=self.histories[lane],
+                converged=bool(self.converged[lane] and not self.cut_short[lane]),
+            )
+            for lane, parameters in enumerate(of_each(self.parameters, len(self.active)))
+        ]

@@ -1,0 +1,144 @@
+"""NOCURL's solver: a penalised problem finds the order, an unconstrained one the weights."""
+
+from dataclasses import dataclass, replace
+
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.model.structure import Parameters
+from cosmodag.solve.methods.progress import Progress, exactly, of_each, replace_where
+from cosmodag.solve.minimisers.base import (
+    Minimiser,
+    copies_of,
+    first_that_implements,
+    needs_of,
+    trains_any,
+)
+from cosmodag.solve.problems import Batch, Solution
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.watch import Watch
+
+__all__ = ["TwoStage", "potentials"]
+
+
+@dataclass(frozen=True)
+class TwoStage:
+    r"""Find potentials, then the best DAG that agrees with them (Yu, Gao, Yin and Ji, 2021).
+
+    1. Minimise loss + λ₁‖W‖₁ + α h(W) over free weights, for each α in turn, each from where the
+       last one ended.
+    2. Drop weak arcs, and project the graph on the gradient flow of a potential φ: `potentials`.
+    3. Freeze φ and minimise loss + λ₁‖W‖₁ over K, where W = K ∘ ReLU(φ_v − φ_u).
+
+    Stopped early, it answers with the weights of stage 1, and their recipe: K may have hardly
+    moved from where it was drawn.
+
+    Attributes
+    ----------
+    preliminary, recipe
+        What is minimised in stage 1 and in stage 3.
+    minimisers
+        How each is solved: by the first that implements it.
+    threshold
+        Arcs with \|W\| below it are dropped in stage 2.
+    multipliers
+        α, one after the other.
+    """
+
+    preliminary: Recipe
+    recipe: Recipe
+    minimisers: tuple[Minimiser, ...]
+    threshold: float = 0.3
+    multipliers: tuple[float, ...] = (10.0, 1000.0)
+
+    @property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """Those of the two that are trained."""
+        both = (self.preliminary, self.recipe)
+        return tuple(recipe for recipe in both if trains_any(self.minimisers, recipe))
+
+    @property
+    def working_copies(self) -> int:
+        """What the minimisers hold."""
+        return max(copies_of(self.minimisers, r) for r in (self.preliminary, self.recipe))
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What both recipes and their minimisers read, but for what the stages say."""
+        read = (needs_of(self.minimisers, recipe) for recipe in (self.preliminary, self.recipe))
+        return frozenset[str]().union(*read) - {"multiplier", "penalty", "priority_learning_rate"}
+
+    def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
+        """Solve a batch of problems of one shape."""
+        batch = batch.with_settings(penalty=0.0, multiplier=0.0, priority_learning_rate=0.0)
+        free = replace(batch, recipe=self.preliminary)
+        reached = Progress.of(free)
+        reached.converged[:] = True
+        for multiplier in self.multipliers:
+            if reached.stopped is None:
+                self._run(reached, free.with_settings(multiplier=multiplier), watch)
+        first_weights = reached.parameters
+        if reached.stopped is None:
+            phi = self._potentials(free, first_weights)
+            reached.parameters = {**Progress.of(batch).parameters, "order": phi}
+            self._run(reached, batch, watch)
+        if reached.stopped is not None:
+            reached.parameters = first_weights
+            return reached.solutions(self.preliminary)
+        return reached.solutions(self.recipe)
+
+    def _run(self, reached: Progress, batch: Batch, watch: Watch) -> None:
+        """Solve one problem of the sequence, from where the batch stands."""
+        minimiser = first_that_implements(self.minimisers, batch.recipe, batch.features)
+        found = minimiser.minimise(
+            batch, reached.parameters, reached.active, reached.iterations, watch
+        )
+        reached.drop(reached.count(found))
+        reached.record(loss=found.loss, multiplier=batch.settings["multiplier"])
+        reached.parameters = replace_where(reached.active, found.parameters, reached.parameters)
+        reached.converged &= reached.active & found.converged
+
+    def _potentials(self, batch: Batch, parameters: Parameters) -> NDArray[np.floating]:
+        """φ of every problem, from its weights in stage 1 and the order to which it is bound."""
+        found = []
+        for lane, own in enumerate(of_each(parameters, batch.size)):
+            settings = batch.settings_of(lane)
+            support, gaps = batch.of_lane("support", lane), batch.of_lane("gaps", lane)
+            with exactly(batch, own):
+                strengths = batch.recipe.strengths(
+                    own, settings, 1.0 if support is None else support
+                )
+                phi = potentials(np.abs(np.asarray(strengths)) >= self.threshold)
+                if gaps is not None:
+                    free = {"order": jnp.asarray(phi)}
+                    phi = self.recipe.structure.restrain(free, settings, gaps)["order"]
+            found.append(np.asarray(phi, batch.dtype))
+        return np.stack(found)
+
+
+def potentials(adjacency: ArrayLike) -> NDArray[np.float64]:
+    """φ whose differences are nearest to the reachability of a graph (Hodge projection).
+
+    With R_uv = 1 where v is reachable from u and C = (R − Rᵀ)/2, φ minimises Σ (φ_v − φ_u − C_uv)²:
+    φ_u = (b_d − b_u)/d, b_u = Σ_v C_uv, so that the last potential is zero. In a DAG every arc
+    raises φ by at least 1/d.
+
+    Parameters
+    ----------
+    adjacency : (d, d) array
+        Any entry that is not zero is an arc; cycles are allowed.
+
+    Examples
+    --------
+    >>> potentials(np.eye(4, k=1)).tolist()
+    [-0.75, -0.5, -0.25, 0.0]
+    """
+    reach = np.asarray(adjacency) != 0
+    d = len(reach)
+    for _ in range(max(1, d - 1).bit_length()):
+        # Counts, in a type whose products are fast and exact: below 2²⁴.
+        reach = reach | ((reach.astype(np.float32) @ reach.astype(np.float32)) > 0)
+    flow = 0.5 * (reach.sum(axis=1) - reach.sum(axis=0))
+    projected: NDArray[np.float64] = (flow[-1] - flow) / d
+    return projected

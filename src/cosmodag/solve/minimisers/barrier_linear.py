@@ -1,0 +1,289 @@
+"""DAGMA's own sub-solver: Adam on the full gradient, in float64, on the covariance."""
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.compiled import compiled
+from cosmodag.graph.acyclicity.closed_forms import log_determinant_value_and_gradient
+from cosmodag.model.mechanism import Linear
+from cosmodag.model.objective import Barrier
+from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
+from cosmodag.model.structure import Free, Parameters, names_of
+from cosmodag.solve.backend import FEATURES
+from cosmodag.solve.minimisers.base import Mask, Minimised
+from cosmodag.solve.minimisers.covariance import (
+    Covariances,
+    covariances_of,
+    half_squared_error,
+)
+from cosmodag.solve.minimisers.each_lane import APART, Ended, each_lane, gains_and_prices
+from cosmodag.solve.problems import Batch
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.adam import EPSILON
+from cosmodag.solve.training.guards import NARROW, Inside
+from cosmodag.solve.training.schedules import Constant
+from cosmodag.solve.watch import Watch
+
+__all__ = [
+    "Arcs",
+    "DescentSettings",
+    "LinearDescent",
+    "StageSettings",
+    "descend",
+    "invert_m_matrix",
+]
+
+Float64 = NDArray[np.float64]
+
+# Rows eliminated at once, few enough to stay in registers and enough to be a product.
+_BLOCK = 16
+
+_GOES_ON, _LEFT_THE_DOMAIN, _AT_REST = 0, 1, 2
+
+
+class DescentSettings(TypedDict):
+    """Adam's settings, and iterations at most."""
+
+    learning_rate: float
+    beta1: float
+    beta2: float
+    rounds: float
+
+
+class StageSettings(NamedTuple):
+    """Settings of one stage of one problem, as compiled code reads them."""
+
+    score_weight: float
+    radius: float
+    learning_rate: float
+    beta1: float
+    beta2: float
+
+
+class Arcs(NamedTuple):
+    """What is known of arcs, (d, d) each: one where an arc may exist, and μλ₁ where it has one."""
+
+    support: Float64
+    price: Float64
+
+
+@dataclass(frozen=True)
+class LinearDescent:
+    """Minimise μ (‖X − XW‖_F²/2n + λ₁‖W‖₁) − log det(sI − W∘W) + d log s, the diagonal zero.
+
+    Every iteration needs the inverse of sI − W∘W for the gradient, and reads from it whether W is
+    still in the domain. A step that leaves the domain is halved until it does not; where s ≤ 0.9,
+    or in the first iteration, the stage is refused instead.
+
+    Attributes
+    ----------
+    tolerance
+        Relative change of the objective, from one look at it to the next, that ends a stage.
+    look_every
+        Iterations between looks.
+    settled
+        Relative change at the last look below which a stage has converged although its iterations
+        ran out: steps of one length keep the objective trembling, by 1e-5 to 3e-4 (ER4, d = 20 and
+        30), so that it is luck whether the tolerance is met.
+    """
+
+    tolerance: float = 1e-6
+    look_every: int = 1000
+    settled: float = 1e-3
+    trains: ClassVar[bool] = False
+    working_copies: ClassVar[int] = 8
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Adam's settings, and iterations at most."""
+        return names_of(DescentSettings)
+
+    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+        """Half squared errors of linear relations behind a barrier, all rows in every step."""
+        return (
+            recipe.structure in (Free(), Free(from_zero=False))
+            and recipe.mechanism == Linear()
+            and recipe.objective == Barrier(half_squared_error_of_rows)
+            and recipe.schedule == Constant()
+            and recipe.batch_size is None
+            and recipe.guard in (None, Inside())
+            and features <= FEATURES
+        )
+
+    def minimise(
+        self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
+    ) -> Minimised:
+        """Solve the active lanes one after another."""
+        solve_one, apart = partial(self._solve_one, batch, watch), batch.variables >= APART
+        return each_lane(batch, parameters, active, watch, solve_one, apart=apart)
+
+    def _solve_one(self, batch: Batch, watch: Watch, lane: int, start: Parameters) -> Ended:
+        settings = batch.settings_of(lane)
+        stage = StageSettings(*(settings[name] for name in StageSettings._fields))
+        covariances = covariances_of(batch, lane)
+        gain = Free().gain(batch.variables, start["order"])
+        price = stage.score_weight * settings["lambda1"]
+        arcs = Arcs(*gains_and_prices(batch, lane, gain, price))
+        weights = start["arcs"] * arcs.support
+        mean, square, move = np.zeros((3, *weights.shape))
+        limit, done = int(settings["rounds"]), 0
+        rate, status = stage.learning_rate, _GOES_ON
+        value, change, piece = 1e16, np.inf, 1
+        while (
+            done < limit and status == _GOES_ON and change > self.tolerance and watch.stop is None
+        ):
+            look = min(done - done % self.look_every + self.look_every, limit)
+            first, begin = done, time.perf_counter()
+            done, rate, status = descend(
+                *(covariances, arcs, weights, mean, square, move, stage, rate, done),
+                min(done + piece, look),
+            )
+            watch.advance(done - first)
+            pace = max(time.perf_counter() - begin, 1e-9) / max(done - first, 1)
+            piece = max(1, int(batch.chunk_seconds / pace))
+            if done == look or status != _GOES_ON or watch.stop is not None:
+                previous, value = value, _objective(covariances, arcs, weights, stage)
+                change = _relative_change(previous, value)
+        return Ended(
+            parameters={**start, "arcs": weights},
+            loss=value,
+            iterations=done,
+            converged=change <= self.settled or status == _AT_REST,
+            refused=status == _LEFT_THE_DOMAIN,
+        )
+
+
+def _objective(
+    covariances: Covariances, arcs: Arcs, weights: Float64, stage: StageSettings
+) -> float:
+    score = stage.score_weight * half_squared_error(covariances, weights)[0]
+    barrier = log_determinant_value_and_gradient(weights, stage.radius)[0]
+    return float(score + np.sum(arcs.price * np.abs(weights)) + barrier)
+
+
+def _relative_change(previous: float, value: float) -> float:
+    """How much an objective changed; nothing where both are zero, as on constant data."""
+    return 0.0 if value == previous else abs(value - previous) / max(abs(previous), 1e-300)
+
+
+@compiled
+def _invert_in_place(matrix: Any) -> bool:
+    """Gauss–Jordan elimination without exchanges; false at a pivot that is not positive."""
+    d = matrix.shape[0]
+    for k in range(d):
+        pivot = matrix[k, k]
+        # Also false where it is not a number.
+        if not pivot > 0.0:
+            return False
+        matrix[k, k] = 1.0
+        scale = 1.0 / pivot
+        for v in range(d):
+            matrix[k, v] *= scale
+        for u in range(d):
+            if u != k:
+                factor = matrix[u, k]
+                matrix[u, k] = 0.0
+                for v in range(d):
+                    matrix[u, v] -= factor * matrix[k, v]
+    return True
+
+
+@compiled
+def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
+    """Write (sI − W∘W)⁻¹; false, with nothing useful written, unless sI − W∘W is an M-matrix.
+
+    A matrix with no positive entry off its diagonal is an M-matrix exactly when elimination meets
+    only positive pivots, and then it needs no exchange of rows and never subtracts: the inverse is
+    a sum of products of non-negative numbers. So the elimination can go by blocks of rows, each one
+    product of thin matrices, which takes half the time of a general inverse.
+    """
+    d = weights.shape[0]
+    for u in range(d):
+        for v in range(d):
+            inverse[u, v] = -weights[u, v] * weights[u, v]
+        inverse[u, u] += s
+    product = np.empty((d, d))
+    for begin in range(0, d, _BLOCK):
+        end = min(begin + _BLOCK, d)
+        columns = inverse[:, begin:end].copy()
+        pivot = columns[begin:end].copy()
+        if not _invert_in_place(pivot):
+            return False
+        rows = np.dot(pivot, inverse[begin:end])
+        rows[:, begin:end] = pivot
+        np.dot(columns, rows, product)
+        for u in range(d):
+            if u < begin or u >= end:
+                for v in range(begin, end):
+                    inverse[u, v] = 0.0
+                for v in range(d):
+                    inverse[u, v] -= product[u, v]
+        inverse[begin:end] = rows
+    return True
+
+
+@compiled
+def _multiply(covariances: Any, weights: Any, product: Any) -> None:
+    """Write C_v w_v into column v of the product."""
+    if covariances.matrices.shape[0] == 1:
+        np.dot(covariances.matrices[0], weights, product)
+        return
+    for k in range(covariances.matrices.shape[0]):
+        group = covariances.members[covariances.bounds[k] : covariances.bounds[k + 1]]
+        chosen = np.ascontiguousarray(weights[:, group])
+        part = np.dot(covariances.matrices[k], chosen)
+        for u in range(part.shape[0]):
+            for j in range(group.shape[0]):
+                product[u, group[j]] = part[u, j]
+
+
+@compiled
+def descend(
+    covariances: Any,
+    arcs: Any,
+    weights: Any,
+    mean: Any,
+    square: Any,
+    move: Any,
+    stage: Any,
+    rate: float,
+    done: int,
+    until: int,
+) -> tuple[int, float, int]:
+    """Run iterations done + 1 … until, changing arrays in place; tell the last, the rate, how."""
+    d = weights.shape[0]
+    inverse = np.empty((d, d))
+    product = np.empty((d, d))
+    mu = stage.score_weight
+    keep1, keep2 = stage.beta1, stage.beta2
+    while done < until:
+        done += 1
+        while not invert_m_matrix(weights, stage.radius, inverse):
+            if done == 1 or stage.radius < NARROW:
+                return done, rate, _LEFT_THE_DOMAIN
+            rate *= 0.5
+            if rate <= 1e-16:
+                return done, rate, _AT_REST
+            for u in range(d):
+                for v in range(d):
+                    weights[u, v] += rate * move[u, v]
+        _multiply(covariances, weights, product)
+        mean_scale = 1.0 / (1.0 - keep1**done)
+        square_scale = 1.0 / (1.0 - keep2**done)
+        for u in range(d):
+            for v in range(d):
+                w = weights[u, v]
+                g = mu * (product[u, v] - covariances.own[u, v]) + arcs.price[u, v] * np.sign(w)
+                g += 2.0 * w * inverse[v, u]
+                mean[u, v] = keep1 * mean[u, v] + (1.0 - keep1) * g
+                square[u, v] = keep2 * square[u, v] + (1.0 - keep2) * g * g
+                move[u, v] = arcs.support[u, v] * (
+                    (mean[u, v] * mean_scale) / (np.sqrt(square[u, v] * square_scale) + EPSILON)
+                )
+                weights[u, v] = w - rate * move[u, v]
+    return done, rate, _GOES_ON

@@ -1,0 +1,256 @@
+"""DAGMA's sub-problems for networks on a CPU: Adam on all rows, fused into one compiled loop.
+
+The steps that `cosmodag.solve.minimisers.stochastic.Stochastic` takes with one batch of all rows,
+for one hidden layer of sigmoid units. With r = x̂ − x, c what entries count, E = Σ c r², ∂W' the
+gradient of ½E and M = (sI − A)⁻¹, A_uv = Σ_i W_uvi²,
+
+    ∂W = μ (d/E ∂W' + λ₁ sign(W) + λ₂ W) + 2 W_uvi M_vu,
+
+and for all other parameters θ, ∂θ = μ (d/E ∂θ' + λ₂ θ). Arrays are those of
+`cosmodag.solve.kernels.cpu.mlp`, whose way back through the networks this is.
+"""
+
+import time
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.compiled import compiled, inlined
+from cosmodag.model.mechanism import MLP, Mechanism
+from cosmodag.model.objective import Barrier, Decayed, log_squared_error
+from cosmodag.model.structure import Free, Parameters, names_of
+from cosmodag.solve.backend import FEATURES
+from cosmodag.solve.kernels.cpu.mlp import backward, gather, scatter, workspace
+from cosmodag.solve.kernels.cpu.steps import adam, move, norms, sign_of
+from cosmodag.solve.minimisers.barrier_linear import DescentSettings, invert_m_matrix
+from cosmodag.solve.minimisers.base import Mask, Minimised
+from cosmodag.solve.minimisers.each_lane import Ended, each_lane, gains_and_prices
+from cosmodag.solve.problems import Batch
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.guards import Inside
+from cosmodag.solve.training.schedules import Constant
+from cosmodag.solve.watch import Watch
+
+__all__ = ["NetworkDescent", "descend"]
+
+Float32 = NDArray[np.float32]
+
+# Iterations between looks at the watch, at most.
+_LOOK_EVERY = 50
+
+
+class _StageSettings(NamedTuple):
+    """Settings of one stage of one problem, as compiled code reads them."""
+
+    score_weight: float
+    radius: float
+    lambda2: float
+    learning_rate: float
+    beta1: float
+    beta2: float
+
+
+class _Given(NamedTuple):
+    """What one problem gives, float32.
+
+    Attributes
+    ----------
+    data, counted
+        (n, d): the table, and what its entries count, without rows where all count one.
+    support, lambda1
+        (d, d): one where an arc may exist, and its price.
+    """
+
+    data: Float32
+    counted: Float32
+    support: Float32
+    lambda1: Float32
+
+
+class _AdamStep(NamedTuple):
+    """Scalars of one step of Adam, in single precision, corrected for starting at zero."""
+
+    beta1: np.float32
+    beta2: np.float32
+    rate: np.float32
+    square_scale: np.float32
+
+
+class NetworkDescent:
+    """Minimise DAGMA's objective over networks; a stage that leaves the domain is refused."""
+
+    trains: ClassVar[bool] = False
+    working_copies: ClassVar[int] = 8
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Adam's settings, and iterations at most."""
+        return names_of(DescentSettings)
+
+    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+        """DAGMA's objective for one hidden layer of sigmoid units, all rows in every step."""
+        return (
+            recipe.structure in (Free(), Free(from_zero=False))
+            and _is_one_sigmoid_layer(recipe.mechanism)
+            and recipe.objective == Decayed(Barrier(log_squared_error), biases=True)
+            and recipe.schedule == Constant()
+            and recipe.batch_size is None
+            and recipe.guard == Inside()
+            and features <= FEATURES
+        )
+
+    def minimise(
+        self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
+    ) -> Minimised:
+        """Solve the active lanes one after another."""
+
+        def solve_one(lane: int, start: Parameters) -> Ended:
+            settings = batch.settings_of(lane)
+            given = _given(batch, lane, settings["lambda1"])
+            stage = _StageSettings(*(settings[name] for name in _StageSettings._fields))
+            start["arcs"] *= given.support[..., None]
+            state = _before_the_first_step(start)
+            arrays = gather(state, 0)
+            done, inside, value, piece = 0, True, np.nan, 1
+            while done < int(settings["rounds"]) and inside and watch.stop is None:
+                # Where pieces end depends on the machine; what is told of iterations must not.
+                end = min(done - done % _LOOK_EVERY + _LOOK_EVERY, int(settings["rounds"]))
+                until = min(done + piece, end)
+                begin = time.perf_counter()
+                inside, value = descend(given, arrays, stage, done, until)
+                pace = max(time.perf_counter() - begin, 1e-9) / (until - done)
+                piece = max(1, int(batch.chunk_seconds / pace))
+                watch.advance(until - done)
+                done = until if inside else end
+            scatter(arrays, state, 0)
+            ended = jax.tree.map(lambda leaf: leaf[0], state.parameters)
+            return Ended(ended, value, done, inside, not inside)
+
+        return each_lane(batch, parameters, active, watch, solve_one, np.float32)
+
+
+def _is_one_sigmoid_layer(mechanism: Mechanism) -> bool:
+    if type(mechanism) is not MLP:
+        return False
+    return len(mechanism.hidden) == 1 and mechanism.activation == "sigmoid"
+
+
+def _given(batch: Batch, lane: int, lambda1: float) -> _Given:
+    def of(name: str, otherwise: Any, shape: tuple[int, int]) -> Float32:
+        given = batch.of_lane(name, lane)
+        array = otherwise if given is None else np.asarray(given)
+        return np.ascontiguousarray(np.broadcast_to(array, shape), np.float32)
+
+    n, d = batch.rows, batch.variables
+    support, price = gains_and_prices(batch, lane, 1 - np.eye(d), lambda1)
+    counted = of("counted", 1.0, (n if "counted" in batch.features else 0, d))
+    data = of("data", 0.0, (n, d))
+    return _Given(data, counted, support.astype(np.float32), price.astype(np.float32))
+
+
+def _before_the_first_step(parameters: Parameters) -> State:
+    """State of a batch of one problem."""
+    stacked = jax.tree.map(lambda leaf: leaf[None].copy(), parameters)
+    mean, square = (jax.tree.map(np.zeros_like, stacked) for _ in range(2))
+    return State(stacked, mean, square, 0, np.nan, -1)
+
+
+@inlined
+def _lengths(weights: Any, price: Any, lengths: Any) -> Any:
+    """Write √A, and return Σ λ₁|W| and ‖W‖_F²."""
+    d = weights.shape[0]
+    total, squares = 0.0, 0.0
+    for u in range(d):
+        for v in range(d):
+            lengths[u, v] = 0.0
+        row = weights[u].reshape((weights.shape[1] // d, d))
+        for i in range(row.shape[0]):
+            for v in range(d):
+                w = row[i, v]
+                lengths[u, v] += w * w
+                total += price[u, v] * abs(w)
+        for v in range(d):
+            squares += lengths[u, v]
+            lengths[u, v] = np.sqrt(lengths[u, v])
+    return total, squares
+
+
+@inlined
+def _move_arcs(
+    given: Any,
+    state: Any,
+    gradient: Any,
+    inverse: Any,
+    scale: Any,
+    mu: Any,
+    decay: Any,
+    scalars: Any,
+) -> None:
+    """Move W by Adam, but for arcs that may not exist."""
+    d = inverse.shape[0]
+    shape = (state.arcs.shape[1] // d, d)
+    for u in range(d):
+        arcs, means = state.arcs[u].reshape(shape), state.arcs_mean[u].reshape(shape)
+        squares, slopes = state.arcs_square[u].reshape(shape), gradient[u].reshape(shape)
+        for i in range(shape[0]):
+            for v in range(d):
+                w = arcs[i, v]
+                g = slopes[i, v] * scale + mu * given.lambda1[u, v] * sign_of(w)
+                g += (decay + np.float32(2.0 * inverse[v, u])) * w
+                w, means[i, v], squares[i, v] = adam(
+                    w, means[i, v], squares[i, v], g, scalars, scalars.rate
+                )
+                arcs[i, v] = w * given.support[u, v]
+
+
+@compiled
+def descend(given: Any, state: Any, stage: Any, done: int, until: int) -> tuple[bool, float]:
+    """Run iterations done + 1 … until in place; tell whether W stayed inside, and the objective.
+
+    The objective is that before the last step.
+    """
+    n, d = given.data.shape
+    wide = state.arcs.shape[1]
+    work = workspace(d, wide)
+    units = np.empty((n, wide), np.float32)
+    lengths, inverse = np.empty((d, d)), np.empty((d, d))
+    mu = stage.score_weight
+    decay = np.float32(mu * stage.lambda2)
+    rows = given.counted.sum() / d if given.counted.shape[0] > 0 else float(n)
+    value = np.nan
+    for step in range(done + 1, until + 1):
+        one_norm, squares = _lengths(state.arcs, given.lambda1, lengths)
+        if not invert_m_matrix(lengths, stage.radius, inverse):
+            return False, value
+        np.dot(given.data, state.arcs, units)
+        error = backward(given.data, given.counted, units, state, work)
+        np.dot(given.data.T, units, work.gradient)
+        if step == until:
+            score = 0.5 * d * np.log(error / rows) + one_norm
+            squares += norms(state.functions)[1]
+            # log det(sI − A) = −log det M, and M has a positive determinant inside.
+            barrier = np.linalg.slogdet(inverse)[1] + d * np.log(stage.radius)
+            value = mu * (score + 0.5 * stage.lambda2 * squares) + barrier
+        scalars = _AdamStep(
+            np.float32(stage.beta1),
+            np.float32(stage.beta2),
+            np.float32(stage.learning_rate / (1 - stage.beta1**step)),
+            np.float32(1 / (1 - stage.beta2**step)),
+        )
+        scale = np.float32(mu * d / error)
+        _move_arcs(given, state, work.gradient, inverse, scale, np.float32(mu), decay, scalars)
+        for k in range(state.functions.shape[0]):
+            work.functions_gradient[k] *= scale
+            work.functions_gradient[k] += decay * state.functions[k]
+        move(
+            state.functions,
+            state.functions_mean,
+            state.functions_square,
+            work.functions_gradient,
+            scalars,
+            scalars.rate,
+        )
+    return True, value

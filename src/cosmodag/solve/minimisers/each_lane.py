@@ -1,0 +1,115 @@
+"""Problems of a batch solved one after another, for minimisers that are not batched."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.model.structure import Parameters
+from cosmodag.solve.machine import blas_threads, threads_worth
+from cosmodag.solve.minimisers.base import Mask, Minimised
+from cosmodag.solve.problems import Batch
+from cosmodag.solve.watch import Watch
+
+__all__ = ["APART", "Ended", "each_lane", "gains_and_prices"]
+
+APART = 1000
+"""Variables from which one product of matrices, or one inverse, can take longer than an answer."""
+
+
+class Ended(NamedTuple):
+    """Where the minimisation of one problem ended.
+
+    Attributes
+    ----------
+    parameters
+        Of this problem alone, in NumPy.
+    loss
+        The objective there.
+    iterations
+        How many it took.
+    converged
+        Whether it ended where it should, and not at a limit.
+    refused
+        Whether it left the region in which it is defined.
+    """
+
+    parameters: Parameters
+    loss: float
+    iterations: int
+    converged: bool
+    refused: bool = False
+
+
+def each_lane(
+    batch: Batch,
+    parameters: Parameters,
+    active: Mask,
+    watch: Watch,
+    solve_one: Callable[[int, Parameters], Ended],
+    dtype: Any = np.float64,
+    apart: bool = False,
+) -> Minimised:
+    """Solve the active lanes one after another, in one precision, until the watch says stop.
+
+    Parameters
+    ----------
+    batch, parameters, active, watch
+        As in `Minimiser.minimise`.
+    solve_one : callable
+        (lane, its parameters) → how it ended; the parameters may be changed in place.
+    dtype : dtype
+        Precision of the parameters.
+    apart : bool
+        Whether to solve on another thread, for work that spends seconds outside Python: the main
+        thread is then free to answer Ctrl-C, and what was under way ends on its own.
+    """
+    found = jax.tree.map(lambda stacked: np.array(stacked, dtype), parameters)
+    loss = np.full(batch.size, np.nan)
+    refused, converged = np.zeros((2, batch.size), bool)
+    longest = 0
+    with blas_threads(threads_worth(float(batch.variables) ** 3)):
+        for lane in np.flatnonzero(active).tolist():
+            if watch.stop is not None:
+                break
+            start = jax.tree.map(lambda stacked, lane=lane: stacked[lane], found)
+            ended = _apart(partial(solve_one, lane, start)) if apart else solve_one(lane, start)
+            leaves = jax.tree.leaves(found), jax.tree.leaves(ended.parameters)
+            for stacked, leaf in zip(*leaves, strict=True):
+                stacked[lane] = leaf
+            loss[lane] = ended.loss
+            refused[lane], converged[lane] = ended.refused, ended.converged
+            longest = max(longest, ended.iterations)
+    return Minimised(found, loss, longest, refused, converged, watch.stop)
+
+
+def _apart(work: Callable[[], Ended]) -> Ended:
+    """Do some work on another thread, which is left behind where this one is interrupted."""
+    future: Future[Ended] = Future()
+
+    def do() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    # Not a pool: it would wait for the thread.
+    threading.Thread(target=do, daemon=True).start()
+    return future.result()
+
+
+def gains_and_prices(
+    batch: Batch, lane: int, gain: NDArray[np.float64], price: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """G of W = arcs ∘ G, zero outside the support, and what λ₁ is per arc, zero where required."""
+    prices = np.full_like(gain, price)
+    if (support := batch.of_lane("support", lane)) is not None:
+        gain = gain * np.asarray(support, np.float64)
+    if (required := batch.of_lane("required", lane)) is not None:
+        prices = prices * (1 - np.asarray(required, np.float64))
+    return gain, prices

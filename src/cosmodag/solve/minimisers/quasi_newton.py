@@ -1,0 +1,180 @@
+"""Sub-problems of linear relations by SciPy's L-BFGS-B, in float64, on the covariance."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult, minimize
+
+from cosmodag.graph.constraint import Constraint, ValueAndGradient
+from cosmodag.model.mechanism import Linear
+from cosmodag.model.objective import Penalised
+from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
+from cosmodag.model.structure import Free, Parameters, Potential, names_of
+from cosmodag.solve.backend import FEATURES
+from cosmodag.solve.minimisers.base import LimitSettings, Mask, Minimised
+from cosmodag.solve.minimisers.covariance import (
+    Covariances,
+    covariances_of,
+    half_squared_error,
+)
+from cosmodag.solve.minimisers.each_lane import APART, Ended, each_lane, gains_and_prices
+from cosmodag.solve.problems import Batch
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.schedules import Constant
+from cosmodag.solve.watch import Watch
+
+__all__ = ["QuasiNewton", "smooth_part"]
+
+Float64 = NDArray[np.float64]
+
+_STRUCTURES = (Free(), Free(from_zero=False), Potential(), Potential(from_zero=True))
+
+
+class _Arcs(NamedTuple):
+    """The arcs of one problem: W = arcs ∘ gain, at a price λ₁ each, and where they start."""
+
+    start: Float64
+    gain: Float64
+    price: Float64
+
+
+@dataclass(frozen=True)
+class QuasiNewton:
+    """Minimise ‖X − XW‖_F²/2n + α h(W) + ½ρ h(W)² + λ₁‖W‖₁ over the arcs of a linear structure.
+
+    Arcs enter W linearly, W = arcs ∘ G: with free weights G is one off the diagonal, with
+    potentials, which stay as they are given, it is ReLU(φ_v − φ_u); G is zero outside the support.
+    Arcs where G is zero are no variables. Where λ₁ > 0, each is split in two parts, both bounded
+    by zero, whose difference it is: that makes ‖W‖₁ smooth.
+
+    Attributes
+    ----------
+    tolerance
+        Relative decrease of the objective below which a sub-problem is solved; None for SciPy's.
+    """
+
+    tolerance: float | None = None
+    trains: ClassVar[bool] = False
+    # L-BFGS-B keeps ten pairs of vectors and some more, twice as long as the parameters are many.
+    working_copies: ClassVar[int] = 80
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The number of iterations."""
+        return names_of(LimitSettings)
+
+    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+        """Penalised half squared errors of linear relations, with or without a constraint."""
+        constraint = getattr(recipe.objective, "constraint", None)
+        return (
+            recipe.structure in _STRUCTURES
+            and recipe.mechanism == Linear()
+            and recipe.objective == Penalised(half_squared_error_of_rows, constraint)
+            and recipe.schedule == Constant()
+            and recipe.guard is None
+            and features <= FEATURES
+        )
+
+    def minimise(
+        self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
+    ) -> Minimised:
+        """Solve the active lanes one after another."""
+        solve_one, apart = partial(self._solve_one, batch, watch), batch.variables >= APART
+        return each_lane(batch, parameters, active, watch, solve_one, apart=apart)
+
+    def _solve_one(self, batch: Batch, watch: Watch, lane: int, start: Parameters) -> Ended:
+        structure, objective = batch.recipe.structure, batch.recipe.objective
+        assert isinstance(structure, Free | Potential)
+        assert isinstance(objective, Penalised)
+        settings = batch.settings_of(lane)
+        gain = structure.gain(batch.variables, start["order"])
+        gain, price = gains_and_prices(batch, lane, gain, settings["lambda1"])
+        smooth = smooth_part(covariances_of(batch, lane), objective.constraint, settings)
+        arcs = _Arcs(_lower_first(start["arcs"], structure), gain, price)
+        limit = int(settings["rounds"])
+        found, result = _solve(smooth, arcs, limit, self.tolerance, watch)
+        return Ended(
+            parameters={**start, "arcs": structure.from_gained(found)},
+            loss=float(result.fun),
+            iterations=int(result.nit),
+            converged=bool(result.success),
+        )
+
+
+def _lower_first(arcs: Float64, structure: Free | Potential) -> Float64:
+    """Arcs as the structure reads them: of K only the entries below the diagonal count."""
+    if isinstance(structure, Free):
+        return arcs
+    lower = np.tril(arcs, -1)
+    return lower - lower.T
+
+
+def smooth_part(
+    covariances: Covariances, constraint: Constraint | None, settings: dict[str, float]
+) -> ValueAndGradient:
+    """All of the objective but λ₁‖W‖₁, with its gradient: W ↦ ℓ(W) + α h(W) + ½ρ h(W)²."""
+    if constraint is None:
+        return lambda weights: half_squared_error(covariances, weights)
+    acyclicity = constraint.evaluator()
+    multiplier, penalty = settings["multiplier"], settings["penalty"]
+
+    def value_and_gradient(weights: Float64) -> tuple[float, Float64]:
+        value, gradient = half_squared_error(covariances, weights)
+        h, slope = acyclicity(weights)
+        value += multiplier * h + 0.5 * penalty * h * h
+        return value, gradient + (multiplier + penalty * h) * slope
+
+    return value_and_gradient
+
+
+def _solve(
+    smooth: ValueAndGradient, arcs: _Arcs, limit: int, tolerance: float | None, watch: Watch
+) -> tuple[Float64, OptimizeResult]:
+    """Minimise smooth(W) + Σ price·|W|, W = arcs ∘ gain, over the arcs whose gain is not zero."""
+    places = np.nonzero(arcs.gain)
+    gains = arcs.gain[places]
+    price = arcs.price[places] * gains
+    count = len(gains)
+    is_split = bool(np.any(price > 0))
+    weights = np.zeros_like(arcs.gain)
+    if count == 0:
+        return weights, OptimizeResult(fun=smooth(weights)[0], nit=0, success=True)
+
+    def join(x: Float64) -> Float64:
+        return x[:count] - x[count:] if is_split else x
+
+    def value_and_gradient(x: Float64) -> tuple[float, Float64]:
+        weights[places] = join(x) * gains
+        value, gradient = smooth(weights)
+        slope = gradient[places] * gains
+        if not is_split:
+            return value, slope
+        value += float(price @ (x[:count] + x[count:]))
+        return value, np.concatenate([slope + price, price - slope])
+
+    def look_up(x: Any) -> None:
+        watch.advance(1)
+        if watch.stop is not None:
+            raise StopIteration
+
+    first = arcs.start[places]
+    if is_split:
+        first = np.concatenate([np.maximum(first, 0), np.maximum(-first, 0)])
+    options: dict[str, float] = {"maxiter": limit, "maxfun": 10**9}
+    if tolerance is not None:
+        options["ftol"] = tolerance
+    result = minimize(
+        value_and_gradient,
+        first,
+        method="L-BFGS-B",
+        jac=True,
+        bounds=[(0.0, None)] * len(first) if is_split else None,
+        callback=look_up,
+        options=options,
+    )
+    found = np.zeros_like(arcs.gain)
+    found[places] = join(result.x)
+    return found, result

@@ -1,0 +1,70 @@
+"""Sub-problems by training: the minimiser that implements every recipe and every feature."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import jax
+import numpy as np
+
+from cosmodag.model.structure import Parameters, names_of
+from cosmodag.solve.minimisers.base import LimitSettings, Mask, Minimised
+from cosmodag.solve.problems import Batch
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.adam import AdamSettings, State, fresh_state
+from cosmodag.solve.training.train import parameters_of, train
+from cosmodag.solve.watch import Watch
+
+__all__ = ["Stochastic"]
+
+
+@dataclass(frozen=True)
+class Stochastic:
+    """Adam on mini-batches: the reference loop, or a kernel held to it, for a number of rounds.
+
+    All lanes run together, the finished ones too: they cost little beside recompiling the program
+    for a smaller batch. The number of rounds is not a limit but what was asked for, so that a run
+    which is not stopped has always converged as it should.
+    """
+
+    trains: ClassVar[bool] = True
+    working_copies: ClassVar[int] = 0
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Adam's settings, and the number of rounds."""
+        return names_of(AdamSettings) | names_of(LimitSettings)
+
+    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+        """Everything."""
+        return True
+
+    def minimise(
+        self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
+    ) -> Minimised:
+        """Start Adam anew from the given parameters."""
+        guard = batch.recipe.guard
+        rounds = int(batch.settings["rounds"].max())
+        start = jax.device_put(_fresh(parameters, guard is not None), batch.device)
+        trained = train(batch, start, rounds, watch, first)
+        refused = np.zeros(batch.size, bool)
+        if guard is not None:
+            count, first_undone = (np.asarray(part) for part in trained.state.undone)
+            refused = np.asarray(guard.refuses(count, first_undone, first, batch.settings))
+        return Minimised(
+            parameters=parameters_of(batch, trained),
+            loss=np.asarray(trained.state.loss),
+            iterations=trained.rounds,
+            refused=refused,
+            converged=np.full(batch.size, trained.stopped is None),
+            stopped=trained.stopped,
+        )
+
+
+def _fresh(parameters: Parameters, guarded: bool) -> State:
+    """States of all lanes before their first step."""
+
+    def one(lane: Any) -> State:
+        return fresh_state(lane, guarded)
+
+    state: State = jax.vmap(one)(parameters)
+    return state

@@ -1,0 +1,191 @@
+"""The plan of a run: where, how and in which batches problems are solved, decided once."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import jax
+
+from cosmodag.errors import DataError, FallbackWarning
+from cosmodag.solve.backend import Backend, Task
+from cosmodag.solve.cost import available_bytes, check_fits, lane_bytes, lanes_that_fit
+from cosmodag.solve.kernels import BACKENDS
+from cosmodag.solve.problems import Batch, Problem, Solution
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.watch import Watch
+
+__all__ = ["Plan", "Solver", "choose", "device_named", "plan_many"]
+
+# Long enough to cost nothing, short enough for an answer to Ctrl-C that feels prompt.
+_CHUNK_SECONDS = 0.5
+
+# On a CPU problems are solved side by side, not in one program: nothing is lost by small batches,
+# and solutions come sooner.
+_SIDE_BY_SIDE = 32
+
+# Copies of the parameters that reading them out takes beside their training, where both share one
+# memory: strengths of arcs in double precision.
+_READ_OUT = 2
+
+
+class Solver(Protocol):
+    """A way to solve a batch of problems of one shape."""
+
+    @property
+    def recipe(self) -> Recipe:
+        """What is minimised in the end."""
+        ...
+
+    @property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """Everything that is minimised by training on the way, in the order in which it is."""
+        ...
+
+    @property
+    def working_copies(self) -> int:
+        """Arrays as large as the parameters that are held where nothing is trained."""
+        ...
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Names of the settings that a problem has to give."""
+        ...
+
+    def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
+        """Solve the problems of a batch."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How problems of one shape will be solved.
+
+    Attributes
+    ----------
+    device
+        Where.
+    backends
+        How, for each recipe that is trained; empty where a method trains none.
+    batches
+        Places of the problems in each batch.
+    precision
+        Type of the numbers, by name.
+    memory, available
+        Bytes of the largest batch, and bytes that can be had (None where that cannot be told).
+    chunk_seconds
+        How long a piece of the run may take before it looks up.
+    """
+
+    device: jax.Device
+    backends: Mapping[Recipe, Backend]
+    batches: tuple[tuple[int, ...], ...]
+    precision: str
+    memory: int
+    available: int | None
+    chunk_seconds: float = _CHUNK_SECONDS
+
+    @property
+    def backend(self) -> str:
+        """Names of the backends that train, for people; a method may need none."""
+        names = dict.fromkeys(backend.name for backend in self.backends.values())
+        return " + ".join(names) or "closed form"
+
+    def facts(self) -> dict[str, object]:
+        """Give the plan as plain values."""
+        return {
+            "device": self.device.device_kind,
+            "backend": self.backend,
+            "precision": self.precision,
+            "batches": len(self.batches),
+            "problems": sum(map(len, self.batches)),
+            "memory": self.memory,
+            "available": self.available,
+        }
+
+    def batch(self, recipe: Recipe, problems: Sequence[Problem], members: Sequence[int]) -> Batch:
+        """Stack the problems of one batch."""
+        some = [problems[index] for index in members]
+        return Batch.of(recipe, some, self.device, self.backends, self.chunk_seconds)
+
+
+def device_named(name: str) -> jax.Device:
+    """Find the device called ``"cpu"``, ``"gpu"`` or ``"auto"`` (a GPU where there is one)."""
+    if name == "auto":
+        return jax.devices()[0]
+    try:
+        return jax.devices(name)[0]
+    except RuntimeError:
+        raise DataError(
+            f"device is {name!r}, but this machine offers only "
+            f"{', '.join(sorted({device.platform for device in jax.devices()}))}: "
+            "choose one of these or 'auto'."
+        ) from None
+
+
+def choose(task: Task) -> Backend:
+    """Return the first backend that implements a task; the last one implements them all."""
+    for backend in BACKENDS:
+        if not backend.implements(task):
+            continue
+        reason = backend.missing(task)
+        if reason is None:
+            return backend
+        warnings.warn(
+            f"The fast backend '{backend.name}' cannot be used here, since {reason}: a slower one "
+            "takes its place.",
+            FallbackWarning,
+            stacklevel=2,
+        )
+    raise AssertionError("the reference loop implements every task")
+
+
+def plan_many(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> list[Plan]:
+    """Plan the solution of problems, one plan for those of each shape.
+
+    Raises
+    ------
+    ResourceError
+        When not even one problem fits in memory; nothing is allocated then.
+    """
+    place = device_named(device)
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for index, problem in enumerate(problems):
+        groups.setdefault(problem.shape, []).append(index)
+    return [_plan(solver, problems, members, place) for members in groups.values()]
+
+
+def _plan(
+    solver: Solver, problems: Sequence[Problem], members: list[int], device: jax.Device
+) -> Plan:
+    """Plan one group: all problems together if two fit, else one after the other."""
+    first = problems[members[0]]
+    on_one = available_bytes(device)
+    reading = _READ_OUT if device.platform == "cpu" and not solver.working_copies else 0
+    shared = _shared_bytes([problems[index] for index in members])
+    for lanes in dict.fromkeys((len(members), 1)):
+        tasks = {r: first.task(r, lanes, device.platform) for r in solver.recipes}
+        backends = {recipe: choose(task) for recipe, task in tasks.items()}
+        copies = max(solver.working_copies, *(b.working_copies for b in backends.values()), 0)
+        devices = min((b.devices(tasks[r]) for r, b in backends.items()), default=1)
+        per_lane = lane_bytes(solver.recipe, first, copies + reading)
+        available = None if on_one is None else on_one * devices
+        most = lanes_that_fit(per_lane, shared, available)
+        if most is None or most >= min(2, lanes):
+            break
+    check_fits(per_lane + _shared_bytes([first]), available, "One such problem")
+    size = min(lanes, lanes if most is None else max(1, most))
+    if device.platform == "cpu":
+        size = min(size, _SIDE_BY_SIDE)
+    batches = tuple(tuple(members[begin : begin + size]) for begin in range(0, len(members), size))
+    memory = per_lane * len(batches[0]) + shared
+    return Plan(device, backends, batches, first.data.dtype.name, memory, available)
+
+
+def _shared_bytes(problems: Sequence[Problem]) -> int:
+    """Bytes of the distinct arrays that problems give."""
+    distinct = {id(array): array for problem in problems for array in problem.given.values()}
+    return sum(
+        array.size * min(array.itemsize, problems[0].data.dtype.itemsize)
+        for array in distinct.values()
+    )

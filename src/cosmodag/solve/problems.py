@@ -1,0 +1,270 @@
+"""Problems: data, hyper-parameters and seed, and what a person knows; one or a batch of them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import SettingsError
+from cosmodag.model.structure import Parameters
+from cosmodag.solve.backend import Backend, Task
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.adam import State, fresh_state
+
+__all__ = ["Batch", "Problem", "Solution", "check_settings", "start_many"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One thing to solve.
+
+    Problems that share the *same array object*, of any kind, share its memory.
+
+    Attributes
+    ----------
+    data
+        (n, d) array, centred.
+    settings
+        Hyper-parameters by name.
+    seed
+        Decides the initial parameters and the order of rows, in [0, 2³²).
+    support
+        (d, d) bool: arcs that may exist; None for all.
+    required
+        (d, d) bool: arcs that λ₁ does not count, since they exist for certain; None for none.
+    gaps
+        (d, d): length of the longest chain by which v is bound to come after u, −∞ where it is
+        not; None where nothing is bound.
+    counted
+        (n, 1) or (n, d): how much a row, or an entry, counts in the loss; None for one each. A
+        variable's own equation is not learnt from the rows in which it was set.
+    start
+        Parameters to start from; None to draw them.
+    """
+
+    data: NDArray[Any]
+    settings: Mapping[str, float]
+    seed: int
+    support: NDArray[Any] | None = None
+    required: NDArray[Any] | None = None
+    gaps: NDArray[Any] | None = None
+    counted: NDArray[Any] | None = None
+    start: Parameters | None = None
+
+    @property
+    def given(self) -> dict[str, NDArray[Any]]:
+        """The arrays that it gives, by name."""
+        names = ("data", "support", "required", "gaps", "counted")
+        return {name: array for name in names if (array := getattr(self, name)) is not None}
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """What two problems must share to be solved by one program."""
+        arrays = tuple((name, array.shape) for name, array in self.given.items())
+        rounds = self.settings.get("rounds")
+        starts = self.start is not None
+        return (arrays, starts, self.data.dtype.str, rounds, tuple(sorted(self.settings)))
+
+    def task(self, recipe: Recipe, lanes: int, platform: str) -> Task:
+        """Say what solving so many problems of this shape asks of a backend."""
+        features = frozenset(self.given) - {"data"}
+        if self.start is not None:
+            features |= {"start"}
+        n, d = self.data.shape
+        return Task(recipe, features, lanes, n, d, self.data.dtype, platform)
+
+
+def check_settings(settings: Mapping[str, float], needs: frozenset[str]) -> None:
+    """Refuse settings that are not exactly the numbers that the parts of a solver read."""
+    missing, unknown = sorted(needs - set(settings)), sorted(set(settings) - needs)
+    if missing or unknown:
+        raise SettingsError(
+            f"The settings lack {missing or 'nothing'} and hold {unknown or 'nothing'} that no "
+            "part of the solver reads."
+        )
+    for name, value in settings.items():
+        if not math.isfinite(value):
+            raise SettingsError(f"The setting {name} is {value!r}: it must be a finite number.")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What came of one problem.
+
+    Attributes
+    ----------
+    parameters
+        As they were at the end; the structure's recipe is `recipe`.
+    recipe
+        What they are parameters of.
+    iterations
+        Rounds, or iterations, run.
+    stopped
+        Why fewer were run than asked for (``"time"``, ``"interrupt"``), or None.
+    diverged_at
+        First round in which the objective was not finite, or None.
+    history
+        One record for each look at the run.
+    converged
+        Whether the method ended as it should, and not at a limit.
+    """
+
+    parameters: Parameters
+    recipe: Recipe
+    iterations: int
+    stopped: str | None
+    diverged_at: int | None
+    history: list[dict[str, float]]
+    converged: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Problems of one shape, stacked: lane i of every array is problem i's.
+
+    Attributes
+    ----------
+    recipe
+        What all of them minimise.
+    given, which
+        The distinct arrays of each kind that the problems give, stacked, and which of them each
+        lane uses: ``given["data"][which["data"][i]]`` is the table of lane i.
+    seeds
+        (k,) uint32.
+    settings
+        Each hyper-parameter as a (k,) array.
+    device
+        Where the batch is solved.
+    backends
+        How, for each recipe of the solver.
+    chunk_seconds
+        How long a piece of the run may take before it looks up.
+    starts
+        Stacked parameters to start from; None to draw them.
+    """
+
+    recipe: Recipe
+    given: dict[str, Any]
+    which: dict[str, NDArray[np.int32]]
+    seeds: NDArray[np.uint32]
+    settings: dict[str, NDArray[Any]]
+    device: jax.Device
+    backends: Mapping[Recipe, Backend] = field(default_factory=dict)
+    chunk_seconds: float = 0.5
+    starts: Parameters | None = None
+
+    @classmethod
+    def of(
+        cls,
+        recipe: Recipe,
+        problems: Sequence[Problem],
+        device: jax.Device,
+        backends: Mapping[Recipe, Backend],
+        chunk_seconds: float = 0.5,
+    ) -> "Batch":
+        """Stack problems of one shape."""
+        dtype = problems[0].data.dtype
+        given, which = {}, {}
+        for name in problems[0].given:
+            arrays = [problem.given[name] for problem in problems]
+            distinct = {id(array): array for array in arrays}
+            places = {key: place for place, key in enumerate(distinct)}
+            stacked: Any = np.stack(list(distinct.values()))
+            if device.platform == "cpu" or stacked.dtype != np.bool_:
+                stacked = stacked.astype(dtype, copy=False)  # masks stay small on a GPU
+            if device.platform != "cpu":
+                stacked = jax.device_put(stacked, device)  # once, not at every piece of the run
+            given[name] = stacked
+            which[name] = np.array([places[id(array)] for array in arrays], np.int32)
+        starts = None
+        if problems[0].start is not None:
+            starts = jax.tree.map(lambda *lanes: np.stack(lanes), *(p.start for p in problems))
+        return cls(
+            recipe=recipe,
+            given=given,
+            which=which,
+            seeds=np.array([problem.seed for problem in problems], np.uint32),
+            settings={
+                name: np.array([problem.settings[name] for problem in problems], dtype)
+                for name in problems[0].settings
+            },
+            device=device,
+            backends=backends,
+            chunk_seconds=chunk_seconds,
+            starts=starts,
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of problems."""
+        return len(self.seeds)
+
+    @property
+    def variables(self) -> int:
+        """Number of variables, d."""
+        return int(self.given["data"].shape[2])
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, n."""
+        return int(self.given["data"].shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of the tables."""
+        dtype: np.dtype[Any] = np.dtype(self.given["data"].dtype)
+        return dtype
+
+    @property
+    def features(self) -> frozenset[str]:
+        """What the problems give beside their data."""
+        return frozenset(self.given) - {"data"}
+
+    @property
+    def backend(self) -> Backend:
+        """How rounds of the present recipe are run."""
+        return self.backends[self.recipe]
+
+    def of_lane(self, name: str, lane: int) -> Any:
+        """Take what one problem gives by that name, or None."""
+        return self.given[name][self.which[name][lane]] if name in self.given else None
+
+    def settings_of(self, lane: int) -> dict[str, float]:
+        """Give the settings of one problem, as numbers."""
+        return {name: float(values[lane]) for name, values in self.settings.items()}
+
+    def with_settings(self, **values: Any) -> "Batch":
+        """Give other settings: a number for all problems, or an array with one for each."""
+        arrays = {
+            name: np.array(np.broadcast_to(value, self.size), self.dtype)
+            for name, value in values.items()
+        }
+        return replace(self, settings={**self.settings, **arrays})
+
+    def start(self) -> State:
+        """Draw the initial states of all problems, or take the parameters that they give."""
+        with jax.default_device(self.device):
+            if self.starts is not None:
+                guarded = self.recipe.guard is not None
+                drawn = jax.vmap(lambda lane: fresh_state(lane, guarded))(self.starts)
+            else:
+                drawn = _start(self.recipe, self.seeds, self.variables, self.settings)
+        # Tied to the device as every later state is: another kind of state is another program.
+        state: State = jax.device_put(drawn, self.device)
+        return state
+
+
+def start_many(recipe: Recipe, seeds: Any, d: int, settings: Any) -> State:
+    """Draw the initial states of problems of d variables, stacked."""
+
+    def one(seed: Any, settings: Any) -> State:
+        return fresh_state(recipe.start(seed, d, settings), recipe.guard is not None)
+
+    return jax.vmap(one)(seeds, settings)
+
+
+_start = jax.jit(start_many, static_argnums=(0, 2))

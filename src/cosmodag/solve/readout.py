@@ -1,0 +1,115 @@
+"""Reading out what was learnt, for all learners: strengths of arcs, order, networks."""
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cosmodag.graph.dags import DENSE_LIMIT
+from cosmodag.model.mechanism import Linear
+from cosmodag.model.structure import Parameters, Priority, Settings
+from cosmodag.solve.problems import Problem, Solution
+from cosmodag.solve.recipe import Recipe
+
+__all__ = ["ReadOut", "read_out", "strong_arcs"]
+
+_TILE_ENTRIES = 2**26
+
+
+class ReadOut(NamedTuple):
+    """What a solution says.
+
+    Attributes
+    ----------
+    strengths
+        (d, d) strength of every arc as optimised; for very many variables a sparse matrix of those
+        above the threshold.
+    order
+        Causal order, causes first; None where the structure has none.
+    first_layer
+        The weights of arcs as the mechanism's functions use them, (d, d) or (d, d, h); None where
+        the strengths are sparse.
+    """
+
+    strengths: Any
+    order: NDArray[np.intp] | None
+    first_layer: NDArray[Any] | None
+
+
+def read_out(solution: Solution, problem: Problem, threshold: float, device: jax.Device) -> ReadOut:
+    """Read a solution out at the settings with which its problem ended.
+
+    Parameters
+    ----------
+    solution, problem
+        What came of what.
+    threshold : float
+        Where the strengths are sparse, those above it are kept.
+    device : jax.Device
+        Where to compute.
+    """
+    recipe, parameters = solution.recipe, solution.parameters
+    settings = recipe.schedule(problem.settings.get("rounds", 1), problem.settings)
+    support = 1.0 if problem.support is None else problem.support
+    order = recipe.structure.order_of(parameters)
+    d = parameters["arcs"].shape[0]
+    with jax.default_device(device), _precision_of(parameters):
+        if d > DENSE_LIMIT and recipe.mechanism == Linear() and recipe.structure == Priority():
+            return ReadOut(strong_arcs(parameters, settings, threshold, support), order, None)
+        strengths, layer = _strengths_and_layer(recipe, parameters, settings, support)
+        return ReadOut(np.asarray(strengths), order, np.asarray(layer))
+
+
+@partial(jax.jit, static_argnums=0)
+def _strengths_and_layer(
+    recipe: Recipe, parameters: Parameters, settings: Settings, support: Any
+) -> tuple[jax.Array, jax.Array]:
+    # One program: run one by one, its dozen operations would each be compiled for every new d.
+    weights = recipe.structure.orient(parameters, settings, support)
+    functions = parameters["functions"]
+    return (
+        recipe.mechanism.strength(weights, functions),
+        recipe.mechanism.first_layer(weights, functions),
+    )
+
+
+def _precision_of(parameters: Parameters) -> AbstractContextManager[Any]:
+    """Context in which JAX computes in the precision of the parameters."""
+    double = parameters["arcs"].dtype == np.float64
+    context: AbstractContextManager[Any] = jax.enable_x64(True) if double else nullcontext()
+    return context
+
+
+def strong_arcs(
+    parameters: Parameters, settings: Settings, threshold: float, support: Any = 1.0
+) -> sparse.csr_array:
+    """Find the arcs of linear COSMO above a threshold in magnitude, as a sparse (d, d) matrix.
+
+    The oriented weights are formed a few rows at a time where the parameters are, and only the
+    arcs that pass are brought to the host.
+    """
+    arcs, order = parameters["arcs"], parameters["order"]
+    d = arcs.shape[0]
+    height = max(1, min(d, _TILE_ENTRIES // d))
+    found = []
+    for first in range(0, d, height):
+        # The last tile begins earlier, so that all have one shape; rows seen before are dropped.
+        begin = min(first, d - height)
+        allowed = support[begin : begin + height] if np.ndim(support) else support
+        tile = _tile(arcs[begin : begin + height], order, settings, begin, allowed)
+        rows, columns = np.nonzero(np.asarray(jnp.abs(tile) > threshold))
+        weights = np.asarray(tile[rows, columns])
+        new = rows >= first - begin
+        found.append((rows[new] + begin, columns[new], weights[new]))
+    rows, columns, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return sparse.csr_array((weights.astype(np.float64), (rows, columns)), shape=(d, d))
+
+
+@jax.jit
+def _tile(rows: Any, order: Any, settings: Settings, begin: Any, support: Any) -> jax.Array:
+    return Priority().orient_rows(rows, order, begin, settings, support)

@@ -1,0 +1,102 @@
+"""A recipe: the parts of a learner, put together. It says completely what is minimised."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from cosmodag.model.mechanism import Mechanism
+from cosmodag.model.objective import Objective, Predicted
+from cosmodag.model.structure import Parameters, Settings, Structure
+from cosmodag.solve.training.guards import Guard
+from cosmodag.solve.training.schedules import Constant, Schedule
+
+__all__ = ["Recipe"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a learner minimises over one batch of rows: structure × mechanism × objective.
+
+    Hashable and free of arrays, so that it can be part of the identity of a compiled program;
+    everything that differs between problems is in the problems. Two recipes are the same exactly
+    if their parts are equal: this is how kernels tell whether they implement one.
+
+    Attributes
+    ----------
+    structure, mechanism, objective
+        The parts.
+    schedule
+        How settings change as training goes on.
+    batch_size
+        Rows per step, None for all of them; the last batch of a pass may be smaller.
+    guard
+        What is checked at the end of every round; the round is undone where it fails.
+    """
+
+    structure: Structure
+    mechanism: Mechanism
+    objective: Objective
+    schedule: Schedule = Constant()  # noqa: RUF009 (frozen and without fields)
+    batch_size: int | None = None
+    guard: Guard | None = None
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Names of the settings that a problem has to give for this recipe."""
+        parts = (
+            (self.structure, self.objective)
+            if self.guard is None
+            else (self.structure, self.objective, self.guard)
+        )
+        read = frozenset[str]().union(*(part.needs for part in parts))
+        return (read - self.schedule.sets) | self.schedule.needs
+
+    def is_like(self, other: "Recipe") -> bool:
+        """Whether two recipes have equal parts, whatever the number of rows per step."""
+        return replace(self, batch_size=None) == replace(other, batch_size=None)
+
+    def start(self, seed: Any, d: int, settings: Settings) -> Parameters:
+        """Draw the parameters of one problem of d variables."""
+        structure_key, mechanism_key = jax.random.split(jax.random.key(seed))
+        suggested, functions = self.mechanism.start(mechanism_key, d)
+        owned = self.structure.start(structure_key, suggested, settings)
+        return {**owned, "functions": functions}
+
+    def loss(
+        self,
+        parameters: Parameters,
+        x: jax.Array,
+        counted: jax.Array,
+        settings: Settings,
+        support: Any = 1.0,
+        prices: Any = 1.0,
+    ) -> jax.Array:
+        """Objective on one batch; for the last three see `Predicted` and `Structure.orient`."""
+        weights = self.structure.orient(parameters, settings, support)
+        predicted = self.mechanism.predict(x, weights, parameters["functions"])
+        rows = Predicted(x, predicted, counted, prices)
+        return self.objective(parameters, weights, rows, settings)
+
+    def strengths(
+        self, parameters: Parameters, settings: Settings, support: Any = 1.0
+    ) -> jax.Array:
+        """Strength of every arc, d × d, under the given settings."""
+        weights = self.structure.orient(parameters, settings, support)
+        return self.mechanism.strength(weights, parameters["functions"])
+
+    def full_loss(
+        self,
+        parameters: Parameters,
+        data: Any,
+        settings: Settings,
+        counted: Any = None,
+        support: Any = 1.0,
+        prices: Any = 1.0,
+    ) -> jax.Array:
+        """Objective on all rows at once, at the settings with which the problem ends."""
+        final = self.schedule(settings.get("rounds", 1), settings)
+        if counted is None:
+            counted = jnp.ones((data.shape[0], 1), data.dtype)
+        return self.loss(parameters, data, counted, final, support, prices)

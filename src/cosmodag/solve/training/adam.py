@@ -1,0 +1,89 @@
+"""Adam (Kingma and Ba, 2015), with a rate of its own for each group of parameters."""
+
+from typing import Any, NamedTuple, TypedDict
+
+import jax
+import jax.numpy as jnp
+
+from cosmodag.model.structure import Parameters, Settings
+
+__all__ = ["EPSILON", "AdamSettings", "State", "adam_step", "fresh_state"]
+
+EPSILON = 1e-8
+
+
+class AdamSettings(TypedDict):
+    """Learning rates, and how slowly the running moments forget."""
+
+    learning_rate: float
+    priority_learning_rate: float
+    beta1: float
+    beta2: float
+
+
+class State(NamedTuple):
+    """Where one problem stands.
+
+    Attributes
+    ----------
+    parameters, mean, square
+        The parameters and Adam's running moments of their gradient.
+    step
+        Steps taken with these moments.
+    loss
+        Mean objective over the batches of the latest round.
+    diverged_at
+        First round in which the objective was not finite, −1 while there is none.
+    undone
+        Where the recipe has a guard: how many rounds it undid, and the first of them (−1 while
+        there is none).
+    """
+
+    parameters: Parameters
+    mean: Parameters
+    square: Parameters
+    step: Any
+    loss: Any
+    diverged_at: Any
+    undone: Any = ()
+
+
+def fresh_state(parameters: Parameters, guarded: bool = False) -> State:
+    """Parameters before the first step, of a recipe with a guard or of one without."""
+    zeros = jax.tree.map(jnp.zeros_like, parameters)
+    loss = jnp.asarray(jnp.nan, parameters["arcs"].dtype)
+    undone = (jnp.int32(0), jnp.int32(-1)) if guarded else ()
+    return State(parameters, zeros, zeros, jnp.int32(0), loss, jnp.int32(-1), undone)
+
+
+def adam_step(state: State, gradient: Parameters, settings: Settings) -> State:
+    """One step of Adam; `order` moves at the priority learning rate, all else at the other."""
+    beta1, beta2 = settings["beta1"], settings["beta2"]
+    step = state.step + 1
+    mean_scale = 1 / (1 - beta1**step)
+    square_scale = 1 / (1 - beta2**step)
+
+    def mean_of(old: Any, g: Any) -> Any:
+        return beta1 * old + (1 - beta1) * g
+
+    def square_of(old: Any, g: Any) -> Any:
+        return beta2 * old + (1 - beta2) * g * g
+
+    def moved(rate: Any) -> Any:
+        return lambda w, m, s: (
+            w - rate * mean_scale * m / (jnp.sqrt(s * square_scale) + EPSILON)
+        ).astype(w.dtype)
+
+    mean = jax.tree.map(mean_of, state.mean, gradient)
+    square = jax.tree.map(square_of, state.square, gradient)
+    rates = {"order": settings["priority_learning_rate"]}
+    parameters = {
+        group: jax.tree.map(
+            moved(rates.get(group, settings["learning_rate"])),
+            state.parameters[group],
+            mean[group],
+            square[group],
+        )
+        for group in state.parameters
+    }
+    return state._replace(parameters=parameters, mean=mean, square=square, step=step)

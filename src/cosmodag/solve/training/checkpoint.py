@@ -1,0 +1,140 @@
+"""A long run on disk: where it stands, from time to time, so that it can go on after a crash."""
+
+import hashlib
+import os
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag._version import __version__
+from cosmodag.errors import DataError
+from cosmodag.io.files import read_model, write_model
+from cosmodag.solve.problems import Batch
+from cosmodag.solve.training.adam import State
+
+__all__ = ["Checkpoint", "Standing"]
+
+SECONDS = 30.0
+"""Time between two records of a run, which is what a crash may cost."""
+
+
+class Standing:
+    """Where a run stands.
+
+    Attributes
+    ----------
+    state
+        States of all problems of the batch.
+    done
+        Rounds that were run.
+    marks, losses
+        The history so far: rounds done at each record, and the losses there.
+    """
+
+    def __init__(
+        self, state: State, done: int, marks: list[int], losses: list[NDArray[Any]]
+    ) -> None:
+        self.state, self.done, self.marks, self.losses = state, done, marks, losses
+
+
+class Checkpoint:
+    """Folder in which runs leave where they stand, a file for each batch of problems.
+
+    The name of a file is a digest of everything that the run depends on: data, settings, seeds,
+    recipe, backend, version. A run that is started again finds its own file and no other, and goes
+    on bit for bit as if it had not been interrupted, since no random number depends on where a run
+    was cut.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self._folder = Path(folder)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f"checkpoint '{folder}' cannot be made: {error.strerror}.") from error
+        if not os.access(self._folder, os.W_OK):
+            raise DataError(f"checkpoint '{folder}' cannot be written to: choose another folder.")
+        self._latest = time.monotonic()
+        self._used: set[Path] = set()
+
+    def resume(self, batch: Batch, fresh: State, rounds: int) -> Standing:
+        """Find where this very run was left, or its beginning."""
+        path = self._path(batch, rounds)
+        self._used.add(path)
+        if not path.exists():
+            return Standing(fresh, 0, [], [])
+        arrays, facts = read_model(path)
+        leaves, shape = jax.tree.flatten(fresh)
+        try:
+            kept = [_like(arrays[f"leaf.{k}"], leaf, path) for k, leaf in enumerate(leaves)]
+            losses = list(arrays["losses"])
+            marks, done = [int(mark) for mark in arrays["marks"]], int(facts["done"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise _damaged(path) from error
+        if not 0 <= done <= rounds or len(marks) != len(losses):
+            raise _damaged(path)
+        return Standing(jax.tree.unflatten(shape, kept), done, marks, losses)
+
+    def keep(self, batch: Batch, standing: Standing, rounds: int, now: bool = False) -> None:
+        """Record where the run stands, if it is time, or now."""
+        if not now and time.monotonic() - self._latest < SECONDS:
+            return
+        arrays = {
+            f"leaf.{k}": np.asarray(leaf) for k, leaf in enumerate(jax.tree.leaves(standing.state))
+        }
+        arrays["marks"] = np.array(standing.marks, np.int64)
+        arrays["losses"] = np.reshape(standing.losses, (len(standing.losses), batch.size))
+        write_model(self._path(batch, rounds), arrays, {"done": standing.done})
+        self._latest = time.monotonic()
+
+    def clear(self) -> None:
+        """Remove the files of the runs that ended, and what was being written at a kill."""
+        for path in self._used:
+            for unfinished in self._folder.glob(f".{path.name}.*.part"):
+                unfinished.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+
+    def _path(self, batch: Batch, rounds: int) -> Path:
+        return self._folder / f"{_digest(batch, rounds)[:32]}.safetensors"
+
+
+def _like(kept: NDArray[Any], fresh: Any, path: Path) -> Any:
+    """Put what was kept where the fresh value is; it must be of the same kind."""
+    if kept.shape != fresh.shape or kept.dtype != fresh.dtype:
+        raise _damaged(path)
+    if isinstance(fresh, jax.Array):
+        return jax.device_put(kept, fresh.sharding)
+    return kept.copy()  # kernels change it in place
+
+
+def _damaged(path: Path) -> DataError:
+    return DataError(f"'{path}' is not where a run was left, or it is damaged: remove it.")
+
+
+def _digest(batch: Batch, rounds: int) -> str:
+    """Digest of all that decides how a run goes."""
+    digest = hashlib.sha256()
+    # A function's address is another one in each process; its name is not.
+    recipe = re.sub(r" at 0x[0-9a-f]+", "", repr(batch.recipe))
+    facts = (__version__, recipe, batch.backend.name, str(batch.device), rounds)
+    digest.update(repr(facts).encode())
+    groups: list[tuple[str, Any]] = [("seeds", batch.seeds)]
+    groups += sorted(batch.given.items()) + sorted(batch.which.items())
+    groups += sorted(batch.settings.items())
+    for name, values in groups:
+        array = np.ascontiguousarray(values)
+        digest.update(f"{name}{array.shape}{array.dtype}".encode())
+        digest.update(array.tobytes())
+    for leaf in jax.tree.leaves(batch.starts):
+        digest.update(np.ascontiguousarray(leaf).tobytes())
+    return digest.hexdigest()

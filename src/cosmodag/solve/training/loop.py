@@ -1,0 +1,144 @@
+"""The reference loop: rounds of shuffled batches, each a step of Adam, for every recipe.
+
+Kernels do the same steps faster for the recipes that they declare, and are held to this loop by
+tests. What a problem gives beside its data enters here as numbers that are multiplied: where it
+gives nothing, the number is one.
+"""
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from cosmodag.model.objective import arc_squares
+from cosmodag.model.structure import Parameters, Settings
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.adam import State, adam_step
+from cosmodag.solve.training.passes import Passes
+from cosmodag.solve.training.shuffle import rows_at
+
+__all__ = ["Arrays", "run_many", "run_rounds"]
+
+Arrays = dict[str, Any]
+"""What problems give, by name: ``data`` (m, n, d), and where given ``support``, ``required`` and
+``gaps`` (m, d, d) and ``counted`` (m, n, 1) or (m, n, d); m distinct ones, shared by a batch."""
+
+
+def run_rounds(
+    recipe: Recipe,
+    state: State,
+    given: Arrays,
+    which: dict[str, Any],
+    seed: Any,
+    settings: Settings,
+    first: Any,
+    last: Any,
+) -> State:
+    """Train one problem over the rounds first … last − 1.
+
+    Every random choice is a function of the seed and the round, so it does not matter in how many
+    pieces the rounds are run.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        What is minimised.
+    state : State
+        Where the problem stands.
+    given, which : dict
+        What the problems of a batch give, and which of each is this one's.
+    seed : uint32
+        Decides the order of rows.
+    settings : mapping
+        The problem's hyper-parameters.
+    first, last : int
+        The rounds to run; they may be traced.
+
+    Returns
+    -------
+    State
+    """
+    data = given["data"]
+    n = data.shape[1]
+    passes = Passes.over(n, recipe.batch_size)
+    places = jnp.arange(passes.steps * passes.size).reshape(passes.steps, passes.size)
+    support = given["support"][which["support"]] if "support" in given else 1.0
+    prices = 1.0 - given["required"][which["required"]] if "required" in given else 1.0
+    gradient_of = jax.value_and_grad(recipe.loss)
+
+    def run_round(round: Any, state: State) -> State:
+        before = state.parameters
+        now = recipe.schedule(round, settings)
+        begin = (round % passes.rounds) * places.size
+        order = rows_at(seed, round // passes.rounds, begin + places.ravel(), n)
+        order = order.reshape(places.shape)
+
+        def run_batch(k: Any, carry: tuple[State, Any]) -> tuple[State, Any]:
+            state, total = carry
+            real = begin + places[k] < n
+            x = data[which["data"], order[k]]
+            counted = real.astype(x.dtype)[:, None]
+            if "counted" in given:
+                counted = counted * given["counted"][which["counted"], order[k]]
+            loss, gradient = gradient_of(state.parameters, x, counted, now, support, prices)
+            state = adam_step(state, gradient, now)
+            if "gaps" in given:
+                gaps = given["gaps"][which["gaps"]]
+                state = state._replace(
+                    parameters=recipe.structure.restrain(state.parameters, now, gaps)
+                )
+            return state, total + loss
+
+        # A number of steps known to the compiler costs a GPU no look at the host after each.
+        batches: Any = passes.steps
+        if passes.rounds > 1:
+            batches = jnp.minimum(passes.steps, -((begin - n) // passes.size))
+        zero = jnp.zeros((), data.dtype)
+        state, total = jax.lax.fori_loop(0, batches, run_batch, (state, zero))
+        loss = total / batches
+        broken = (state.diverged_at < 0) & ~jnp.isfinite(loss)
+        state = state._replace(
+            loss=loss, diverged_at=jnp.where(broken, round, state.diverged_at).astype(jnp.int32)
+        )
+        if recipe.guard is None:
+            return state
+        return _undo_outside(recipe, before, state, round, now, support)
+
+    final: State = jax.lax.fori_loop(first, last, run_round, state)
+    return final
+
+
+def _undo_outside(
+    recipe: Recipe, before: Parameters, state: State, round: Any, settings: Settings, support: Any
+) -> State:
+    """Take a round's parameters back where the guard fails; Adam keeps its moments."""
+    assert recipe.guard is not None
+    count, first = state.undone
+    weights = recipe.structure.orient(state.parameters, settings, support)
+    inside = recipe.guard.holds(jnp.sqrt(arc_squares(weights)), settings)
+    keep = inside & (count < recipe.guard.patience(settings))
+    return state._replace(
+        parameters=jax.tree.map(partial(jnp.where, keep), state.parameters, before),
+        undone=(
+            count + (~keep).astype(jnp.int32),
+            jnp.where(~keep & (first < 0), round, first).astype(jnp.int32),
+        ),
+    )
+
+
+def run_many(
+    recipe: Recipe,
+    state: State,
+    given: Arrays,
+    which: dict[str, Any],
+    seeds: Any,
+    settings: Settings,
+    first: Any,
+    last: Any,
+) -> State:
+    """Train a batch of problems; all but what is given and the rounds have an axis more."""
+    one = partial(run_rounds, recipe)
+    many = jax.vmap(one, in_axes=(0, None, 0, 0, 0, None, None))
+    trained: State = many(state, given, which, seeds, settings, first, last)
+    return trained

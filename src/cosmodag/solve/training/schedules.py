@@ -1,0 +1,95 @@
+"""Schedules: the settings in force during each round of training."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol, TypedDict
+
+import jax.numpy as jnp
+import numpy as np
+
+from cosmodag.model.structure import Settings, names_of
+
+__all__ = ["Constant", "CosineAnnealing", "Schedule"]
+
+
+class Schedule(Protocol):
+    """How settings change as training goes on."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Names of the settings that it reads."""
+        ...
+
+    @property
+    def sets(self) -> frozenset[str]:
+        """Names of the settings that it gives."""
+        ...
+
+    def __call__(self, round: Any, settings: Settings) -> Settings:
+        """Give the settings in force during a round, numbered from 0."""
+        ...
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Leave the settings as they are."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """No settings."""
+        return frozenset()
+
+    @property
+    def sets(self) -> frozenset[str]:
+        """No settings."""
+        return frozenset()
+
+    def __call__(self, round: Any, settings: Settings) -> Settings:
+        """Give the settings in force during a round."""
+        return settings
+
+
+class AnnealingSettings(TypedDict):
+    """Where the temperature starts and ends, and over how many rounds it falls."""
+
+    temperature_start: float
+    temperature_end: float
+    rounds: float
+
+
+@dataclass(frozen=True)
+class CosineAnnealing:
+    """Cosine annealing of the temperature (Section 4.2).
+
+    Before round m of N it is t_end + ½ (t_start − t_end)(1 + cos(π m / N)): t_start in the first
+    round, t_end once the last one is over.
+
+    Examples
+    --------
+    >>> anneal = CosineAnnealing()
+    >>> settings = {"temperature_start": 0.45, "temperature_end": 0.05, "rounds": 100}
+    >>> [round(float(anneal(m, settings)["temperature"]), 3) for m in (0, 50, 100)]
+    [0.45, 0.25, 0.05]
+    """
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Both ends, and the number of rounds."""
+        return names_of(AnnealingSettings)
+
+    @property
+    def sets(self) -> frozenset[str]:
+        """The temperature."""
+        return frozenset({"temperature"})
+
+    def __call__(self, round: Any, settings: Settings) -> Settings:
+        """Give the settings in force during a round."""
+        start, end = settings["temperature_start"], settings["temperature_end"]
+        if isinstance(round, np.ndarray):  # a history, not worth compiling for
+            progress: Any = round / settings["rounds"]
+            wave: Any = 1 + np.cos(math.pi * progress)
+        else:
+            progress = jnp.asarray(round, jnp.result_type(float)) / settings["rounds"]
+            wave = 1 + jnp.cos(math.pi * progress)
+        temperature = end + 0.5 * (start - end) * wave
+        return {**settings, "temperature": temperature}

@@ -1,0 +1,137 @@
+"""Training a batch: rounds, in pieces of about half a second, under a watch."""
+
+import time
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.model.structure import Parameters
+from cosmodag.solve.problems import Batch, Solution
+from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.checkpoint import Checkpoint, Standing
+from cosmodag.solve.training.passes import Passes
+from cosmodag.solve.watch import Watch
+
+__all__ = ["Trained", "parameters_of", "solutions", "train"]
+
+# The history has a record at each hundredth of a run, wherever the run is cut beside.
+_RECORDS = 100
+
+# Above this, one problem's parameters are left on the device.
+_HOST_BYTES = 2**32
+
+
+class Trained(NamedTuple):
+    """A batch after training.
+
+    Attributes
+    ----------
+    state
+        States of all problems.
+    rounds
+        Rounds run.
+    stopped
+        Why fewer were run than asked for, or None.
+    marks, losses
+        Rounds done at each record, and the loss of every problem there (records, k).
+    """
+
+    state: State
+    rounds: int
+    stopped: str | None
+    marks: list[int]
+    losses: list[NDArray[Any]]
+
+
+def train(
+    batch: Batch,
+    state: State,
+    rounds: int,
+    watch: Watch,
+    first: int = 0,
+    checkpoint: Checkpoint | None = None,
+) -> Trained:
+    """Run rounds first … first + rounds − 1, looking up between pieces.
+
+    A piece ends at the next record, or where the pace of the last one says that the seconds allowed
+    will be over. Where a run is cut changes nothing in its result. It ends early when the watch
+    says so or when every problem has diverged. With a checkpoint it goes on where it was left.
+    """
+    advance = batch.backend.advance
+    between = max(1, rounds // _RECORDS)
+    marks: list[int] = []
+    losses: list[NDArray[Any]] = []
+    done, stopped, most = 0, watch.stop, 1
+    if checkpoint is not None:
+        left = checkpoint.resume(batch, state, rounds)
+        state, done, marks, losses = left.state, left.done, left.marks, left.losses
+        watch.advance(done * batch.size)
+    while done < rounds and stopped is None:
+        piece = min(most, between - done % between, rounds - done)
+        begin = time.perf_counter()
+        state = advance(batch, state, first + done, first + done + piece)
+        loss = np.array(state.loss)  # a copy: some backends work in place
+        pace = max(time.perf_counter() - begin, 1e-9) / piece
+        most = max(1, int(batch.chunk_seconds / pace))
+        done += piece
+        watch.advance(piece * batch.size, _note(loss))
+        stopped = watch.stop if done < rounds else None
+        all_diverged = bool(np.all(np.asarray(state.diverged_at) >= 0))
+        is_due = done % between == 0 or done == rounds
+        if is_due:
+            marks.append(first + done)
+            losses.append(loss)
+        if checkpoint is not None:
+            ends = stopped is not None or done == rounds
+            checkpoint.keep(batch, Standing(state, done, marks, losses), rounds, now=ends)
+        if (stopped or all_diverged) and not is_due:
+            marks.append(first + done)
+            losses.append(loss)
+        if all_diverged:
+            break
+    return Trained(state, done, stopped, marks, losses)
+
+
+def parameters_of(batch: Batch, trained: Trained) -> Parameters:
+    """Stacked parameters of a trained batch.
+
+    They come to the host, except very large ones: those stay where they are, and Adam's moments
+    are freed to make room for reading them out.
+    """
+    state = trained.state
+    size = sum(leaf.nbytes for leaf in jax.tree.leaves(state.parameters)) / batch.size
+    if size <= _HOST_BYTES:
+        on_host: Parameters = jax.tree.map(np.asarray, batch.backend.parameters(batch, state))
+        return on_host
+    for moment in jax.tree.leaves((state.mean, state.square)):
+        if isinstance(moment, jax.Array):
+            moment.delete()
+    return batch.backend.parameters(batch, state)
+
+
+def solutions(batch: Batch, trained: Trained) -> list[Solution]:
+    """Take a trained batch apart into the solutions of its problems."""
+    parameters = parameters_of(batch, trained)
+    diverged_at = np.asarray(trained.state.diverged_at)
+    passes = Passes.over(batch.rows, batch.recipe.batch_size)
+    return [
+        Solution(
+            parameters=jax.tree.map(lambda stacked, lane=lane: stacked[lane], parameters),
+            recipe=batch.recipe,
+            iterations=trained.rounds,
+            stopped=trained.stopped,
+            diverged_at=int(diverged_at[lane]) if diverged_at[lane] >= 0 else None,
+            history=[
+                {"round": mark, "epoch": mark / passes.rounds, "loss": float(losses[lane])}
+                for mark, losses in zip(trained.marks, trained.losses, strict=True)
+            ],
+        )
+        for lane in range(batch.size)
+    ]
+
+
+def _note(losses: NDArray[Any]) -> str:
+    finite = losses[np.isfinite(losses)]
+    return f"loss {finite.mean():.4g}" if finite.size else ""

@@ -1,0 +1,320 @@
+"""Each finding appears when its cause does, and not otherwise."""
+
+import json
+import re
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cosmodag import EmptyGraph, simulate
+from cosmodag.cli import main
+from cosmodag.data.diagnose import (
+    Finding,
+    diagnose,
+    heed,
+    quick,
+    r2_sortability,
+    variance_inflation,
+    varsortability,
+)
+from cosmodag.errors import DataError, DataWarning, ScaleWarning
+from cosmodag.io import Graph
+
+NAMES = ["a", "b", "c", "d"]
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).normal(size=(200, 4)) * [1.0, 1.5, 2.0, 3.0]
+
+
+def found(findings):
+    return {finding.name: finding for finding in findings}
+
+
+def test_nothing_is_found_in_ordinary_data(X):
+    assert quick(X, NAMES) == []
+    assert [finding.severity for finding in diagnose(X, NAMES)] == ["notice", "notice"]
+
+
+def test_constant(X):
+    X[:, 1] = 1e-300
+    finding = found(quick(X, NAMES))["constant"]
+    assert finding.columns == ("b",)
+    assert finding.severity == "warning"
+    assert "'b'" in finding.sentence
+
+
+def test_duplicates_come_in_groups(X):
+    X = np.column_stack([X, X[:, 0], X[:, 2], X[:, 0]])
+    names = [*NAMES, "a2", "c2", "a3"]
+    finding = found(quick(X, names))["duplicate"]
+    assert finding.columns == ("a", "a2", "a3", "c", "c2")
+    assert finding.value == 3
+    assert "'a', 'a2', 'a3'; one of 'c', 'c2'." in finding.sentence
+
+
+def test_columns_that_differ_in_one_late_row_are_not_duplicates(X):
+    twin = X[:, 0].copy()
+    twin[-1] += 1e-12
+    assert "duplicate" not in found(quick(np.column_stack([X, twin]), [*NAMES, "twin"]))
+
+
+def test_scale_ratio(X):
+    finding = found(quick(X * [1, 1, 1, 1e5], NAMES))["scale_ratio"]
+    assert finding.columns == ("a", "d")
+    assert finding.value == pytest.approx(3e5, rel=0.2)  # 200 draws: 5% error on each deviation
+
+
+def test_equal_scale(X):
+    assert "equal_scale" in found(quick(X / X.std(axis=0), NAMES))
+    assert "equal_scale" in found(quick(X / X.std(axis=0, ddof=1) * 7 + 3, NAMES))
+
+
+def test_few_rows(X):
+    finding = found(diagnose(X[:3], NAMES))["few_rows"]
+    assert finding.value == 0.75
+    assert "3 rows for 4 columns" in finding.sentence
+    assert "collinear" not in found(diagnose(X[:3], NAMES))
+
+
+def test_outliers(X):
+    X[17, 2] = 400.0
+    finding = found(quick(X, NAMES))["outliers"]
+    assert finding.columns == ("c",)
+    assert finding.value == pytest.approx(200, rel=0.3)  # the MAD of 200 draws of N(0, 2²)
+
+
+def test_an_outlier_is_seen_in_a_table_too_long_to_take_all_medians_of():
+    X = np.random.default_rng(0).normal(size=(50_000, 2))
+    X[12_345, 1] = -100.0
+    assert found(quick(X, NAMES[:2]))["outliers"].columns == ("b",)
+
+
+def test_integer_codes(X):
+    X[:, 3] = np.arange(200) % 4
+    X[:, 2] = np.arange(200) % 2  # two values are as good as a 0/1 column
+    X[:, 1] = np.arange(200)  # too many values for codes
+    finding = found(quick(X, NAMES))["integer_codes"]
+    assert finding.columns == ("d",)
+    assert finding.severity == "notice"
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_collinear(X, noise):
+    total = X[:, 0] - 2 * X[:, 1] + noise * np.random.default_rng(1).normal(size=200)
+    finding = found(diagnose(np.column_stack([X, 1e4 * total]), [*NAMES, "total"]))["collinear"]
+    assert finding.columns == ("a", "b", "total")
+    assert finding.severity == ("warning" if noise == 0 else "notice")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_an_exact_combination_is_found_in_every_fit(X, dtype):
+    total = 1e4 * (X[:, 2] - 2 * X[:, 0]) + 5
+    table = np.column_stack([total, X, X[:, 1] * -0.45]).astype(dtype)
+    finding = found(quick(table, ["total", *NAMES, "b in pounds"]))["collinear"]
+    assert finding.severity == "warning"
+    assert finding.columns == ("total", "a", "b", "c", "b in pounds")
+    assert (
+        "'c' is an exact linear combination of 'total', 'a', and so for 1 more" in finding.sentence
+    )
+
+
+def test_a_fit_warns_of_an_exact_combination(X):
+    table = np.column_stack([X, X[:, 0] + X[:, 1]])
+    with pytest.warns(DataWarning, match="'x4' is an exact linear combination of 'x0', 'x1', as"):
+        EmptyGraph().fit(table)
+
+
+def test_an_exact_combination_of_some_rows_only_is_none():
+    X = np.random.default_rng(0).normal(size=(5000, 3))
+    total = X[:, 0] + X[:, 1]
+    assert "collinear" in found(quick(np.column_stack([X, total]), NAMES))
+    total[4321] += 1e-3
+    assert "collinear" not in found(quick(np.column_stack([X, total]), NAMES))
+
+
+def test_a_duplicate_is_not_also_reported_as_a_combination(X):
+    assert "collinear" not in found(quick(np.column_stack([X, X[:, 0]]), [*NAMES, "a2"]))
+
+
+def test_combinations_are_not_looked_for_where_rows_are_few(X):
+    assert "collinear" not in found(quick(X[:4], NAMES))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_standardised_columns_have_no_order_by_variance(dtype):
+    chain = np.eye(3, k=1)
+    for seed in range(60):
+        X = simulate.sample_linear(chain, 100, np.random.default_rng(seed)).astype(dtype)
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+        assert varsortability(X, chain) == 0.5
+        assert not {"varsortability", "variance_order"} & found(diagnose(X, graph=chain)).keys()
+
+
+def test_variance_inflation_is_the_diagonal_of_the_inverse(X):
+    X = X @ np.random.default_rng(1).normal(size=(4, 4))
+    expected = np.diag(np.linalg.inv(np.corrcoef(X, rowvar=False)))
+    np.testing.assert_allclose(variance_inflation(X), expected, rtol=1e-9)
+    inflation = variance_inflation(np.column_stack([X, X[:, 0], np.ones(200)]))
+    assert inflation[5] == 1
+    assert (inflation[[0, 4]] > 1e10).all()
+    assert (inflation[1:4] < 1e10).all()
+
+
+@pytest.mark.parametrize("graph", ["ER1", "ER4", "SF4"])
+@pytest.mark.parametrize("noise", ["gauss", "exp", "gumbel"])
+def test_the_papers_data_raise_no_alarm(graph, noise):
+    data = simulate.load(f"n1000_d30_{graph}_{noise}", seed=1)
+    assert [f.name for f in quick(data.X, data.names) if f.severity == "warning"] == []
+
+
+def test_the_papers_data_are_varsortable_and_standardising_ends_it():
+    data = simulate.load("n1000_d30_ER4_gauss", seed=1)
+    raw = found(diagnose(data.X, data.names, graph=data.graph))["varsortability"]
+    assert raw.value > 0.9
+    assert raw.severity == "warning"
+    standardised = found(diagnose(data.X / data.X.std(axis=0), data.names, graph=data.graph))
+    assert not {"varsortability", "variance_order"} & standardised.keys()
+    assert standardised["r2_sortability"].value == pytest.approx(
+        r2_sortability(data.X, data.graph), abs=1e-9
+    )  # R² knows no scale; rounding may not turn a tie
+
+
+def dag(seed, nodes, share):
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(nodes)
+    return np.triu(rng.random((nodes, nodes)) < share, 1)[np.ix_(order, order)]
+
+
+@given(seed=st.integers(0, 2**32), nodes=st.integers(2, 8), share=st.floats(0.1, 0.9))
+@settings(max_examples=60, deadline=None)
+def test_sortability_agrees_with_causaldisco(seed, nodes, share):
+    analytics = pytest.importorskip("CausalDisco.analytics", reason="CausalDisco is not installed")
+    graph = dag(seed, nodes, share)
+    X = np.random.default_rng(seed).normal(size=(30, nodes)) * np.arange(1, nodes + 1)
+    if not graph.any():
+        assert np.isnan(varsortability(X, graph))
+        return
+    # Both count the same pairs; only the last division rounds.
+    assert varsortability(X, graph) == pytest.approx(analytics.var_sortability(X, graph), abs=1e-12)
+    if nodes > 2:  # two columns explain each other equally well: a tie that rounding may break
+        expected = analytics.r2_sortability(X, graph)
+        assert r2_sortability(X, graph) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_tie_counts_one_half():
+    X = np.array([[0.0, 1.0], [1.0, 0.0]])
+    assert varsortability(X, [[0, 1], [0, 0]]) == 0.5
+
+
+def test_graph_is_matched_by_name(X):
+    X[:, 1] = 100 * X[:, 0]
+    graph = Graph(["b", "a"], [[0, 0], [1, 0]])
+    assert found(diagnose(X, NAMES, graph=graph))["varsortability"].value == 1.0
+    with pytest.raises(DataError, match="'z'"):
+        diagnose(X, NAMES, graph=Graph(["a", "z"], [[0, 1], [0, 0]]))
+    with pytest.raises(DataError, match=r"shape \(2, 2\)"):
+        diagnose(X, NAMES, graph=np.eye(2))
+    assert "varsortability" not in found(diagnose(X, NAMES, graph=np.zeros((4, 4))))
+
+
+def test_warnings_first_and_of_the_right_class(X):
+    X = np.column_stack([X * [1, 1, 1, 1e6], np.zeros(200)])
+    findings = diagnose(X, [*NAMES, "e"])
+    severities = [finding.severity for finding in findings]
+    assert severities == sorted(severities, reverse=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        heed(findings)
+    assert [item.category for item in caught] == [DataWarning, ScaleWarning]
+    assert [str(item.message) for item in caught] == [f.sentence for f in findings[:2]]
+    assert all(item.filename == __file__ for item in caught)
+
+
+def test_every_sentence_is_one(X):
+    X = np.column_stack([X, X[:, 0], np.ones(200), 1e6 * X[:, 1] ** 15, np.arange(200) % 5])
+    names = [*NAMES, "a2", "one", "far", "code"]
+    findings = diagnose(X, names, graph=np.triu(np.ones((8, 8)), 1))
+    findings += (
+        quick(X * 1e160, names)
+        + quick(X[:4], names)
+        + quick(X[:, :4] / X[:, :4].std(axis=0), NAMES)
+    )
+    assert {finding.name for finding in findings} == {
+        "constant", "too_large", "duplicate", "scale_ratio", "equal_scale", "few_rows", "outliers",
+        "integer_codes", "variance_order", "r2_order", "collinear", "varsortability",
+        "r2_sortability",
+    }  # fmt: skip
+    for finding in findings:
+        assert isinstance(finding, Finding)
+        assert re.fullmatch(r"[A-Z].*[^.]\.", finding.sentence), finding.sentence
+
+
+def test_degenerate_tables_do_not_break():
+    for X in (np.ones((2, 2)), np.array([[1.0, 2.0], [1.0, 3.0]]), np.full((5, 3), -1e308)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert "constant" in found(diagnose(X))
+
+
+def test_a_common_factor_changes_no_finding(X):
+    X = np.column_stack([X, X[:, 0] + X[:, 1], np.arange(200) % 2])
+    names = [*NAMES, "sum", "odd"]
+    for factor in (1e30, 1e-30):
+        assert [f.name for f in quick(X * factor, names)] == ["collinear"]
+
+
+@pytest.mark.parametrize("size", [1e160, 1e307])
+def test_values_too_large_to_square(X, size):
+    X[:, 1] *= size
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert found(diagnose(X, NAMES))["too_large"].columns == ("b",)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_quick_leaves_the_table_alone(X, dtype, order):
+    X = np.asarray(X, dtype=dtype, order=order)
+    X.flags.writeable = False
+    assert quick(X, NAMES) == []
+
+
+def test_quick_makes_no_matrix_of_columns_by_columns():
+    X = np.random.default_rng(0).normal(size=(50, 3000))
+    tracemalloc.start()
+    quick(X, [str(index) for index in range(3000)])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3000 * 3000  # bytes; even Booleans would not fit
+
+
+class TestCommand:
+    def test_json(self, X, tmp_path, capsys):
+        X[:, 1] = 5
+        np.save(tmp_path / "t.npy", X)
+        assert main(["diagnose", str(tmp_path / "t.npy"), "--json"]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        assert (printed["rows"], printed["columns"]) == (200, 4)
+        assert printed["findings"][0]["name"] == "constant"
+        assert printed["findings"][0]["columns"] == ["x1"]
+
+    def test_table_with_a_graph(self, tmp_path, capsys):
+        (tmp_path / "t.csv").write_text("a,b\n1,20\n2,50\n4,-60\n")
+        (tmp_path / "g.csv").write_text("cause,effect\na,b\n")
+        assert main(["diagnose", str(tmp_path / "t.csv"), "--graph", str(tmp_path / "g.csv")]) == 0
+        printed = capsys.readouterr()
+        assert "Variance grows along 100% of the graph's paths" in printed.out
+        assert printed.err == ""
+
+    def test_bad_input_is_one_line_and_exit_code_2(self, tmp_path, capsys):
+        assert main(["diagnose", str(tmp_path / "none.csv")]) == 2
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.count("\n") == 1
+        assert "none.csv" in printed.err

@@ -1,0 +1,104 @@
+"""Essential graphs, against all DAGs of the same class, counted out."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag
+from cosmodag.graph.equivalence import class_distance, compelled, essential_graph
+from cosmodag.simulate import erdos_renyi, scale_free
+
+
+def v_structures(arcs: np.ndarray) -> set[tuple[int, int, int]]:
+    joined = arcs | arcs.T
+    d = len(arcs)
+    return {
+        (a, c, b)
+        for a, b in itertools.combinations(range(d), 2)
+        for c in range(d)
+        if arcs[a, c] and arcs[b, c] and not joined[a, b]
+    }
+
+
+def essential_by_counting(arcs: np.ndarray) -> np.ndarray:
+    """Union of all acyclic orientations with the same skeleton and v-structures."""
+    pairs = np.argwhere(np.triu(arcs | arcs.T))
+    union = np.zeros_like(arcs)
+    for flips in itertools.product((False, True), repeat=len(pairs)):
+        other = np.zeros_like(arcs)
+        for (u, v), flip in zip(pairs, flips, strict=True):
+            other[(v, u) if flip else (u, v)] = True
+        if is_dag(other) and v_structures(other) == v_structures(arcs):
+            union |= other
+    return union
+
+
+@st.composite
+def dags(draw: st.DrawFn) -> np.ndarray:
+    d = draw(st.integers(2, 5))
+    bits = draw(st.lists(st.booleans(), min_size=d * d, max_size=d * d))
+    order = draw(st.permutations(range(d)))
+    return np.triu(np.array(bits).reshape(d, d), 1)[np.ix_(order, order)]
+
+
+@given(dags())
+def test_it_is_the_union_of_the_class(arcs):
+    assert np.array_equal(essential_graph(arcs), essential_by_counting(arcs))
+
+
+@given(dags())
+def test_compelled_arcs_are_those_without_their_reverse(arcs):
+    class_of = essential_by_counting(arcs)
+    assert np.array_equal(compelled(arcs * -0.5), class_of & ~class_of.T)
+
+
+@given(dags(), dags())
+def test_the_class_distance_counts_pairs_marked_differently(one, other):
+    d = min(len(one), len(other))
+    one, other = one[:d, :d], other[:d, :d]
+    differs = essential_by_counting(one) != essential_by_counting(other)
+    assert class_distance(one, other) == np.triu(differs | differs.T).sum()
+
+
+@given(dags(), st.sampled_from([sparse.csr_array, sparse.csc_matrix, sparse.coo_array]))
+def test_sparse_graphs_are_answered_alike_and_in_kind(arcs, form):
+    for verb in (essential_graph, compelled):
+        answer = verb(form(arcs))
+        assert sparse.issparse(answer)
+        assert np.array_equal(answer.toarray(), verb(arcs))
+
+
+def test_a_stored_zero_is_no_arc():
+    stored = sparse.csr_array((np.array([1.0, 0.0]), ([0, 1], [2, 2])), shape=(3, 3))
+    assert essential_graph(stored).nnz == 2  # 0 → 2 alone is reversible
+    assert stored.nnz == 2  # and the caller's matrix is as it was
+
+
+@pytest.mark.parametrize("draw", [lambda rng: erdos_renyi(20_000, 80_000, rng),
+                                  lambda rng: scale_free(20_000, 4, rng)])  # fmt: skip
+def test_twenty_thousand_variables(draw):
+    graph = draw(np.random.default_rng(0))
+    class_of = essential_graph(graph)
+    assert ((class_of + class_of.T) != (graph + graph.T)).nnz == 0  # the same skeleton
+    # Colliders stay: every pair of arcs into one node from nodes that are not joined.
+    kept = compelled(graph)
+    hub = int(np.argmax(np.diff(graph.tocsc().indptr)))
+    parents = graph.tocsc()[:, [hub]].nonzero()[0]
+    joined = (graph + graph.T)[parents][:, parents].toarray()
+    in_collider = ~(joined | np.eye(len(parents), dtype=bool)).all(axis=1)
+    arcs = kept[parents][:, [hub]].toarray().ravel()
+    assert in_collider.any()
+    assert arcs[in_collider].all()
+    assert class_distance(graph, graph) == 0
+
+
+def test_what_is_no_pair_of_dags_is_refused():
+    with pytest.raises(DataError, match="cycle"):
+        essential_graph(np.array([[0, 1], [1, 0]]))
+    with pytest.raises(DataError, match="shapes"):
+        class_distance(np.zeros((2, 2)), np.zeros((3, 3)))

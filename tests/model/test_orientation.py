@@ -1,0 +1,187 @@
+"""Orientation matrices and the bound, one behaviour a test; the theory is in properties/."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from cosmodag.errors import DataError
+from cosmodag.model.orientation import (
+    hard_orientation,
+    log_acyclicity_bound,
+    oriented,
+    priorities_of,
+    smooth_orientation,
+    temperature_for,
+)
+
+
+def some_priorities(d: int = 6, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=d)
+
+
+def test_smooth_orientation_is_definition_1_off_the_diagonal() -> None:
+    p = some_priorities()
+    expected = expit((p[None, :] - p[:, None] - 0.1) / 0.3)
+    np.fill_diagonal(expected, 0)
+    with jax.enable_x64(True):
+        # rtol: a few roundings of a double
+        np.testing.assert_allclose(smooth_orientation(p, 0.3, 0.1), expected, rtol=1e-14)
+
+
+def test_smooth_orientation_and_gradient_are_finite_at_the_coldest_temperature() -> None:
+    p = 100 * some_priorities(20).astype(np.float32)
+    orientation, pullback = jax.vjp(lambda p: smooth_orientation(p, 5e-4, 5e-3), p)
+    (gradient,) = pullback(jnp.ones_like(orientation))
+    assert np.isfinite(orientation).all()
+    assert np.isfinite(gradient).all()
+    assert set(np.unique(orientation)) == {0.0, 1.0}
+
+
+def test_gradient_reaches_priorities_at_the_coldest_temperature() -> None:
+    """At p_v − p_u = ε the slope is 1 / 4t, its greatest."""
+    shift, temperature = 5e-3, 5e-4
+    p = jnp.array([0.0, shift])
+    slope = jax.grad(lambda p: smooth_orientation(p, temperature, shift)[0, 1])(p)
+    np.testing.assert_allclose(slope, [-500, 500], rtol=1e-5)  # float32
+
+
+def test_gradient_is_the_closed_form() -> None:
+    """∂p_v = Σ_u Q_uv − Σ_u Q_vu with Q = G ∘ H ∘ S ∘ (1 − S) / t."""
+    rng = np.random.default_rng(1)
+    p, strengths, upstream = rng.normal(size=5), rng.normal(size=(5, 5)), rng.normal(size=(5, 5))
+    temperature, shift = 0.4, 0.2
+
+    def loss(p: jax.Array) -> jax.Array:
+        return (upstream * oriented(strengths, smooth_orientation(p, temperature, shift))).sum()
+
+    with jax.enable_x64(True):
+        gradient = np.asarray(jax.grad(loss)(p))
+        orientation = np.asarray(smooth_orientation(p, temperature, shift))
+    flow = upstream * strengths * orientation * (1 - orientation) / temperature
+    np.testing.assert_allclose(gradient, flow.sum(axis=0) - flow.sum(axis=1), rtol=1e-12)
+
+
+def test_gradients_match_finite_differences() -> None:
+    rng = np.random.default_rng(2)
+    strengths = rng.normal(size=(5, 5))
+
+    def loss(p: jax.Array, temperature: jax.Array, shift: jax.Array) -> jax.Array:
+        return jnp.sin(oriented(strengths, smooth_orientation(p, temperature, shift))).sum()
+
+    with jax.enable_x64(True):
+        point = (jnp.asarray(rng.normal(size=5)), jnp.asarray(0.7), jnp.asarray(0.1))
+        gradients = jax.grad(loss, argnums=(0, 1, 2))(*point)
+        step = 1e-6
+        for argument, gradient in enumerate(gradients):
+            for index in np.ndindex(gradient.shape):
+                moved = [list(point), list(point)]
+                moved[0][argument] = point[argument].at[index].add(step)
+                moved[1][argument] = point[argument].at[index].add(-step)
+                slope = float(loss(*moved[0]) - loss(*moved[1])) / (2 * step)
+                # central differences: error step² + rounding / step, about 1e-10 each
+                assert float(gradient[index]) == pytest.approx(slope, abs=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_precision_is_that_of_the_priorities(dtype: type) -> None:
+    with jax.enable_x64(True):
+        p = some_priorities().astype(dtype)
+        assert smooth_orientation(p, np.float64(0.1), np.float64(0.1)).dtype == dtype
+
+
+def test_whole_number_priorities_are_priorities() -> None:
+    np.testing.assert_array_equal(
+        smooth_orientation(np.array([0, 1]), 0.1, 0.5), smooth_orientation([0.0, 1.0], 0.1, 0.5)
+    )
+
+
+def test_orientations_are_batched_by_vmap() -> None:
+    batch = np.stack([some_priorities(seed=seed) for seed in range(3)])
+    temperatures = np.array([0.1, 0.2, 0.3])
+    smooth = jax.vmap(smooth_orientation, in_axes=(0, 0, None))(batch, temperatures, 0.05)
+    hard = jax.vmap(hard_orientation, in_axes=(0, None))(batch, 0.05)
+    for lane in range(3):
+        alone = smooth_orientation(batch[lane], temperatures[lane], 0.05)
+        np.testing.assert_allclose(smooth[lane], alone, rtol=1e-6)  # float32
+        np.testing.assert_array_equal(hard[lane], hard_orientation(batch[lane], 0.05))
+
+
+def test_hard_orientation_includes_a_difference_of_exactly_the_shift() -> None:
+    assert hard_orientation(np.array([0.0, 0.25, 0.375]), 0.25).tolist() == [
+        [False, True, True],
+        [False, False, False],
+        [False, False, False],
+    ]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_priorities_of_a_chain_survive_rounding(dtype: type) -> None:
+    """With p = ε·π, as on paper, 0.3 − 0.2 < 0.1 would lose an arc."""
+    chain = np.diag(np.ones(40, dtype), k=1)
+    priorities, strengths = priorities_of(chain, 0.1)
+    assert priorities.dtype == strengths.dtype == dtype
+    np.testing.assert_array_equal(oriented(strengths, hard_orientation(priorities, 0.1)), chain)
+
+
+def test_priorities_of_does_not_share_memory_with_its_input() -> None:
+    weights = np.triu(np.ones((3, 3)), k=1)
+    strengths = priorities_of(weights, 0.1)[1]
+    strengths[0, 1] = 7
+    assert weights[0, 1] == 1
+
+
+def test_priorities_of_a_cyclic_graph_is_an_error() -> None:
+    with pytest.raises(DataError, match="cycle"):
+        priorities_of(np.array([[0.0, 1.0], [1.0, 0.0]]), 0.1)
+
+
+@pytest.mark.parametrize("shift", [0.0, -1.0, math.nan, math.inf])
+def test_a_shift_that_makes_no_order_is_an_error(shift: float) -> None:
+    with pytest.raises(DataError, match="shift must be a positive, finite number"):
+        priorities_of(np.zeros((2, 2)), shift)
+
+
+@pytest.mark.parametrize("d", [1, 3, 30, 500])
+@pytest.mark.parametrize("ratio", [0.0, 0.1, 1.0, 5.0, 20.0])
+def test_log_bound_is_the_formula_where_the_formula_can_be_computed(d: int, ratio: float) -> None:
+    alpha = 1 / (1 + math.exp(ratio))
+    expected = math.log(math.expm1(d * alpha))
+    assert log_acyclicity_bound(1.0, ratio, d) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_log_bound_neither_overflows_nor_underflows() -> None:
+    assert log_acyclicity_bound(1e6, 1.0, 10**6) == pytest.approx(5e5, rel=1e-5)
+    # dα ≈ d·e^{−ε/t}, far below the smallest double
+    assert log_acyclicity_bound(1e-3, 10.0, 100) == pytest.approx(math.log(100) - 1e4, rel=1e-14)
+
+
+def test_log_bound_rises_with_temperature_and_size() -> None:
+    by_temperature = [log_acyclicity_bound(t, 1e-2, 30) for t in np.geomspace(1e-6, 1e3, 200)]
+    by_size = [log_acyclicity_bound(1e-3, 1e-2, d) for d in range(1, 200)]
+    assert (np.diff(by_temperature) > 0).all()
+    assert (np.diff(by_size) > 0).all()
+
+
+@pytest.mark.parametrize("tolerance", [5e-324, 1e-300, 1e-30, 1e-8, 1e-3, 1.0, 50.0])
+@pytest.mark.parametrize("d", [10, 500, 10**6])
+def test_temperature_for_inverts_the_bound(tolerance: float, d: int) -> None:
+    temperature = temperature_for(tolerance, 6e-3, d)
+    # Rounding of ε/t, up to 740, is magnified to about 1e-13; 1e-11 leaves room for the way back.
+    bound = log_acyclicity_bound(temperature, 6e-3, d)
+    assert bound == pytest.approx(math.log(tolerance), abs=1e-11)
+
+
+def test_a_tolerance_no_temperature_can_miss_gives_infinity() -> None:
+    just_below_the_limit = 0.999 * math.expm1(5)
+    assert temperature_for(1.001 * math.expm1(5), 0.1, 10) == math.inf
+    assert math.isfinite(temperature_for(just_below_the_limit, 0.1, 10))
+
+
+@pytest.mark.parametrize("tolerance", [0.0, -1e-3, math.nan, math.inf])
+def test_an_impossible_tolerance_is_an_error(tolerance: float) -> None:
+    with pytest.raises(DataError, match="acyclicity_tolerance"):
+        temperature_for(tolerance, 0.1, 10)

@@ -1,0 +1,246 @@
+"""The kernels for one large problem take the steps of the loop, however the work is cut up.
+
+They run here interpreted, on a CPU; `python benchmarks/gpu.py parity` does the same on a GPU.
+"""
+
+from dataclasses import dataclass, replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from solver_problems import RECIPE, SETTINGS
+
+from cosmodag.model.mechanism import MLP
+from cosmodag.model.objective import AnnealedObjective, log_residual_variances
+from cosmodag.model.structure import Priority
+from cosmodag.solve.kernels.gpu import large
+from cosmodag.solve.kernels.gpu.arithmetic import round_at_random
+from cosmodag.solve.kernels.gpu.tiling import TileScalars, Tiling, padded
+from cosmodag.solve.problems import Batch, Problem
+from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.schedules import Constant
+
+pytest.importorskip("jax.experimental.pallas.triton", reason="this JAX has no Pallas for Triton")
+
+from cosmodag.solve.kernels.gpu.move import move_arcs
+from cosmodag.solve.kernels.gpu.predict import predict
+
+CPU = jax.devices("cpu")[0]
+
+# Variables, rows, rows per step, and tiles: neither number of variables is a multiple of any tile,
+# both last batches are short, the second batch size takes two blocks of rows, and in the second
+# case tiles are visited five in turn, and then two. In the third a pass takes two rounds, of 33
+# steps and of 32, the last of them short.
+SMALL = (40, 50, 16, Tiling(depth=16, width=32, splits=3, tall=16, wide=32, rows=16))
+LARGE = (
+    130,
+    100,
+    24,
+    Tiling(depth=32, width=64, splits=2, tall=16, wide=16, span=5, busy=1, rows=16),
+)
+LONG = (20, 129, 2, Tiling(depth=32, width=64, splits=2, tall=32, wide=64, rows=16))
+
+
+def make(case, given=None, **changes):
+    d, n, size, _ = case
+    noise = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
+    data = noise + np.roll(noise, 1, axis=1) / 2
+    problem = Problem(data, {**SETTINGS, **changes}, seed=3, **(given or {}))
+    recipe = replace(RECIPE, batch_size=size)
+    return Batch.of(recipe, [problem], CPU, {recipe: large.LARGE})
+
+
+def advance(case, batch, state, first, last):
+    return large.advance(batch, state, first, last, case[3], interpret=True)
+
+
+def trimmed(state, d):
+    """Cut H out of a padded state, and check that nothing is around it."""
+    groups = []
+    for group in state[:3]:
+        arcs = np.asarray(group["arcs"])
+        assert not arcs[:, d:].any()
+        assert not arcs[:, :, d:].any()
+        groups.append({**group, "arcs": arcs[:, :d, :d]})
+    return type(state)(*groups, *state[3:])
+
+
+def assert_same(state, expected, tolerance):
+    d = expected.parameters["order"].shape[1]
+    values = jax.tree.leaves(trimmed(state, d))
+    for value, other in zip(values, jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(value, other, rtol=0, atol=tolerance)
+
+
+def some_support(case):
+    return np.random.default_rng(1).random((case[0], case[0])) < 0.6
+
+
+def some_counted(case, columns):
+    return np.random.default_rng(2).integers(0, 3, (case[1], columns)).astype(np.float32)
+
+
+# Every case and every feature once, in few programs: compiling them is what takes the time.
+PROBLEMS = {
+    "nothing": (SMALL, 8, {}),
+    "support": (SMALL, 4, {"support": some_support(SMALL)}),
+    "counted rows": (SMALL, 4, {"counted": some_counted(SMALL, 1)}),
+    "counted entries": (LONG, 3, {"counted": some_counted(LONG, LONG[0])}),
+    "everything": (
+        LARGE,
+        4,
+        {"support": some_support(LARGE), "counted": some_counted(LARGE, LARGE[0])},
+    ),
+}
+
+
+@pytest.mark.parametrize(("case", "rounds", "given"), PROBLEMS.values(), ids=PROBLEMS)
+def test_steps_are_those_of_the_reference_loop(case, rounds, given):
+    # Sums in another order differ in the last places of float32 (5e-8 here); Adam divides by the
+    # root of the second moment, so that a slip in any formula shows at the size of a step, 1e-3.
+    batch = make(case, given)
+    state = advance(case, batch, large.start(batch), 0, rounds)
+    assert_same(state, REFERENCE.advance(batch, batch.start(), 0, rounds), 2e-6)
+    if case is LONG:
+        assert state.step[0] == 33 + 32 + 33
+
+
+def test_an_arc_that_may_not_exist_learns_nothing_from_the_data():
+    support = some_support(SMALL)
+    batch = make(SMALL, {"support": support}, lambda1=0.0, lambda2=0.0)
+    before = np.asarray(batch.start().parameters["arcs"][0])
+    state = advance(SMALL, batch, large.start(batch), 0, 3)
+    moved = trimmed(state, SMALL[0]).parameters["arcs"][0] != before
+    np.testing.assert_array_equal(moved, support & ~np.eye(SMALL[0], dtype=bool))
+
+
+def test_a_batch_in_which_nothing_counts_moves_by_the_penalties_alone():
+    batch = make(SMALL, {"counted": np.zeros((SMALL[1], 1), np.float32)})
+    state = advance(SMALL, batch, large.start(batch), 0, 2)
+    assert np.isfinite(state.loss[0])
+    assert_same(state, REFERENCE.advance(batch, batch.start(), 0, 2), 2e-6)
+
+
+def test_pieces_are_bit_identical_and_padding_may_be_left_to_advance():
+    batch = make(SMALL)
+    whole = advance(SMALL, batch, large.start(batch), 0, 7)
+    part = advance(SMALL, batch, batch.start(), 0, 3)
+    pieces = advance(SMALL, batch, part, 3, 7)
+    assert_same(pieces, trimmed(whole, SMALL[0]), 0)
+
+
+def test_start_draws_what_every_backend_starts_from():
+    batch = make(SMALL)
+    start, other = large.start(batch), batch.start()
+    assert_same(start._replace(loss=other.loss), other, 0)
+    assert np.isnan(start.loss)
+
+
+def test_norms_of_zero_pull_nowhere():
+    batch = make(SMALL, lambda1=0.0)
+
+    def nothing():
+        return jax.tree.map(lambda value: value * 0, batch.start())
+
+    assert_same(
+        advance(SMALL, batch, nothing(), 0, 1), REFERENCE.advance(batch, nothing(), 0, 1), 2e-6
+    )
+
+
+def test_divergence_is_dated():
+    batch = make(SMALL, learning_rate=1e25)
+    state = advance(SMALL, batch, large.start(batch), 2, 5)
+    assert state.diverged_at[0] == REFERENCE.advance(batch, batch.start(), 2, 5).diverged_at[0] == 2
+
+
+def test_moments_in_bfloat16_follow_those_in_float32():
+    batch = make(SMALL)
+    state = advance(SMALL, batch, large.start(batch, jnp.bfloat16), 0, 8)
+    exact = REFERENCE.advance(batch, batch.start(), 0, 8)
+    assert state.mean["arcs"].dtype == state.square["arcs"].dtype == jnp.bfloat16
+    assert state.parameters["arcs"].dtype == jnp.float32
+    arcs, expected = trimmed(state, SMALL[0]).parameters["arcs"], exact.parameters["arcs"]
+    moved = np.linalg.norm(expected - batch.start().parameters["arcs"])
+    # Moments carry 8 bits, so each step errs by up to 2⁻⁸ of itself, up and down alike.
+    assert np.linalg.norm(arcs - expected) < 2e-2 * moved
+
+
+def test_rounding_at_random_has_no_bias():
+    # A quarter of the way from 1 to the next bfloat16, 1 + 2⁻⁷: up in a quarter of the cases.
+    value = jnp.full((64, 64), 1 + 2.0**-9)
+    u = v = jnp.arange(64)
+    shares = []
+    for step in range(1, 5):
+        pair = round_at_random(value, value, jnp.int32(step), u, v)
+        for rounded in pair:
+            assert set(np.unique(rounded)) == {1.0, 1 + 2.0**-7}
+            shares.append(float((rounded > 1).mean()))
+    # 32,768 draws: one standard error is 0.0024.
+    assert np.mean(shares) == pytest.approx(0.25, abs=0.01)
+
+
+@dataclass(frozen=True)
+class OtherPriority(Priority):
+    """Equal in nothing but its methods."""
+
+
+def test_implements_exactly_one_large_linear_problem_on_a_gpu():
+    data = np.zeros((4, large.SMALLEST), np.float32)
+    task = Problem(data, SETTINGS, seed=0).task(RECIPE, 1, "gpu")
+    assert large.implements(task)
+    assert large.implements(task._replace(recipe=replace(RECIPE, batch_size=None)))
+    assert large.implements(task._replace(features=frozenset({"support", "counted"})))
+    for change in (
+        {"platform": "cpu"},
+        {"lanes": 2},
+        {"variables": large.SMALLEST - 1},
+        {"dtype": np.dtype(np.float64)},
+        {"features": frozenset({"required"})},
+        {"features": frozenset({"support", "gaps"})},
+        {"recipe": replace(RECIPE, schedule=Constant())},
+        {"recipe": replace(RECIPE, structure=OtherPriority())},
+        {"recipe": replace(RECIPE, mechanism=MLP())},
+        {"recipe": replace(RECIPE, objective=AnnealedObjective(log_residual_variances))},
+    ):
+        assert not large.implements(task._replace(**change)), change
+
+
+@pytest.mark.skipif(
+    jax.__version_info__ > (0, 10, 2), reason="newer JAX lowers to Triton only beside a GPU"
+)
+@pytest.mark.parametrize("moments", [jnp.float32, jnp.bfloat16])
+@pytest.mark.parametrize("supported", [False, True], ids=["all arcs", "support"])
+def test_kernels_lower_to_triton_at_a_hundred_thousand_variables(moments, supported):
+    d, b = padded(100_000), 64
+
+    def shape(*sizes, dtype=jnp.float32):
+        return jax.ShapeDtypeStruct(sizes, dtype)
+
+    def step(place, scalars, rows, columns, residuals, arcs, mean, square, order, support):
+        tiling = Tiling()
+        first = predict(place, scalars, rows, arcs, order, support, tiling)
+        moved = move_arcs(
+            place, place, scalars, columns, residuals, arcs, mean, square, order, support, tiling
+        )
+        return first, moved
+
+    square = shape(d, d, dtype=moments)
+    traced = jax.jit(step).trace(
+        shape(1, dtype=jnp.int32),
+        shape(len(TileScalars._fields)),
+        shape(16, b, d),
+        shape(16, d, b),
+        shape(d, b),
+        shape(d, d),
+        square,
+        square,
+        shape(d),
+        shape(d, d, dtype=jnp.int8) if supported else None,
+    )
+    text = traced.lower(lowering_platforms=("cuda",)).as_text()
+    assert text.count("triton") >= 2
+    # H and both moments are updated where they are.
+    assert text.count("output_operand_alias<") == 3
+    # One byte per arc where a support is given, and nothing of the kind where it is not.
+    assert ("xi8>" in text) == supported

@@ -1,0 +1,88 @@
+"""Small problems for the solvers."""
+
+import itertools
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+
+from cosmodag.model.mechanism import Linear, Mechanism
+from cosmodag.model.objective import AnnealedObjective, mean_squared_error
+from cosmodag.model.structure import Priority
+from cosmodag.solve.backend import Backend
+from cosmodag.solve.kernels import BACKENDS
+from cosmodag.solve.plan import choose
+from cosmodag.solve.problems import Batch, Problem
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.schedules import CosineAnnealing
+
+SETTINGS = {
+    "learning_rate": 8e-3,
+    "priority_learning_rate": 2e-3,
+    "lambda1": 1e-3,
+    "lambda2": 2e-2,
+    "lambda_p": 2e-4,
+    "shift": 1e-2,
+    "temperature_start": 0.45,
+    "temperature_end": 1e-3,
+    "rounds": 40.0,
+    "beta1": 0.9,
+    "beta2": 0.999,
+}
+
+
+def cosmo_recipe(mechanism: Mechanism | None = None, batch_size: int | None = 64) -> Recipe:
+    objective = AnnealedObjective(mean_squared_error)
+    return Recipe(Priority(), mechanism or Linear(), objective, CosineAnnealing(), batch_size)
+
+
+RECIPE = cosmo_recipe()
+
+
+def make_table(n: int = 150, d: int = 10, seed: int = 0, dtype: type = np.float32) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    weights = np.triu(random.uniform(0.5, 2, (d, d)) * (random.random((d, d)) < 0.4), 1)
+    data = random.normal(size=(n, d)) @ np.linalg.inv(np.eye(d) - weights)
+    return np.ascontiguousarray(data - data.mean(0), dtype)
+
+
+def make_batch(problems: Sequence[Problem], recipe: Recipe | None = None) -> Batch:
+    """Problems on a CPU, with the backend that a plan would give them."""
+    recipe = recipe or cosmo_recipe()
+    task = problems[0].task(recipe, len(problems), "cpu")
+    return Batch.of(recipe, problems, jax.devices("cpu")[0], {recipe: choose(task)})
+
+
+def reference_batch(problems: Sequence[Problem]) -> Batch:
+    """Problems of linear COSMO on a CPU, on the reference loop."""
+    return Batch.of(RECIPE, problems, jax.devices("cpu")[0], {RECIPE: REFERENCE})
+
+
+def backend_named(name: str) -> Backend:
+    return next(backend for backend in BACKENDS if backend.name == name)
+
+
+def run_rounds(backend: Backend, batch: Batch, *marks: int, state: State | None = None) -> State:
+    """State of a batch after rounds run in pieces, given by the rounds at which they meet."""
+    state = backend.start(batch) if state is None else state
+    for first, last in itertools.pairwise(marks):
+        state = backend.advance(batch, state, first, last)
+    return jax.tree.map(np.array, state)
+
+
+def assert_close_after_100_steps(ours: State, theirs: State) -> None:
+    """Parameters as close as single precision keeps them over about a hundred steps.
+
+    An entry that λ₁ holds at zero has a sign that rounding decides, and moves by up to a learning
+    rate when it changes: few do, and W hardly knows.
+    """
+    for one, other in zip(
+        jax.tree.leaves(ours.parameters), jax.tree.leaves(theirs.parameters), strict=True
+    ):
+        if one.size:
+            apart = np.abs(np.asarray(one) - np.asarray(other))
+            assert apart.max() < SETTINGS["learning_rate"]
+            assert np.mean(apart > 1e-4) < 0.01
+    np.testing.assert_allclose(ours.loss, theirs.loss, rtol=1e-4)

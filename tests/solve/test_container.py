@@ -1,0 +1,102 @@
+"""Limits of control groups, of both versions, wherever in the tree the process is."""
+
+from pathlib import Path
+
+import pytest
+
+from cosmodag.solve.container import cpu_quota, memory_left
+
+
+@pytest.fixture
+def system(tmp_path):
+    """Make a tree of control groups, and give what the two functions are to be asked with."""
+
+    def make(membership: str, files: dict[str, str]) -> tuple[Path, Path]:
+        mount = tmp_path / "cgroup"
+        mount.mkdir()
+        for name, text in files.items():
+            (mount / name).parent.mkdir(parents=True, exist_ok=True)
+            (mount / name).write_text(text + "\n")
+        (tmp_path / "membership").write_text(membership + "\n")
+        return mount, tmp_path / "membership"
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("membership", "files", "left"),
+    [
+        ("0::/", {"memory.max": "3000", "memory.current": "1000"}, 2000),
+        ("0::/", {"memory.max": "max", "memory.current": "1000"}, None),
+        ("0::/", {"memory.max": "1000", "memory.current": "3000"}, 0),
+        ("0::/job/step", {"job/step/memory.max": "500", "job/step/memory.current": "100"}, 400),
+        (
+            "0::/job/step",  # what is above binds too
+            {
+                "job/step/memory.max": "max",
+                "job/step/memory.current": "50",
+                "job/memory.max": "300",
+                "job/memory.current": "100",
+            },
+            200,
+        ),
+        (
+            "0::/docker/abc",  # told as seen from outside: not there
+            {"memory.max": "3000", "memory.current": "1000"},
+            2000,
+        ),
+        (
+            "4:memory:/job\n0::/",
+            {"memory/job/memory.limit_in_bytes": "5", "memory/job/memory.usage_in_bytes": "2"},
+            3,
+        ),
+        (
+            "4:memory:/",
+            {
+                "memory/memory.limit_in_bytes": str(2**63 - 4096),
+                "memory/memory.usage_in_bytes": "2",
+            },
+            None,
+        ),
+        (
+            "0::/",  # files that were read and can be let go of are not in the way
+            {
+                "memory.max": "3000",
+                "memory.current": "2900",
+                "memory.stat": "anon 100\ninactive_file 2000",
+            },
+            2100,
+        ),
+        ("", {}, None),
+        ("nonsense", {"memory.max": "x"}, None),
+    ],
+)
+def test_memory_that_is_left(system, membership, files, left):
+    assert memory_left(*system(membership, files)) == left
+
+
+@pytest.mark.parametrize(
+    ("membership", "files", "quota"),
+    [
+        ("0::/", {"cpu.max": "100000 100000"}, 1.0),
+        ("0::/", {"cpu.max": "max 100000"}, None),
+        ("0::/a/b", {"a/b/cpu.max": "400000 100000", "a/cpu.max": "150000 100000"}, 1.5),
+        (
+            "2:cpu,cpuacct:/job",
+            {
+                "cpu,cpuacct/job/cpu.cfs_quota_us": "50000",
+                "cpu,cpuacct/job/cpu.cfs_period_us": "100000",
+            },
+            0.5,
+        ),
+        ("1:cpu:/", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, None),
+        ("0::/", {}, None),
+    ],
+)
+def test_processors_that_are_granted(system, membership, files, quota):
+    assert cpu_quota(*system(membership, files)) == quota
+
+
+def test_a_system_without_control_groups(tmp_path):
+    assert memory_left(tmp_path / "none", tmp_path / "none") is None
+    assert cpu_quota(tmp_path / "none", tmp_path / "none") is None

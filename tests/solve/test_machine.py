@@ -1,0 +1,126 @@
+"""What a process may use: quotas and limits of containers, and BLAS threads shared by fits."""
+
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import joblib
+import numpy as np
+import pytest
+from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
+
+from cosmodag import Notears
+from cosmodag.refinement.threads import available_threads
+from cosmodag.solve import machine
+
+
+def test_the_smaller_of_machine_and_container_counts(monkeypatch):
+    monkeypatch.setattr(machine, "_machine_memory", lambda: 5000)
+    monkeypatch.setattr(machine, "memory_left", lambda: 2000)
+    assert machine.main_memory() == 2000
+    monkeypatch.setattr(machine, "memory_left", lambda: None)
+    assert machine.main_memory() == 5000
+    monkeypatch.setattr(machine, "_machine_memory", lambda: None)
+    assert machine.main_memory() is None
+
+
+def test_cores_are_those_of_the_quota(monkeypatch):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 3)
+    monkeypatch.setattr(machine, "cpu_quota", lambda: None)
+    assert machine.cores() == 3
+    assert machine.threads_worth(1e12) == 3
+    assert machine.threads_worth(1e12, workers=2) == 1
+    assert machine.threads_worth(10.0) == 1
+    for quota, count in ((0.5, 1), (1.0, 1), (1.5, 2), (8.0, 3)):
+        monkeypatch.setattr(machine, "cpu_quota", lambda quota=quota: quota)
+        assert machine.cores() == available_threads() == count
+
+
+def blas_limits() -> list[int]:
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.fixture
+def two_threads():
+    with threadpool_limits(2, user_api="blas"):
+        # As at the start of a process: no thread is yet the one that may set limits.
+        getattr(OpenBLASController, "clear_controlling_thread", lambda **_: None)(force=True)
+        before = blas_limits()
+        assert before == [2] * len(before) != []
+        yield before
+
+
+def in_turn(order: list[str]) -> list[list[int]]:
+    """Limits that fits in two threads leave after each step: enters and leaves of 'a' and 'b'."""
+    contexts = {name: machine.blas_threads(1) for name in "ab"}
+    seen = []
+    # Threads that outlive the fits: threadpoolctl lets no other set a limit while its first lives.
+    with ThreadPoolExecutor(1) as a, ThreadPoolExecutor(1) as b:
+        threads = {"a": a, "b": b}
+        for step in order:
+            verb, name = step.split()
+            context = contexts[name]
+            leave = partial(context.__exit__, None, None, None)
+            threads[name].submit(context.__enter__ if verb == "enter" else leave).result(10)
+            seen.append(blas_limits())
+    return seen
+
+
+@pytest.mark.parametrize("last", ["a", "b"])
+def test_the_limit_is_put_back_whichever_thread_ends_last(two_threads, last):
+    first = "b" if last == "a" else "a"
+    low = [1] * len(two_threads)
+    order = ["enter a", "enter b", f"leave {first}", f"leave {last}"]
+    assert in_turn(order) == [low, low, low, two_threads]
+
+
+def test_the_caller_can_set_limits_after_a_fit_in_another_thread(two_threads):
+    in_turn(["enter b", "leave b"])
+    with threadpool_limits(1, user_api="blas"):
+        assert blas_limits() == [1] * len(two_threads)
+    assert blas_limits() == two_threads
+
+
+def test_a_limit_of_the_caller_is_not_raised():
+    with threadpool_limits(1, user_api="blas"), machine.blas_threads(2):
+        assert set(blas_limits()) == {1}
+
+
+def test_a_limit_per_thread_is_put_back_by_its_thread(monkeypatch):
+    class PerThread(threading.local):
+        internal_api, threading_layer, num_threads = "openblas", "openmp", 4
+
+        def set_num_threads(self, number):
+            self.num_threads = number
+
+    library = PerThread()
+    monkeypatch.setattr(machine, "_blas", lambda: [library])
+    inside = []
+
+    def fit():
+        with machine.blas_threads(1):
+            inside.append(library.num_threads)
+        inside.append(library.num_threads)
+
+    with machine.blas_threads(2):
+        thread = threading.Thread(target=fit)
+        thread.start()
+        thread.join()
+        assert (inside, library.num_threads) == ([1, 4], 2)
+    assert library.num_threads == 4
+
+
+def test_eight_fits_at_once_leave_the_limits_as_they_were(two_threads):
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    begin = threading.Barrier(8)
+
+    def fit(seed):
+        begin.wait(30)
+        return Notears(max_iter=2, random_state=seed).fit(X)
+
+    with warnings.catch_warnings(), ThreadPoolExecutor(8) as pool:
+        warnings.simplefilter("ignore")
+        assert len(list(pool.map(fit, range(8)))) == 8
+        # Asked before the pool ends: its first thread is alive, and the others cannot hide behind.
+        assert blas_limits() == two_threads
