@@ -1,6 +1,6 @@
 """A fitted graph: what can be asked of every learner once it has learnt."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     """
 
     adjacency_: Any
+    weights_: NDArray[np.float64]
+    stopped_: str | None
     n_features_in_: int
     knowledge_: Knowledge | None
     residuals_: NDArray[np.float32]
@@ -39,8 +41,8 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     _preparation: Preparation
     _told: Known = NOTHING
 
-    _extra_arrays: tuple[str, ...] = ()
-    _extra_facts: tuple[str, ...] = ()
+    _extra_arrays: ClassVar[tuple[str, ...]] = ()
+    _extra_facts: ClassVar[tuple[str, ...]] = ()
 
     def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
         """Every variable as predicted from its parents, all in prepared units."""

@@ -89,7 +89,7 @@ def _rebuilt(
         raise DataError(f"'{path}' holds a {facts['learner']}, which this version does not know.")
     check_arrays(arrays, facts)
     # A saved tuple comes back as a list.
-    parameters = {
+    parameters: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in facts["parameters"].items()
     }

@@ -105,21 +105,18 @@ class Learnt:
     orders: dict[str, NDArray[np.intp]] = field(default_factory=dict)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class StructureLearner(FittedGraph):
     """Base of all learners: validates, prepares, learns, refines, and reads out a DAG.
 
-    A subclass stores its parameters in ``__init__``, among them ``threshold`` and ``scale``, and
-    if it takes them ``knowledge`` and ``missing``, and implements :meth:`_learn`.
+    Parameters are the keyword-only fields of the dataclasses a learner inherits from. A subclass
+    adds fields of its own, and implements :meth:`_learn`.
     """
 
-    threshold: Setting
-    scale: str
+    threshold: Setting = "auto"
     knowledge: Any = None
     missing: str = "error"
-    weights_: NDArray[np.float64]
-    stopped_: str | None
-
-    _extra_facts: tuple[str, ...] = ()
+    scale: str = "center"
 
     @abstractmethod
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:

@@ -6,7 +6,8 @@ something where it does better than these.
 """
 
 from abc import abstractmethod
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from cosmodag.data.diagnose import variance_inflation
 from cosmodag.fit.checks import check_choice, seeds_from
 from cosmodag.fit.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.graph.dags import order_of
-from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
+from cosmodag.learners.base import Learnt, Prepared, StructureLearner
 from cosmodag.refinement.prune import prune
 from cosmodag.refinement.starts import equal_variance_order
 from cosmodag.solve.watch import Watch
@@ -27,6 +28,7 @@ __all__ = ["EmptyGraph", "EqualVariance", "R2Sort", "RandomSort", "SortLearner",
 DIGITS = 5
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SortLearner(StructureLearner):
     """Base of the learners that put the variables in order by a rule, then regress.
 
@@ -34,27 +36,12 @@ class SortLearner(StructureLearner):
     :meth:`_sort`.
     """
 
-    def __init__(
-        self,
-        *,
-        criterion: str = "bic",
-        refine: str | None = None,
-        noise: str = "auto",
-        threshold: Setting = "auto",
-        knowledge: Any = None,
-        missing: str = "error",
-        scale: str = "center",
-    ) -> None:
-        self.criterion = criterion
-        self.refine = refine
-        self.noise = noise
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.missing = missing
-        self.scale = scale
+    criterion: str = "bic"
+    refine: str | None = None
+    noise: str = "auto"
 
     # Arrays of d × d that sorting itself takes.
-    _sorting_squares: float = 0.0
+    _sorting_squares: ClassVar[float] = 0.0
 
     @abstractmethod
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
@@ -174,6 +161,7 @@ class R2Sort(SortLearner):
         return order_of(variance_inflation(data, NEGLIGIBLE))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RandomSort(SortLearner):
     """Put the variables in random order, and regress each on those before it.
 
@@ -195,34 +183,14 @@ class RandomSort(SortLearner):
     [2, 4, 0, 3, 1]
     """
 
-    def __init__(
-        self,
-        *,
-        criterion: str = "bic",
-        refine: str | None = None,
-        noise: str = "auto",
-        threshold: Setting = "auto",
-        knowledge: Any = None,
-        missing: str = "error",
-        scale: str = "center",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            criterion=criterion,
-            refine=refine,
-            noise=noise,
-            threshold=threshold,
-            knowledge=knowledge,
-            missing=missing,
-            scale=scale,
-        )
-        self.random_state = random_state
+    random_state: Any = None
 
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
         (seed,) = seeds_from(self.random_state, 1)
         return np.random.default_rng(seed).permutation(given.data.shape[1])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EqualVariance(SortLearner):
     r"""Order the variables from the top down by conditional variance, and regress.
 
@@ -248,26 +216,8 @@ class EqualVariance(SortLearner):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        criterion: str = "bic",
-        refine: str | None = "prune",
-        noise: str = "equal-variance",
-        threshold: Setting = "auto",
-        knowledge: Any = None,
-        missing: str = "error",
-        scale: str = "center",
-    ) -> None:
-        super().__init__(
-            criterion=criterion,
-            refine=refine,
-            noise=noise,
-            threshold=threshold,
-            knowledge=knowledge,
-            missing=missing,
-            scale=scale,
-        )
+    refine: str | None = "prune"
+    noise: str = "equal-variance"
 
     _sorting_squares = 1.5
 
@@ -276,6 +226,7 @@ class EqualVariance(SortLearner):
         return np.asarray(equal_variance_order(moments, before=given.known.before), np.intp)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EmptyGraph(StructureLearner):
     r"""Learn nothing: every variable is on its own, but for arcs that are required.
 
@@ -301,19 +252,6 @@ class EmptyGraph(StructureLearner):
     >>> EmptyGraph().fit(data.X).graph_.number_of_edges()
     0
     """
-
-    def __init__(
-        self,
-        *,
-        threshold: Setting = "auto",
-        knowledge: Any = None,
-        missing: str = "error",
-        scale: str = "center",
-    ) -> None:
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.missing = missing
-        self.scale = scale
 
     def _squares(self, d: int) -> float:
         return max(3.0, super()._squares(d))

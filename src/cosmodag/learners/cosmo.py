@@ -1,8 +1,7 @@
 """COSMO: structure learning without an acyclicity constraint (Massidda et al., ICLR 2024)."""
 
-import os
 import warnings
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,7 +9,6 @@ from cosmodag.errors import DataWarning
 from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared
 from cosmodag.learners.trained.annealed import AnnealedLearner
-from cosmodag.learners.trained.base import Setting
 from cosmodag.learners.trained.settings import default_settings, default_steps
 from cosmodag.model.mechanism import Linear, Mechanism
 from cosmodag.solve.watch import Watch
@@ -22,6 +20,7 @@ __all__ = ["Cosmo"]
 _TOO_LARGE = 5_000
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Cosmo(AnnealedLearner):
     r"""Linear COSMO: a DAG as W = H ∘ S_{t,ε}(p), learnt by plain gradient descent.
 
@@ -142,58 +141,8 @@ class Cosmo(AnnealedLearner):
     (10, 10)
     """
 
-    def __init__(
-        self,
-        *,
-        learning_rate: Setting = "auto",
-        priority_learning_rate: Setting | None = "auto",
-        lambda1: Setting = "auto",
-        lambda2: Setting = "auto",
-        lambda_p: Setting = "auto",
-        shift: Setting = "auto",
-        temperature_start: Setting = "auto",
-        temperature_end: Setting = "auto",
-        acyclicity_tolerance: float | None = None,
-        loss: str = "squared-error",
-        epochs: int | str = "auto",
-        batch_size: int = 64,
-        refine: str | None = "auto",
-        noise: str = "auto",
-        threshold: Setting = "auto",
-        restarts: int = 1,
-        knowledge: Any = None,
-        missing: str = "error",
-        scale: str = "center",
-        device: str = "auto",
-        max_time: float | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        random_state: Any = None,
-        verbose: bool = True,
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.priority_learning_rate = priority_learning_rate
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.lambda_p = lambda_p
-        self.shift = shift
-        self.temperature_start = temperature_start
-        self.temperature_end = temperature_end
-        self.acyclicity_tolerance = acyclicity_tolerance
-        self.loss = loss
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.refine = refine
-        self.noise = noise
-        self.threshold = threshold
-        self.restarts = restarts
-        self.knowledge = knowledge
-        self.missing = missing
-        self.scale = scale
-        self.device = device
-        self.max_time = max_time
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
+    refine: str | None = "auto"
+    noise: str = "auto"
 
     def _mechanism(self) -> Mechanism:
         return Linear()

@@ -1,14 +1,12 @@
 """Non-linear COSMO: one perceptron per variable, oriented by priorities."""
 
-import os
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.fit.checks import check_choice
 from cosmodag.learners.trained.annealed import AnnealedLearner
-from cosmodag.learners.trained.base import Setting
 from cosmodag.learners.trained.networks import NetworkLearner
 from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism
@@ -18,6 +16,7 @@ __all__ = ["CosmoMLP"]
 _MASKS = ("weights", "inputs")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CosmoMLP(NetworkLearner, AnnealedLearner):
     r"""Non-linear COSMO: every variable a multilayer perceptron of its parents.
 
@@ -154,64 +153,8 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        hidden: tuple[int, ...] = (10,),
-        activation: str = "sigmoid",
-        mask: str = "weights",
-        arc_strength: str = "norm",
-        learning_rate: Setting = "auto",
-        priority_learning_rate: Setting | None = "auto",
-        lambda1: Setting = "auto",
-        lambda2: Setting = "auto",
-        lambda_p: Setting = "auto",
-        shift: Setting = "auto",
-        temperature_start: Setting = "auto",
-        temperature_end: Setting = "auto",
-        acyclicity_tolerance: float | None = None,
-        loss: str = "squared-error",
-        epochs: int | str = "auto",
-        batch_size: int = 64,
-        refine: str | None = "prune",
-        threshold: Setting = "auto",
-        restarts: int = 1,
-        knowledge: Any = None,
-        missing: str = "error",
-        scale: str = "center",
-        device: str = "auto",
-        max_time: float | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        random_state: Any = None,
-        verbose: bool = True,
-    ) -> None:
-        self.hidden = hidden
-        self.activation = activation
-        self.mask = mask
-        self.arc_strength = arc_strength
-        self.learning_rate = learning_rate
-        self.priority_learning_rate = priority_learning_rate
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.lambda_p = lambda_p
-        self.shift = shift
-        self.temperature_start = temperature_start
-        self.temperature_end = temperature_end
-        self.acyclicity_tolerance = acyclicity_tolerance
-        self.loss = loss
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.refine = refine
-        self.threshold = threshold
-        self.restarts = restarts
-        self.knowledge = knowledge
-        self.missing = missing
-        self.scale = scale
-        self.device = device
-        self.max_time = max_time
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
+    mask: str = "weights"
+    refine: str | None = "prune"
 
     _extra_arrays = (*AnnealedLearner._extra_arrays, *NetworkLearner._extra_arrays)
 

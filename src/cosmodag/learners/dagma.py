@@ -1,8 +1,7 @@
 """DAGMA: acyclicity as a log-determinant barrier (Bello, Aragam and Ravikumar, NeurIPS 2022)."""
 
-from typing import Any
+from dataclasses import dataclass
 
-from cosmodag.learners.base import Setting
 from cosmodag.learners.trained.constrained import ADAM, VariantLearner
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Barrier, half_squared_error, mean_squared_error
@@ -16,6 +15,7 @@ from cosmodag.solve.training.guards import Domain, Inside
 __all__ = ["Dagma"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Dagma(VariantLearner):
     r"""Linear DAGMA: the best-fitting DAG, approached from inside the domain of a barrier.
 
@@ -103,44 +103,8 @@ class Dagma(VariantLearner):
     False
     """
 
-    def __init__(
-        self,
-        *,
-        lambda1: Setting = "auto",
-        max_iter: int = 60_000,
-        tolerance: float = 1e-6,
-        variant: str = "original",
-        learning_rate: Setting = "auto",
-        epochs: int = 5000,
-        batch_size: int = 64,
-        refine: str | None = None,
-        noise: str = "auto",
-        threshold: Setting = "auto",
-        knowledge: Any = None,
-        missing: str = "error",
-        scale: str = "center",
-        device: str = "auto",
-        max_time: float | None = None,
-        random_state: Any = None,
-        verbose: bool = True,
-    ) -> None:
-        self.lambda1 = lambda1
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.variant = variant
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.refine = refine
-        self.noise = noise
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.missing = missing
-        self.scale = scale
-        self.device = device
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
+    max_iter: int = 60_000
+    tolerance: float = 1e-6
 
     def _rule(self, d: int) -> dict[str, float]:
         if self._is_original:

@@ -1,6 +1,6 @@
 """DAGMA-MLP: perceptrons inside a log-determinant barrier (Bello et al., NeurIPS 2022)."""
 
-from typing import Any
+from dataclasses import dataclass
 
 from cosmodag.learners.base import Setting
 from cosmodag.learners.trained.constrained import ADAM, ConstrainedLearner
@@ -20,6 +20,7 @@ __all__ = ["DagmaMLP"]
 _SCORE_WEIGHTS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DagmaMLP(NetworkLearner, ConstrainedLearner):
     r"""Non-linear DAGMA: every variable a perceptron of its parents, a barrier making a DAG.
 
@@ -106,42 +107,11 @@ class DagmaMLP(NetworkLearner, ConstrainedLearner):
     False
     """
 
-    def __init__(
-        self,
-        *,
-        hidden: tuple[int, ...] = (10,),
-        activation: str = "sigmoid",
-        arc_strength: str = "norm",
-        lambda1: Setting = "auto",
-        lambda2: Setting = "auto",
-        learning_rate: Setting = "auto",
-        max_iter: int = 3200,
-        refine: str | None = None,
-        threshold: Setting = "auto",
-        knowledge: Any = None,
-        missing: str = "error",
-        scale: str = "center",
-        device: str = "auto",
-        max_time: float | None = None,
-        random_state: Any = None,
-        verbose: bool = True,
-    ) -> None:
-        self.hidden = hidden
-        self.activation = activation
-        self.arc_strength = arc_strength
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.refine = refine
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.missing = missing
-        self.scale = scale
-        self.device = device
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
+    lambda1: Setting = "auto"
+    lambda2: Setting = "auto"
+    learning_rate: Setting = "auto"
+    max_iter: int = 3200
+    device: str = "auto"
 
     def _rule(self, d: int) -> dict[str, float]:
         return {"lambda1": 0.02, "lambda2": 0.005, "learning_rate": 2e-3}

@@ -1,12 +1,12 @@
 """NOCURL: DAGs as the gradient flow of a potential (Yu, Gao, Yin and Ji, ICML 2021)."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cosmodag.errors import DataError
 from cosmodag.graph.constraint import EXPONENTIAL, POLYNOMIAL
-from cosmodag.learners.base import Setting
 from cosmodag.learners.trained.constrained import ADAM, VariantLearner
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised, half_squared_error, mean_squared_error
@@ -21,6 +21,7 @@ from cosmodag.solve.recipe import Recipe
 __all__ = ["NoCurl"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NoCurl(VariantLearner):
     r"""Linear NOCURL: W = K ∘ ReLU(φ_v − φ_u), acyclic whatever K and φ are.
 
@@ -115,46 +116,9 @@ class NoCurl(VariantLearner):
 
     _extra_arrays = ("potentials_",)
 
-    def __init__(
-        self,
-        *,
-        joint: bool = False,
-        lambda1: Setting = "auto",
-        max_iter: int = 15_000,
-        tolerance: float = 1e-8,
-        variant: str = "original",
-        learning_rate: Setting = "auto",
-        epochs: int = 5000,
-        batch_size: int = 64,
-        refine: str | None = None,
-        noise: str = "auto",
-        threshold: Setting = "auto",
-        knowledge: Any = None,
-        missing: str = "error",
-        scale: str = "center",
-        device: str = "auto",
-        max_time: float | None = None,
-        random_state: Any = None,
-        verbose: bool = True,
-    ) -> None:
-        self.joint = joint
-        self.lambda1 = lambda1
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.variant = variant
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.refine = refine
-        self.noise = noise
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.missing = missing
-        self.scale = scale
-        self.device = device
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
+    joint: bool = False
+    max_iter: int = 15_000
+    tolerance: float = 1e-8
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -1,6 +1,6 @@
 """NOTEARS: acyclicity as a smooth equality constraint (Zheng et al., NeurIPS 2018)."""
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,6 +28,7 @@ _INNER_TOLERANCE = 1e-8
 _USUAL_ROUNDS = 18
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Notears(VariantLearner):
     r"""Linear NOTEARS: the best-fitting weights of which h(W) = 0 makes a DAG.
 
@@ -120,46 +121,9 @@ class Notears(VariantLearner):
     False
     """
 
-    def __init__(
-        self,
-        *,
-        lambda1: Setting = "auto",
-        max_iter: int = 100,
-        tolerance: Setting = "auto",
-        constraint: str = "expm",
-        variant: str = "original",
-        learning_rate: Setting = "auto",
-        epochs: int = 5000,
-        batch_size: int = 64,
-        refine: str | None = None,
-        noise: str = "auto",
-        threshold: Setting = "auto",
-        knowledge: Any = None,
-        missing: str = "error",
-        scale: str = "center",
-        device: str = "auto",
-        max_time: float | None = None,
-        random_state: Any = None,
-        verbose: bool = True,
-    ) -> None:
-        self.lambda1 = lambda1
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.constraint = constraint
-        self.variant = variant
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.refine = refine
-        self.noise = noise
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.missing = missing
-        self.scale = scale
-        self.device = device
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
+    max_iter: int = 100
+    tolerance: Setting = "auto"
+    constraint: str = "expm"
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -1,5 +1,6 @@
 """NOTEARS-MLP: perceptrons under a smooth acyclicity constraint (Zheng et al., AISTATS 2020)."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ _USUAL_LENGTH = 2500
 _INNER = 15_000
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NotearsMLP(NetworkLearner, ConstrainedLearner):
     r"""Non-linear NOTEARS: every variable a perceptron of its parents, h(A) = 0 making a DAG.
 
@@ -104,40 +106,10 @@ class NotearsMLP(NetworkLearner, ConstrainedLearner):
     False
     """
 
-    def __init__(
-        self,
-        *,
-        hidden: tuple[int, ...] = (10,),
-        activation: str = "sigmoid",
-        arc_strength: str = "norm",
-        lambda1: Setting = "auto",
-        lambda2: Setting = "auto",
-        max_iter: int = 100,
-        tolerance: Setting = "auto",
-        refine: str | None = None,
-        threshold: Setting = "auto",
-        knowledge: Any = None,
-        missing: str = "error",
-        scale: str = "center",
-        max_time: float | None = None,
-        random_state: Any = None,
-        verbose: bool = True,
-    ) -> None:
-        self.hidden = hidden
-        self.activation = activation
-        self.arc_strength = arc_strength
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.refine = refine
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.missing = missing
-        self.scale = scale
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
+    lambda1: Setting = "auto"
+    lambda2: Setting = "auto"
+    max_iter: int = 100
+    tolerance: Setting = "auto"
 
     @property
     def _precision(self) -> type[np.floating[Any]]:

@@ -1,6 +1,7 @@
 """Order search as a learner of its own: a graph from a score alone, without training."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count, check_number, seeds_from
 from cosmodag.fit.refining import refine_linear
-from cosmodag.learners.base import Learnt, Prepared, Refined, Setting, StructureLearner
+from cosmodag.learners.base import Learnt, Prepared, Refined, StructureLearner
 from cosmodag.solve.watch import Watch
 
 __all__ = ["OrderSearch"]
@@ -18,6 +19,7 @@ __all__ = ["OrderSearch"]
 _RANDOM_STARTS_UP_TO = 150
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OrderSearch(StructureLearner):
     r"""Search for the order, and on it the graph, of best score.
 
@@ -78,28 +80,11 @@ class OrderSearch(StructureLearner):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        noise: str = "auto",
-        restarts: int = 0,
-        threshold: Setting = "auto",
-        knowledge: Any = None,
-        missing: str = "error",
-        scale: str = "center",
-        max_time: float | None = None,
-        random_state: Any = None,
-        verbose: bool = True,
-    ) -> None:
-        self.noise = noise
-        self.restarts = restarts
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.missing = missing
-        self.scale = scale
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
+    noise: str = "auto"
+    restarts: int = 0
+    max_time: float | None = None
+    random_state: Any = None
+    verbose: bool = True
 
     @property
     def _refinement(self) -> str:
@@ -110,7 +95,7 @@ class OrderSearch(StructureLearner):
 
     # What `fit_from` changes for one fit.
     _method = "order"
-    _start: list[Any] | None = None
+    _start: list[Any] | None = field(default=None, init=False)
 
     def fit_from(
         self, X: Any, order: Sequence[Any], method: str = "order", *, interventions: Any = None

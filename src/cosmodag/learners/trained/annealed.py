@@ -2,7 +2,8 @@
 
 import os
 from abc import abstractmethod
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,25 +27,31 @@ from cosmodag.solve.watch import Watch
 __all__ = ["AnnealedLearner"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AnnealedLearner(TrainedLearner):
     """Structure learning by annealed priorities, whatever the mechanism.
 
-    A subclass stores the parameters named below in ``__init__``, and says which mechanism it uses
-    and which rule gives the settings that are ``"auto"``.
+    A subclass says which mechanism it uses and which rule gives the settings that are ``"auto"``.
     """
 
-    _extra_arrays: tuple[str, ...] = ("priorities_",)
+    learning_rate: Setting = "auto"
+    priority_learning_rate: Setting | None = "auto"
+    lambda1: Setting = "auto"
+    lambda2: Setting = "auto"
+    lambda_p: Setting = "auto"
+    shift: Setting = "auto"
+    temperature_start: Setting = "auto"
+    temperature_end: Setting = "auto"
+    acyclicity_tolerance: float | None = None
+    loss: str = "squared-error"
+    epochs: int | str = "auto"
+    batch_size: int = 64
+    restarts: int = 1
+    device: str = "auto"
+    checkpoint: str | os.PathLike[str] | None = None
 
-    acyclicity_tolerance: float | None
-    temperature_end: Setting
-    loss: str
-    epochs: int | str
-    batch_size: int
-    restarts: int
-    device: str
-    checkpoint: str | os.PathLike[str] | None
-
-    _kept: Checkpoint | None = None
+    _extra_arrays: ClassVar[tuple[str, ...]] = ("priorities_",)
+    _kept: Checkpoint | None = field(default=None, init=False)
 
     @abstractmethod
     def _mechanism(self) -> Mechanism:

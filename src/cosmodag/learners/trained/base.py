@@ -2,6 +2,7 @@
 
 import warnings
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,21 +23,29 @@ from cosmodag.solve.watch import Watch
 __all__ = ["Setting", "TrainedLearner"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TrainedLearner(StructureLearner):
     """Structure learning by a solver, whichever it is.
 
-    A subclass stores its parameters in ``__init__`` and says which solver it uses, which numbers
-    stand for ``"auto"``, and which further settings its problems have.
+    A subclass adds parameters and says which solver it uses, which numbers stand for ``"auto"``,
+    and which further settings its problems have.
     """
 
-    _extra_facts: tuple[str, ...] = ("history_", "settings_", "n_iter_", "converged_", "backend_")
+    refine: str | None = None
+    max_time: float | None = None
+    random_state: Any = None
+    verbose: bool = True
+
+    _extra_facts: ClassVar[tuple[str, ...]] = (
+        "history_",
+        "settings_",
+        "n_iter_",
+        "converged_",
+        "backend_",
+    )
 
     # Settings that, where they are None or no parameters, are the same as another one.
     _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
-
-    max_time: float | None
-    verbose: bool
-    random_state: Any
 
     @abstractmethod
     def solver_for(self, n: int, d: int) -> Solver:

@@ -1,13 +1,14 @@
 """Learners that bring acyclicity about by a solver: what NOTEARS, DAGMA and NOCURL share."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cosmodag.errors import AcyclicityWarning
 from cosmodag.fit.checks import check_choice, check_count
-from cosmodag.learners.trained.base import TrainedLearner
+from cosmodag.learners.trained.base import Setting, TrainedLearner
 from cosmodag.solve.training.passes import Passes
 
 __all__ = ["ADAM", "VARIANTS", "ConstrainedLearner", "VariantLearner"]
@@ -18,10 +19,11 @@ ADAM = {"beta1": 0.9, "beta2": 0.999}
 """How slowly Adam's moments forget, in all reproductions but DAGMA's original."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConstrainedLearner(TrainedLearner):
     """Structure learning by a constraint, or a sequence of problems."""
 
-    max_iter: int
+    max_iter: int = 100
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -37,15 +39,20 @@ class ConstrainedLearner(TrainedLearner):
             )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class VariantLearner(ConstrainedLearner):
     """A linear learner in two variants: its authors', and the one the COSMO paper compared with.
 
     The original runs in float64 on the CPU, and what concerns mini-batches is of no use to it.
     """
 
-    variant: str
-    epochs: int
-    batch_size: int
+    lambda1: Setting = "auto"
+    learning_rate: Setting = "auto"
+    variant: str = "original"
+    epochs: int = 5000
+    batch_size: int = 64
+    noise: str = "auto"
+    device: str = "auto"
 
     @property
     def _is_original(self) -> bool:

@@ -1,7 +1,8 @@
 """Learners of networks: what the non-linear learners share after the fit."""
 
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,7 @@ __all__ = ["NetworkLearner"]
 _MOST_UNITS = 2**24
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NetworkLearner(TrainedLearner):
     """A learner whose variables are perceptrons of their parents.
 
@@ -34,18 +36,19 @@ class NetworkLearner(TrainedLearner):
     ``adjacency_``.
     """
 
-    hidden: tuple[int, ...]
-    activation: str
-    arc_strength: str
+    hidden: tuple[int, ...] = (10,)
+    activation: str = "sigmoid"
+    arc_strength: str = "norm"
 
-    first_weights_: NDArray[Any]
-    first_biases_: NDArray[Any]
-    inner_layers_: NDArray[Any]
-    output_weights_: NDArray[Any]
-    output_biases_: NDArray[Any]
-    prepared_means_: NDArray[Any]
+    if TYPE_CHECKING:  # fitted attributes; a dataclass would take them for parameters
+        first_weights_: NDArray[Any] = field(init=False)
+        first_biases_: NDArray[Any] = field(init=False)
+        inner_layers_: NDArray[Any] = field(init=False)
+        output_weights_: NDArray[Any] = field(init=False)
+        output_biases_: NDArray[Any] = field(init=False)
+        prepared_means_: NDArray[Any] = field(init=False)
 
-    _extra_arrays: tuple[str, ...] = (
+    _extra_arrays: ClassVar[tuple[str, ...]] = (
         "first_weights_",
         "first_biases_",
         "inner_layers_",
