@@ -17,7 +17,6 @@ from cosmodag.learners.registry import LEARNERS, Entry
 
 __all__ = ["Parameter", "parameters_of"]
 
-_SECTION = r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)"
 _OPTIONS = {
     "knowledge": "--knowledge",
     "refine": "--refine",
@@ -64,34 +63,54 @@ def parameters_of(entry: Entry) -> list[Parameter]:
     >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])]
     ['threshold', 'knowledge', 'missing', 'scale']
     """
-    classes = _classes_of(entry.module)
+    fields = _fields(f"cosmodag.learners.{entry.module}", entry.name)
     return [
         Parameter(name, *_description(entry, name, default), _OPTIONS.get(name))
-        for name, default in _signature(classes, entry.name).items()
+        for name, default in fields.items()
     ]
 
 
 @cache
-def _classes_of(module: str) -> dict[str, ast.ClassDef]:
-    spec = find_spec(f"cosmodag.learners.{module}")
+def _source(module: str) -> ast.Module:
+    spec = find_spec(module)
     if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(f"the source of cosmodag.learners.{module} is not there")
-    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+        raise ModuleNotFoundError(f"the source of {module} is not there")
+    return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
 
 
-def _signature(classes: dict[str, ast.ClassDef], name: str) -> dict[str, str]:
-    """Return the defaults by name of ``__init__``, the class's own or the one it inherits."""
-    node = classes[name]
+def _class_in(module: str, name: str) -> ast.ClassDef | None:
+    nodes = _source(module).body
+    return next(
+        (node for node in nodes if isinstance(node, ast.ClassDef) and node.name == name), None
+    )
+
+
+def _fields(module: str, name: str) -> dict[str, str]:
+    """Return the defaults of a learner's dataclass fields by name, inherited ones first."""
+    node = _class_in(module, name)
+    if node is None:
+        return {}
+    homes = {
+        alias.name: statement.module
+        for statement in _source(module).body
+        if isinstance(statement, ast.ImportFrom) and statement.module
+        for alias in statement.names
+    }
+    fields: dict[str, str] = {}
+    for base in reversed([base.id for base in node.bases if isinstance(base, ast.Name)]):
+        home = homes.get(base, module)
+        if home.startswith("cosmodag.learners"):
+            fields |= _fields(home, base)
+    return fields | dict(_own_fields(node))
+
+
+def _own_fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
     for member in node.body:
-        if isinstance(member, ast.FunctionDef) and member.name == "__init__":
-            given = zip(member.args.kwonlyargs, member.args.kw_defaults, strict=True)
-            return {
-                argument.arg: "" if default is None else ast.unparse(default).replace("'", '"')
-                for argument, default in given
-            }
-    bases = (base.id for base in node.bases if isinstance(base, ast.Name) and base.id in classes)
-    return _signature(classes, next(bases))
+        if not isinstance(member, ast.AnnAssign) or not isinstance(member.target, ast.Name):
+            continue
+        is_constant = "ClassVar" in ast.unparse(member.annotation)
+        if member.value is not None and not is_constant and not member.target.id.startswith("_"):
+            yield member.target.id, ast.unparse(member.value).replace("'", '"')
 
 
 def _description(entry: Entry, name: str, default: str) -> tuple[str, str, str]:
@@ -122,7 +141,8 @@ def _places(entry: Entry) -> Iterator[Entry]:
 
 
 def _docstring(entry: Entry) -> str:
-    return inspect.cleandoc(ast.get_docstring(_classes_of(entry.module)[entry.name]) or "")
+    node = _class_in(f"cosmodag.learners.{entry.module}", entry.name)
+    return "" if node is None else inspect.cleandoc(ast.get_docstring(node) or "")
 
 
 @cache
