@@ -22,7 +22,7 @@ from cosmodag.solver.recipe import Recipe
 from cosmodag.solver.watch import Watch
 from cosmodag.structure import Potential
 
-SEEDS = range(3)
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
 D = 6
 
 
