@@ -1,7 +1,20 @@
-"""What all tests share: no display, no deadlines, and a gate where a skip can be a failure."""
+"""What all tests share: one compilation cache, memory freed between modules, nightly tests apart.
 
+Variables of the environment:
+
+``COSMODAG_REQUIRE_OPTIONAL=1``
+    A skipped test that is marked ``optional`` fails (the gate).
+``COSMODAG_NIGHTLY_SAMPLE=SEED``
+    Runs about one in ten of the tests marked ``nightly``; the seed says which.
+``HYPOTHESIS_PROFILE=nightly``
+    Tries 1,000 new examples of every property; otherwise the examples are always the same.
+"""
+
+import gc
+import hashlib
 import os
 import signal
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -10,14 +23,20 @@ from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# Half of the time of a first run goes into compiling. Workers, processes that tests start, and
+# later runs share what JAX compiled. JAX reads these variables when it is imported.
+_CACHE = Path(__file__).resolve().parents[1] / ".pytest_cache" / "jax"
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_CACHE))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+
 # A process started in the background is told to ignore Ctrl-C, and the package would obey.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The first example of a property may compile a program, so its time says nothing. The parent is
-# Hypothesis' own choice, which on a build server is the repeatable one.
-settings.register_profile("cosmodag", parent=settings(), deadline=None)
-# A thousand examples of every property, new ones each time: HYPOTHESIS_PROFILE=nightly
+# The first example of a property may compile a program, so its time says nothing. Examples are the
+# same in every run: a change, and not chance, decides whether the suite passes.
+settings.register_profile("cosmodag", parent=settings(), deadline=None, derandomize=True)
 settings.register_profile(
     "nightly",
     parent=settings(),
@@ -30,6 +49,8 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cosmodag"))
 
 _GATE = os.environ.get("COSMODAG_REQUIRE_OPTIONAL") == "1"
+_SAMPLE_SEED = os.environ.get("COSMODAG_NIGHTLY_SAMPLE", "")
+_ONE_IN = 10
 _MOST_WORKERS = 8  # each holds its own JAX, about half a gigabyte
 
 
@@ -51,6 +72,46 @@ def unflushed_files() -> Generator[None, None, None]:
 def pytest_xdist_auto_num_workers() -> int:
     """How many processes ``-n auto`` starts."""
     return min(os.cpu_count() or 1, _MOST_WORKERS)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Give each worker one run of modules, so that what a module compiles is compiled once."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+        config.option.dist = "worksteal"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests marked ``nightly``, unless they were asked for by mark or by name."""
+    if "nightly" in config.option.markexpr or any("::" in word for word in config.args):
+        return
+    left_out = [item for item in items if item.get_closest_marker("nightly") and not _drawn(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+
+
+def _drawn(item: pytest.Item) -> bool:
+    """Whether a nightly test is in the sample of this seed."""
+    if not _SAMPLE_SEED:
+        return False
+    digest = hashlib.sha256(f"{_SAMPLE_SEED} {item.nodeid}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") % _ONE_IN == 0
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Free what the tests of a module compiled when the next test is of another module.
+
+    Programs of JAX would add up to gigabytes, and the garbage collector would walk over all that
+    is left again and again: what outlives a module is taken out of its sight.
+    """
+    if nextitem is not None and nextitem.path == item.path:
+        return
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

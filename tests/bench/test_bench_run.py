@@ -2,10 +2,13 @@
 
 import json
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
-import time
+from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -69,36 +72,90 @@ def test_progress_reaches_its_total(finished: Path, tmp_path: Path) -> None:
     assert contents(tmp_path / "results.sqlite") == contents(finished)
 
 
-@pytest.mark.parametrize("pause", [0.5, 2.0, 3.0])
+# Runs a command and waits for ever where a batch is to be put into the store.
+WAITS = """
+import sys, time
+from cosmodag.bench.store import Store
+from cosmodag.cli import main
+add, left = Store.add, int(sys.argv[1])
+def wait(self, rows):
+    global left
+    if left == 0:
+        print("reached", flush=True)
+        time.sleep(3600)
+    left -= 1
+    add(self, rows)
+Store.add = wait
+sys.exit(main(sys.argv[2:]))
+"""
+
+# Runs a command and says when the first rounds of training are done.
+TELLS = """
+import sys
+from cosmodag.cli import main
+from cosmodag.solver.watch import Watch
+advance = Watch.advance
+def tell(self, *given):
+    print("reached", flush=True)
+    advance(self, *given)
+Watch.advance = tell
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def started(script: str, *arguments: object) -> subprocess.Popen[str]:
+    """A process that has come to the place in question."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "reached\n", process.communicate()
+    return process
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [2, pytest.param(0, marks=pytest.mark.nightly), pytest.param(9, marks=pytest.mark.nightly)],
+)
 def test_a_run_that_is_killed_and_resumed_gives_the_same_rows(
-    finished: Path, tmp_path: Path, pause: float
+    finished: Path, tmp_path: Path, batches: int
 ) -> None:
     path, file = tmp_path / "results.sqlite", tmp_path / "tiny.toml"
     file.write_text(TINY)
-    command = [sys.executable, "-m", "cosmodag", "bench", "run", str(file), "--store", str(path)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-    end = time.monotonic() + 120
-    while not path.exists() and time.monotonic() < end:
-        time.sleep(0.02)
-    time.sleep(pause)
+    process = started(WAITS, batches, "bench", "run", file, "--store", path)
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    process.communicate()
+    left = contents(path)
+    assert len({batch for _, batch, _ in left}) == batches
+    assert len(left) < len(contents(finished))
     with Store(path) as store:
-        run(read_experiment(TINY), store, FEW)
+        assert run(read_experiment(TINY), store, FEW).found == len(left)
+    assert contents(path) == contents(finished)
+
+
+def test_a_batch_of_which_rows_are_missing_is_done_again(finished: Path, tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    shutil.copy(finished, path)
+    batches = Counter(batch for _, batch, _ in contents(path))
+    key = next(key for key, batch, _ in contents(path) if batches[batch] > 1)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM cells WHERE key = ?", (key,))
+    with Store(path) as store:
+        again = run(read_experiment(TINY), store, FEW)
+    assert again.done > 0
     assert contents(path) == contents(finished)
 
 
 def test_ctrl_c_leaves_a_valid_store(tmp_path: Path) -> None:
     path, file = tmp_path / "results.sqlite", tmp_path / "long.toml"
     file.write_text(TINY.replace("epochs = 5", "epochs = 200000"))
-    command = [sys.executable, "-m", "cosmodag", "bench", "run", str(file), "--store", str(path)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    end = time.monotonic() + 120
-    while not path.exists() and time.monotonic() < end:
-        time.sleep(0.02)
-    time.sleep(1)
+    process = started(TELLS, "bench", "run", file, "--store", path)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "interrupted" in said
     assert "Traceback" not in said

@@ -20,6 +20,7 @@ WRITER = """
 import sys
 from cosmodag.bench.store import Row, Store
 name, path, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+assert "jax" not in sys.modules, "a store is opened within half a second"
 with Store(path) as store:
     for batch in range(count):
         store.add(Row(f"{name}-{batch}-{i}", f"{name}-{batch}", {"i": i}, {"status": "done"})

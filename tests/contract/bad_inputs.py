@@ -2,8 +2,9 @@
 
 A case ends in one of three ways. `refused`: a typed error of this package, raised before the first
 step, whose sentence holds `mentions`. `warned`: a valid, finite DAG and at least one warning of
-this package. `fine`: a valid, finite DAG; warnings are allowed. Nothing else is: no other error, no
-other warning, no change to what was passed.
+this package. `fine`: the graph that the same learner finds in `like`, a plain array of the same
+numbers; warnings are allowed. Nothing else is: no other error, no other warning, no change to what
+was passed.
 
 Tables have 120 rows and 5 columns unless the shape is the point, since programs are compiled for
 each shape.
@@ -31,12 +32,13 @@ NAMES = list("abcde")
 
 @dataclass(frozen=True)
 class Case:
-    """One input: how to make it, how it must end, and what the sentence must say."""
+    """One input: how it is made and must end, what the sentence says, whose graph it has."""
 
     name: str
     make: Callable[[], Any]
     outcome: Outcome
     mentions: str = ""
+    like: Callable[[], np.ndarray] | None = None
 
 
 def values(n: int = 120, d: int = 5) -> np.ndarray:
@@ -46,6 +48,11 @@ def values(n: int = 120, d: int = 5) -> np.ndarray:
     for column in range(1, d):
         X[:, column] += 1.5 * X[:, column - 1]
     return X
+
+
+def plain(make: Callable[[], Any]) -> Callable[[], np.ndarray]:
+    """The numbers of a table as an array of float64."""
+    return lambda: np.array(make(), np.float64)
 
 
 def frame() -> pd.DataFrame:
@@ -93,6 +100,34 @@ def _read_only() -> np.ndarray:
     return X
 
 
+def _nearly_constant() -> pd.DataFrame:
+    return with_column([0.0] * 119 + [1.0])
+
+
+def _decimals() -> pd.DataFrame:
+    return with_column([Decimal(k % 7) for k in range(120)])
+
+
+def _whole_numbers() -> np.ndarray:
+    return np.round(values() * 100).astype(np.int64)
+
+
+def _bytes() -> np.ndarray:
+    return np.clip(values() * 9 + 99, 0, 255).astype(np.uint8)
+
+
+def _truths() -> np.ndarray:
+    return values() > 0
+
+
+def _half_precision() -> np.ndarray:
+    return values().astype(np.float16)
+
+
+def _backwards() -> np.ndarray:
+    return values(240)[::-2]
+
+
 def _collinear() -> pd.DataFrame:
     table = frame()
     table["e"] = table["a"] + table["b"]
@@ -134,15 +169,15 @@ CASES = (
     Case("all zeros", lambda: np.zeros((120, 5)), "warned", "'x0'"),
     Case("duplicate column", lambda: with_column(frame()["a"]), "warned", "'a', 'c'"),
     Case("collinear column", _collinear, "warned", "'e'"),
-    Case("nearly constant column", lambda: with_column([0.0] * 119 + [1.0]), "fine"),
+    Case("nearly constant column", _nearly_constant, "fine", like=plain(_nearly_constant)),
     # Scales.
     Case("one column × 1e8", lambda: scaled(1e8), "warned", "'x2'"),
     Case("one column × 1e-8", lambda: scaled(1e-8), "warned", "'x2'"),
-    Case("the table × 1e30", lambda: values() * 1e30, "fine"),
-    Case("the table × 1e-30", lambda: values() * 1e-30, "fine"),
-    Case("the table + 1e9", lambda: values() + 1e9, "fine"),
+    Case("the table × 1e30", lambda: values() * 1e30, "fine", like=values),
+    Case("the table × 1e-30", lambda: values() * 1e-30, "fine", like=values),
+    Case("the table + 1e9", lambda: values() + 1e9, "fine", like=values),
     Case("heavy tails at 1e30", _heavy_tails, "refused", "'x1'"),
-    Case("subnormal numbers", lambda: values() * 1e-310, "fine"),
+    Case("subnormal numbers", lambda: values() * 1e-310, "fine", like=values),
     Case("one column × 1e200", lambda: scaled(1e200), "refused", "'x2'"),
     Case("standardised", lambda: (values() - values().mean(0)) / values().std(0), "warned"),
     # Shapes.
@@ -152,18 +187,18 @@ CASES = (
     Case("two rows", lambda: values(2), "warned", "2 rows"),
     Case("three rows", lambda: values(3), "warned", "3 rows"),
     Case("one column", lambda: values(120, 1), "refused", "column"),
-    Case("two columns", lambda: values(120, 2), "fine"),
+    Case("two columns", lambda: values(120, 2).tolist(), "fine", like=lambda: values(120, 2)),
     Case("no columns", lambda: np.empty((120, 0)), "refused", "column"),
     Case("empty frame", pd.DataFrame, "refused", "column"),
     Case("one dimension", lambda: values()[:, 0], "refused", "(120,)"),
     Case("three dimensions", lambda: values().reshape(12, 10, 5), "refused", "(12, 10, 5)"),
     Case("a single number", lambda: np.array(3.0), "refused", "dimension"),
     # Types.
-    Case("integers", lambda: np.round(values() * 100).astype(np.int64), "fine"),
-    Case("unsigned bytes", lambda: np.clip(values() * 9 + 99, 0, 255).astype(np.uint8), "fine"),
-    Case("Booleans", lambda: values() > 0, "fine"),
-    Case("objects that are numbers", lambda: values().astype(object), "fine"),
-    Case("decimals", lambda: with_column([Decimal(k % 7) for k in range(120)]), "fine"),
+    Case("integers", _whole_numbers, "fine", like=plain(_whole_numbers)),
+    Case("unsigned bytes", _bytes, "fine", like=plain(_bytes)),
+    Case("Booleans", _truths, "fine", like=plain(_truths)),
+    Case("objects that are numbers", lambda: values().astype(object), "fine", like=values),
+    Case("decimals", _decimals, "fine", like=plain(_decimals)),
     Case("objects that are not", lambda: with_column([object()] * 120), "refused", "'c'"),
     Case("text", lambda: with_column(["yes", "no"] * 60), "refused", "'c'"),
     Case("numbers as text", lambda: with_column([str(k) for k in range(120)]), "refused", "'c'"),
@@ -177,10 +212,10 @@ CASES = (
     Case("an array of dates", lambda: np.full((120, 5), np.datetime64("2024-01-01")), "refused"),
     Case("Python dates", lambda: with_column([datetime.date(2024, 1, 1)] * 120), "refused", "'c'"),
     Case("sparse matrix", lambda: sparse.csr_array(values()), "refused", "sparse"),
-    Case("float16", lambda: values().astype(np.float16), "fine"),
-    Case("long double", lambda: values().astype(np.longdouble), "fine"),
-    Case("big-endian", lambda: values().astype(">f8"), "fine"),
-    Case("nullable floats", lambda: frame().astype("Float64"), "fine"),
+    Case("float16", _half_precision, "fine", like=plain(_half_precision)),
+    Case("long double", lambda: values().astype(np.longdouble), "fine", like=values),
+    Case("big-endian", lambda: values().astype(">f8"), "fine", like=values),
+    Case("nullable floats", lambda: frame().astype("Float64"), "fine", like=values),
     Case(
         "nullable with a gap",
         lambda: with_column(pd.array([None] + [1, 2] * 59 + [4], "Int64")),
@@ -189,27 +224,30 @@ CASES = (
     ),
     Case("lists in a column", lambda: with_column([[1, 2]] * 120), "refused", "'c'"),
     # Containers.
-    Case("lists", lambda: values().tolist(), "fine"),
+    Case("lists", lambda: values().tolist(), "fine", like=values),
     Case("rows of unequal length", lambda: [[1.0, 2.0], [3.0]], "refused", "length"),
     Case("a dictionary", lambda: {"a": [1.0]}, "refused", "dict"),
     Case("a string", lambda: "table.csv", "refused", "str"),
     Case("None", lambda: None, "refused", "None"),
     Case("a Series", lambda: frame()["a"], "refused", "frame"),
     Case("a lazy frame", lambda: pl.DataFrame(values(), schema=NAMES).lazy(), "refused", "collect"),
-    Case("polars", lambda: pl.DataFrame(values(), schema=NAMES), "fine"),
-    Case("Arrow", lambda: pa.table(dict(zip(NAMES, values().T, strict=True))), "fine"),
+    Case("polars", lambda: pl.DataFrame(values(), schema=NAMES), "fine", like=values),
+    Case("Arrow", lambda: pa.table(dict(zip(NAMES, values().T, strict=True))), "fine", like=values),
     Case("masked array", lambda: np.ma.masked_greater(values(), 3.0), "refused", "mask"),
-    Case("Fortran order", lambda: np.asfortranarray(values()), "fine"),
-    Case("every other row backwards", lambda: values(240)[::-2], "fine"),
-    Case("read-only", _read_only, "fine"),
-    Case("memory-mapped", _memory_mapped, "fine"),
+    Case("Fortran order", lambda: np.asfortranarray(values()), "fine", like=values),
+    Case("every other row backwards", _backwards, "fine", like=plain(_backwards)),
+    Case("read-only", _read_only, "fine", like=values),
+    Case("memory-mapped", _memory_mapped, "fine", like=values),
     # Names.
     Case("duplicate names", lambda: _named(["a", "b", "a", "d", "e"]), "refused", "'a'"),
     Case("an empty name", lambda: _named(["a", "b", "", "d", "e"]), "refused", "column 3"),
-    Case("numbers for names", lambda: _named([0, 1, 2, 3, 4]), "fine"),
-    Case("names of several types", lambda: _named([0, "b", 2.5, None, "e"]), "fine"),
-    Case("names of two levels", _two_levels, "fine"),
+    Case("numbers for names", lambda: _named([0, 1, 2, 3, 4]), "fine", like=values),
+    Case("names of several types", lambda: _named([0, "b", 2.5, None, "e"]), "fine", like=values),
+    Case("names of two levels", _two_levels, "fine", like=values),
     Case(
-        "names that are markup", lambda: _named(["<b>", "</script>", "a\nb", "\u2028", "𝛽"]), "fine"
+        "names that are markup",
+        lambda: _named(["<b>", "</script>", "a\nb", "\u2028", "𝛽"]),
+        "fine",
+        like=values,
     ),
 )

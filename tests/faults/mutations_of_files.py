@@ -187,11 +187,11 @@ def try_mutations(kind: str, folder: Path, count: int, seed: int = 1) -> Iterato
         for leftover in set(folder.iterdir()) - others:
             leftover.unlink()
         path.write_bytes(changed)
-        begin = time.perf_counter()
+        begin = time.process_time()
         tracemalloc.start()
         try:
             sentence = refusal(read, path)
-            taken, (_, peak) = time.perf_counter() - begin, tracemalloc.get_traced_memory()
+            taken, (_, peak) = time.process_time() - begin, tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
         yield Tried(sentence, taken, peak)

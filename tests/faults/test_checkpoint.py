@@ -109,14 +109,15 @@ print(model.raw_weights_.tobytes().hex(), flush=True)
 """
 
 
-def test_killed_in_the_middle(tmp_path):
+@pytest.mark.parametrize("kills", [1, pytest.param(3, marks=pytest.mark.nightly)])
+def test_killed_in_the_middle(tmp_path, kills):
     np.save(tmp_path / "X.npy", chain_table().to_numpy())
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "X.npy")]
     whole = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     folder = tmp_path / "kept"
     random = np.random.default_rng(0)
     names = set()
-    for _ in range(3):
+    for _ in range(kills):
         process = subprocess.Popen([*command, str(folder)], stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         process.stdout.readline()

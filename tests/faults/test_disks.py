@@ -68,6 +68,7 @@ def small_disk(request, tmp_path):
     subprocess.run(["umount", str(folder)], check=True)
 
 
+@pytest.mark.machine
 def test_a_disk_that_is_too_small(table, small_disk):
     folder, before = small_disk
     done = subprocess.run(

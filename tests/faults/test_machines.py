@@ -37,6 +37,7 @@ print(json.dumps(facts))
 """
 
 
+@pytest.mark.machine
 def test_in_two_gibibytes_with_one_processor():
     done = run_limited(LIMITED, memory=2 * GIB, processors=1.0)
     assert done.returncode == 0, done.stderr

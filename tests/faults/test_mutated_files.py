@@ -21,6 +21,7 @@ from learner_catalogue import chain_table
 MUTATIONS = int(os.environ.get("COSMODAG_MUTATIONS", "40"))
 # No file here holds more than a few kilobytes: what reads one may not take much more than that.
 MOST_BYTES = 64 * 2**20
+# Seconds of this process: it does not matter how busy the machine is.
 LONGEST = 5.0
 
 
@@ -31,7 +32,7 @@ def test_read_or_refused(kind: str, tmp_path: Path) -> None:
         if tried.sentence is not None:
             sentences.append(tried.sentence)
         assert tried.peak_bytes < MOST_BYTES
-        assert tried.seconds < LONGEST or MUTATIONS < 100  # a busy machine is no hang
+        assert tried.seconds < LONGEST
     assert len(sentences) > MUTATIONS / 10
     assert not any("\n" in sentence for sentence in sentences)
 

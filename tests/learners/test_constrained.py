@@ -145,7 +145,7 @@ def test_an_interrupt_keeps_the_best_so_far(data, make, monkeypatch):
     assert np.any(model.raw_weights_ != 0) or make is NoCurl
 
 
-def random_learner(random):
+def random_learner(random, kinds):
     rate = float(random.choice([1e-2, 5e-2]))
     epochs = int(random.integers(1, 6))
     threshold = float(random.choice([0.0, 0.05, 0.3]))
@@ -160,15 +160,19 @@ def random_learner(random):
         lambda: NoCurl(**quick),
         lambda: NoCurl(**quick, joint=True),
     ]
-    return makers[random.integers(len(makers))]()
+    return makers[random.integers(kinds)]()
 
 
-def test_80_unfinished_fits_are_dags_and_every_repair_is_reported():
+# The last four kinds are the paper's variants, which compile 39 programs.
+@pytest.mark.parametrize(
+    ("fits", "kinds"), [(30, 3), pytest.param(80, 7, marks=pytest.mark.nightly)]
+)
+def test_unfinished_fits_are_dags_and_every_repair_is_reported(fits, kinds):
     random = np.random.default_rng(0)
     repaired = 0
-    for _ in range(80):
+    for _ in range(fits):
         table = random.normal(size=(40, 6)) @ random.uniform(-1, 1, (6, 6))
-        learner = random_learner(random)
+        learner = random_learner(random, kinds)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = learner.fit(table)
@@ -184,7 +188,7 @@ def test_80_unfinished_fits_are_dags_and_every_repair_is_reported():
         assert len(messages) == needed_repair
         assert all(f"{dropped} arc" in message for message in messages)
         repaired += needed_repair
-    assert repaired > 16
+    assert repaired > fits / 5
 
 
 @pytest.mark.parametrize(

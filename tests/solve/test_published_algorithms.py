@@ -22,7 +22,7 @@ from cosmodag.solve.minimisers.stochastic import Stochastic
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
 
-SEEDS = range(3)
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
 D = 6
 
 

@@ -1,6 +1,7 @@
 """The kernels for one large problem take the steps of the loop, however the work is cut up.
 
-They run here interpreted, on a CPU; `python benchmarks/gpu.py parity` does the same on a GPU.
+They run here interpreted, on a CPU, which is slow: most of that is nightly. `python
+benchmarks/gpu.py parity` does the same on a GPU.
 """
 
 from dataclasses import dataclass, replace
@@ -95,7 +96,13 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize(("case", "rounds", "given"), PROBLEMS.values(), ids=PROBLEMS)
+@pytest.mark.parametrize(
+    ("case", "rounds", "given"),
+    [
+        pytest.param(*values, id=name, marks=() if name == "support" else pytest.mark.nightly)
+        for name, values in PROBLEMS.items()
+    ],
+)
 def test_steps_are_those_of_the_reference_loop(case, rounds, given):
     # Sums in another order differ in the last places of float32 (5e-8 here); Adam divides by the
     # root of the second moment, so that a slip in any formula shows at the size of a step, 1e-3.
@@ -106,6 +113,7 @@ def test_steps_are_those_of_the_reference_loop(case, rounds, given):
         assert state.step[0] == 33 + 32 + 33
 
 
+@pytest.mark.nightly
 def test_an_arc_that_may_not_exist_learns_nothing_from_the_data():
     support = some_support(SMALL)
     batch = make(SMALL, {"support": support}, lambda1=0.0, lambda2=0.0)
@@ -115,6 +123,7 @@ def test_an_arc_that_may_not_exist_learns_nothing_from_the_data():
     np.testing.assert_array_equal(moved, support & ~np.eye(SMALL[0], dtype=bool))
 
 
+@pytest.mark.nightly
 def test_a_batch_in_which_nothing_counts_moves_by_the_penalties_alone():
     batch = make(SMALL, {"counted": np.zeros((SMALL[1], 1), np.float32)})
     state = advance(SMALL, batch, large.start(batch), 0, 2)
@@ -122,6 +131,7 @@ def test_a_batch_in_which_nothing_counts_moves_by_the_penalties_alone():
     assert_same(state, REFERENCE.advance(batch, batch.start(), 0, 2), 2e-6)
 
 
+@pytest.mark.nightly
 def test_pieces_are_bit_identical_and_padding_may_be_left_to_advance():
     batch = make(SMALL)
     whole = advance(SMALL, batch, large.start(batch), 0, 7)
@@ -137,6 +147,7 @@ def test_start_draws_what_every_backend_starts_from():
     assert np.isnan(start.loss)
 
 
+@pytest.mark.nightly
 def test_norms_of_zero_pull_nowhere():
     batch = make(SMALL, lambda1=0.0)
 
@@ -148,12 +159,14 @@ def test_norms_of_zero_pull_nowhere():
     )
 
 
+@pytest.mark.nightly
 def test_divergence_is_dated():
     batch = make(SMALL, learning_rate=1e25)
     state = advance(SMALL, batch, large.start(batch), 2, 5)
     assert state.diverged_at[0] == REFERENCE.advance(batch, batch.start(), 2, 5).diverged_at[0] == 2
 
 
+@pytest.mark.nightly
 def test_moments_in_bfloat16_follow_those_in_float32():
     batch = make(SMALL)
     state = advance(SMALL, batch, large.start(batch, jnp.bfloat16), 0, 8)
@@ -206,6 +219,7 @@ def test_implements_exactly_one_large_linear_problem_on_a_gpu():
         assert not large.implements(task._replace(**change)), change
 
 
+@pytest.mark.machine
 @pytest.mark.skipif(
     jax.__version_info__ > (0, 10, 2), reason="newer JAX lowers to Triton only beside a GPU"
 )

@@ -1,6 +1,7 @@
 """The kernel for many small problems takes the steps of the loop.
 
-It runs here interpreted, on a CPU; `python benchmarks/gpu.py parity` does the same on a GPU.
+It runs here interpreted, on a CPU, which is slow: most of that is nightly. `python
+benchmarks/gpu.py parity` does the same on a GPU.
 """
 
 from dataclasses import replace
@@ -32,6 +33,7 @@ def test_steps_are_those_of_the_reference_loop(batch):
         np.testing.assert_allclose(value, other, rtol=1e-5, atol=2e-6)
 
 
+@pytest.mark.nightly
 def test_pieces_and_neighbours_make_no_difference(batch):
     whole = advance(batch, batch.start(), 0, 5)
     pieces = advance(batch, advance(batch, batch.start(), 0, 2), 2, 5)
@@ -43,6 +45,7 @@ def test_pieces_and_neighbours_make_no_difference(batch):
         np.testing.assert_array_equal(a[[0, 2]], c[[0, 2]])
 
 
+@pytest.mark.nightly
 def test_a_pass_of_several_rounds(batch):
     # 150 rows, two per step: rounds of 38 steps and of 37.
     batch = replace(batch, recipe=replace(batch.recipe, batch_size=2))
@@ -70,6 +73,7 @@ def test_implements_exactly_small_linear_problems_on_a_gpu():
         assert not small.implements(task._replace(**change)), change
 
 
+@pytest.mark.machine
 @pytest.mark.skipif(
     jax.__version_info__ > (0, 10, 2), reason="newer JAX lowers to Triton only beside a GPU"
 )

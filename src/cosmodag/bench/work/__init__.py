@@ -1,12 +1,14 @@
-"""What is done with cells, by kind."""
+"""What is done with cells, by kind.
+
+Learners are imported with the first cell that needs them: who only reads results need not wait for
+JAX.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cosmodag.bench.cell import Batch, Cell
-from cosmodag.bench.work.fits import fit_cells
 from cosmodag.bench.work.results import Result, one_by_one
-from cosmodag.bench.work.timing import time_epochs, time_fit
 
 __all__ = ["KINDS", "Order", "carry_out"]
 
@@ -33,14 +35,20 @@ class Order(NamedTuple):
 
 
 def _fit(cells: Sequence[Cell], order: Order) -> list[Result]:
+    from cosmodag.bench.work.fits import fit_cells
+
     return fit_cells(cells, order.device, order.limit, order.makers)
 
 
 def _time(cells: Sequence[Cell], order: Order) -> list[Result]:
+    from cosmodag.bench.work.timing import time_fit
+
     return one_by_one(time_fit, cells, order.limit)
 
 
 def _epoch(cells: Sequence[Cell], order: Order) -> list[Result]:
+    from cosmodag.bench.work.timing import time_epochs
+
     return one_by_one(time_epochs, cells, order.limit)
 
 
