@@ -93,7 +93,7 @@ sys.exit(main(sys.argv[2:]))
 TELLS = """
 import sys
 from cosmodag.cli import main
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.watch import Watch
 advance = Watch.advance
 def tell(self, *given):
     print("reached", flush=True)

@@ -213,7 +213,7 @@ def test_max_time_ends_well(table, tmp_path, capsys):
 TELLS = """
 import sys
 from cosmodag.cli import main
-from cosmodag.solver.watch import Watch
+from cosmodag.solve.watch import Watch
 table, folder, *arguments = sys.argv[1:]
 assert main(["fit", table, "-o", folder, "--epochs", "2", "-q"]) == 0
 advance = Watch.advance
