@@ -139,7 +139,9 @@ def test_an_interrupt_keeps_the_best_so_far(data, make, monkeypatch):
     half = covariance.half_squared_error
     for module in (descent, quasi_newton):
         monkeypatch.setattr(module, "half_squared_error", interrupt)
-    model = make().fit(data.X)
+    model = make()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(data.X)
     assert model.stopped_ == "interrupt"
     assert np.isfinite(model.raw_weights_).all()
     assert np.any(model.raw_weights_ != 0) or make is NoCurl

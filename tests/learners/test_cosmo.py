@@ -1,15 +1,17 @@
 """Linear COSMO: its parameters, its accuracy, its early ends."""
 
-import os
 import signal
-import threading
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
 
 from cosmodag import Cosmo, default_settings, metrics, paper_settings, simulate
 from cosmodag.errors import DataError, DivergenceError, InterruptedWarning
+from cosmodag.graph.dags import is_dag
 from cosmodag.model.orientation import log_acyclicity_bound
 from cosmodag.solve.many import solve_many
 from cosmodag.solve.watch import Watch
@@ -153,12 +155,61 @@ def test_a_time_limit_returns_what_there_is(small):
     assert np.isfinite(model.weights_).all()
 
 
-def test_ctrl_c_returns_what_there_is(small):
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.warns(InterruptedWarning, match="interrupted"):
-        model = Cosmo(epochs=10**6, random_state=0).fit(small.X)
-    timer.join()
+def interrupt_after(monkeypatch, pieces: int, presses: int = 1) -> None:
+    """Press Ctrl-C after so many pieces of training."""
+    notes = []
+
+    def note(losses):
+        notes.append(losses)
+        if len(notes) == pieces:
+            for _ in range(presses):
+                signal.raise_signal(signal.SIGINT)
+        return ""
+
+    # The package has a function of the module's name.
+    monkeypatch.setattr(import_module("cosmodag.solve.training.train"), "_note", note)
+
+
+def test_ctrl_c_raises_and_leaves_the_graph_learnt_so_far(small, monkeypatch):
+    interrupt_after(monkeypatch, pieces=3)
+    model = Cosmo(epochs=10**6, random_state=0)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        pytest.warns(InterruptedWarning, match="it was interrupted"),
+    ):
+        model.fit(small.X)
+    assert model.stopped_ == "interrupt"
+    assert is_dag(model.adjacency_)
+    assert np.isfinite(model.score(small.X))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.InterruptedWarning")
+def test_cross_validation_ends_at_ctrl_c(small, monkeypatch):
+    interrupt_after(monkeypatch, pieces=3)
+    with pytest.raises(KeyboardInterrupt):
+        cross_val_score(Cosmo(epochs=10**6, max_time=20, random_state=0), small.X, cv=2)
+
+
+def test_a_second_ctrl_c_leaves_no_half_fitted_model(small, monkeypatch):
+    model = Cosmo(epochs=2, random_state=0).fit(small.X)
+    interrupt_after(monkeypatch, pieces=1, presses=2)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(small.X)
+    with pytest.raises(NotFittedError):
+        model.score(small.X)
+
+
+def test_the_handler_of_the_caller_decides_what_ctrl_c_means(small, monkeypatch):
+    interrupt_after(monkeypatch, pieces=1)
+    heard = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    try:
+        with pytest.warns(InterruptedWarning, match="it was interrupted"):
+            model = Cosmo(epochs=10**6, random_state=0).fit(small.X)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == [signal.SIGINT]
     assert model.stopped_ == "interrupt"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
-from cosmodag import Notears
+from cosmodag import Cosmo, Notears
 from cosmodag.refinement.threads import available_threads
 from cosmodag.solve import machine
 
@@ -124,3 +124,17 @@ def test_eight_fits_at_once_leave_the_limits_as_they_were(two_threads):
         assert len(list(pool.map(fit, range(8)))) == 8
         # Asked before the pool ends: its first thread is alive, and the others cannot hide behind.
         assert blas_limits() == two_threads
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_a_fit_of_a_small_table_sets_the_limit_once(two_threads, monkeypatch):
+    limits = []
+
+    def set_limit(library, threads):
+        limits.append(threads)
+        library.set_num_threads(threads)
+
+    monkeypatch.setattr(machine, "_set_from_any_thread", set_limit)
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    Cosmo(epochs=20, restarts=2, random_state=0).fit(X)
+    assert limits == [1] * len(two_threads) + two_threads

@@ -232,7 +232,9 @@ def test_an_interrupt_ends_it_at_the_next_iteration_with_what_there_is():
     evaluations: list[int] = []
     constraint = Constraint(EXPONENTIAL.of, lambda: interrupt)
     batch = batch_of(free_recipe(Penalised(half_squared_error, constraint)), [{}])
-    found = minimise(QuasiNewton(), batch)
+    every = np.ones(batch.size, bool)
+    with pytest.raises(KeyboardInterrupt), Watch(1, "test") as watch:
+        found = QuasiNewton().minimise(batch, zeros_for(batch), every, 0, watch)
     assert found.stopped == "interrupt"
     assert len(evaluations) < 10
     assert np.any(found.parameters["arcs"] != 0)

@@ -1,122 +1,108 @@
-"""What a run answers to Ctrl-C, whatever it is doing."""
+"""How a run answers Ctrl-C, and what is left of its handler afterwards."""
 
-import hashlib
-import os
 import signal
-import sys
 import threading
-import time
-from collections.abc import Callable
 
 import pytest
 
-from cosmodag.solve.watch import Watch, is_heeded
+from cosmodag.solve.watch import Interrupt, Watch, last_interrupt
 
 KEY = signal.SIGINT
 
 
-def test_a_run_that_looks_is_asked_to_stop(capsys: pytest.CaptureFixture[str]) -> None:
-    with Watch(1, "test") as watch:
-        assert watch.stop is None
-        signal.raise_signal(KEY)
-        assert not is_heeded()
-        assert watch.stop == "interrupt"
-        assert is_heeded()
-    assert not capsys.readouterr().err
+@pytest.fixture(autouse=True)
+def python_raises_at_ctrl_c():
+    """A shell that starts tests in the background makes them ignore Ctrl-C."""
+    before = signal.signal(KEY, signal.default_int_handler)
+    yield
+    signal.signal(KEY, before)
 
 
-def test_a_second_one_ends_it_at_once() -> None:
-    with Watch(1, "test"):
-        signal.raise_signal(KEY)
-        with pytest.raises(KeyboardInterrupt):
+def test_the_first_ctrl_c_asks_the_run_to_stop_and_is_raised_on_leaving() -> None:
+    def run() -> None:
+        with Watch(1, "test") as watch:
+            assert watch.stop is None
             signal.raise_signal(KEY)
+            assert last_interrupt() is Interrupt.ASKED
+            assert watch.stop == "interrupt"
+            assert last_interrupt() is Interrupt.SEEN
 
-
-def spin() -> None:
-    end = time.monotonic() + 5
-    while time.monotonic() < end:
-        pass
-
-
-@pytest.mark.parametrize("work", [spin, lambda: threading.Event().wait(5)])
-def test_a_run_that_does_not_look_is_ended(work: Callable[[], object]) -> None:
-    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert last_interrupt() is Interrupt.SEEN
     with Watch(1, "test"):
-        signal.raise_signal(KEY)
-        with pytest.raises(KeyboardInterrupt):
-            work()
-    assert time.monotonic() - begin < 4
+        assert last_interrupt() is Interrupt.NONE
 
 
-@pytest.mark.parametrize("show", [True, False])
-def test_a_run_that_is_finishing_says_so(capsys: pytest.CaptureFixture[str], show: bool) -> None:
-    with Watch(1, "test", show=show) as watch:
-        signal.raise_signal(KEY)
-        assert watch.stop == "interrupt"
-        time.sleep(1.6)
-    said = capsys.readouterr().err
-    assert ("press it again" in said) == show
-    assert said.count("\n") == show
-
-
-def uncut(seconds: float) -> None:
-    """Spend some time in a call that heeds no signal."""
-
-    def hash_so_often(times: int) -> float:
-        begin = time.monotonic()
-        hashlib.pbkdf2_hmac("sha256", b"a", b"b", times)
-        return time.monotonic() - begin
-
-    some = 100_000
-    hash_so_often(int(seconds / hash_so_often(some) * some))
-
-
-SAID = "Ctrl-C: ending as soon as the step under way is over.\n"
-
-
-def test_a_call_that_cannot_be_cut_is_waited_for_in_words(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with Watch(1, "test"):
-        signal.raise_signal(KEY)
-        with pytest.raises(KeyboardInterrupt):
-            uncut(3)
-    assert capsys.readouterr().err == SAID
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no pipe to be woken by")
-def test_so_it_is_where_python_has_not_heard_of_the_key(capsys: pytest.CaptureFixture[str]) -> None:
-    pressing = threading.Timer(0.2, os.kill, (os.getpid(), KEY))
-    with Watch(1, "test") as watch:
-        pressing.start()
-        uncut(3)
-        assert watch.stop == "interrupt"
-    assert capsys.readouterr().err == SAID
-
-
-def test_what_others_are_woken_by_is_left_alone() -> None:
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    before = signal.set_wakeup_fd(writing)
-    with Watch(1, "test") as watch:
-        signal.raise_signal(KEY)
-        assert watch.stop == "interrupt"
-    assert signal.set_wakeup_fd(before) == writing
-    assert os.read(reading, 9) == bytes([KEY])
-    os.close(reading)
-    os.close(writing)
-
-
-def test_nothing_is_left_of_it() -> None:
-    def held() -> tuple[int, int]:
-        return threading.active_count(), len(os.listdir("/dev/fd")) if os.name == "posix" else 0
-
-    threads, files = held()
-    for _ in range(20):
+def test_the_second_ctrl_c_raises_at_once() -> None:
+    def run() -> None:
         with Watch(1, "test"):
-            pass
-    threads_after, files_after = held()
-    # A timer of an earlier test may have ended in the meantime.
-    assert threads_after <= threads
-    assert files_after <= files
-    assert signal.set_wakeup_fd(-1) == -1
+            signal.raise_signal(KEY)
+            signal.raise_signal(KEY)
+            pytest.fail("went on")
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert last_interrupt() is Interrupt.NONE  # the run did not look, and is over
+
+
+def test_a_failing_run_does_not_hide_ctrl_c() -> None:
+    def run() -> None:
+        with Watch(1, "test"):
+            signal.raise_signal(KEY)
+            raise ValueError
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run()
+    assert isinstance(caught.value.__context__, ValueError)
+
+
+def test_an_inner_run_passes_ctrl_c_on_to_the_outer_one() -> None:
+    def run() -> None:
+        with Watch(1, "outer") as outer:
+            with Watch(1, "inner") as inner:
+                signal.raise_signal(KEY)
+                assert (inner.stop, outer.stop) == ("interrupt", None)
+            assert outer.stop == "interrupt"
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+
+
+def test_a_handler_of_the_caller_is_called_afterwards() -> None:
+    heard: list[int] = []
+    signal.signal(KEY, lambda number, frame: heard.append(number))
+    with Watch(1, "test") as watch:
+        signal.raise_signal(KEY)
+        assert watch.stop == "interrupt"
+        assert heard == []
+    assert heard == [KEY]
+
+
+def test_an_ignored_ctrl_c_stays_ignored() -> None:
+    signal.signal(KEY, signal.SIG_IGN)
+    with Watch(1, "test") as watch:
+        signal.raise_signal(KEY)
+        assert watch.stop is None
+    assert signal.getsignal(KEY) is signal.SIG_IGN
+
+
+def test_another_thread_sets_no_handler() -> None:
+    found = []
+
+    def run() -> None:
+        with Watch(1, "test") as watch:
+            found.append((signal.getsignal(KEY), watch.stop))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert found == [(signal.default_int_handler, None)]
+
+
+def test_it_starts_no_thread_and_takes_no_wakeup_file() -> None:
+    before = threading.active_count()
+    with Watch(1, "test"):
+        assert threading.active_count() <= before
+        assert signal.set_wakeup_fd(-1) == -1
+    assert signal.getsignal(KEY) is signal.default_int_handler

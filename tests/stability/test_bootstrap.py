@@ -1,5 +1,7 @@
 """Probabilities from resamples: what is counted, from which rows, and that it can be stopped."""
 
+import pickle
+import signal
 import sys
 import warnings
 
@@ -12,7 +14,7 @@ from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, simulate
 from cosmodag.errors import CosmodagWarning, DataError, InterruptedWarning
 from cosmodag.learners.registry import LEARNERS
 from cosmodag.solve.watch import Watch
-from cosmodag.stability import bootstrap, rows_of
+from cosmodag.stability import BootstrapResult, bootstrap, rows_of
 
 DATA = simulate.load("n300_d6_ER2_gauss", seed=1)
 FEW = {"epochs": 2, "max_iter": 2, "restarts": 1, "hidden": (2,)}
@@ -100,27 +102,38 @@ def test_names_are_those_of_the_table():
     assert edges["probability"].is_monotonic_decreasing
 
 
-def watch_that_stops(after: int, why: str) -> type[Watch]:
+def test_what_is_done_when_time_is_over_counts(monkeypatch):
     class Impatient(Watch):
         asked = 0
 
         @property
         def stop(self):
             type(self).asked += 1
-            return why if self.asked > after else None
+            return "time" if self.asked > 60 else None
 
-    return Impatient
-
-
-@pytest.mark.parametrize(("why", "sentence"), [("time", "max_time"), ("interrupt", "interrupted")])
-def test_what_is_done_when_time_is_over_counts(monkeypatch, why, sentence):
     module = sys.modules["cosmodag.stability.bootstrap"]
-    monkeypatch.setattr(module, "Watch", watch_that_stops(60, why))
-    with pytest.warns(InterruptedWarning, match=sentence):
+    monkeypatch.setattr(module, "Watch", Impatient)
+    with pytest.warns(InterruptedWarning, match="max_time"):
         result = bootstrap(OrderSearch(), DATA.X, n=500, random_state=0)
     assert 0 < len(result.done) < 500
-    assert result.stopped == why
+    assert result.stopped == "time"
     assert f"{len(result.done)} of 500" in repr(result)
+
+
+def test_ctrl_c_is_raised_with_what_is_done(monkeypatch):
+    def add_and_interrupt(result, *fit):
+        add(result, *fit)
+        if len(result.done) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    add = BootstrapResult.add
+    monkeypatch.setattr(BootstrapResult, "add", add_and_interrupt)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        bootstrap(OrderSearch(), DATA.X, n=500, random_state=0)
+    result = pickle.loads(pickle.dumps(caught.value)).result
+    assert 3 <= len(result.done) < 500
+    assert result.stopped == "interrupt"
+    assert result.done == sorted(result.done)
 
 
 def test_no_time_at_all_is_refused():

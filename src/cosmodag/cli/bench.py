@@ -10,7 +10,7 @@ from cosmodag.cli.shared.cache import keep_compiled_programs
 from cosmodag.cli.shared.options import Device, JsonOption
 from cosmodag.cli.shared.output import print_json, print_result
 from cosmodag.cli.shared.shell import register
-from cosmodag.cli.shared.signals import unhurried
+from cosmodag.cli.shared.signals import slow_end
 
 if TYPE_CHECKING:
     from cosmodag.bench import Experiment, Means
@@ -156,7 +156,7 @@ def _run(
     from cosmodag.bench.progress import Progress
 
     facts = []
-    with unhurried(), Store(path, create=create) as store:
+    with slow_end(), Store(path, create=create) as store:
         for experiment in experiments:
             with Progress() as progress:
                 done = run(experiment, store, means, progress, timing=timing)

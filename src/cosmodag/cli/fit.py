@@ -14,6 +14,7 @@ from cosmodag.cli.shared.certainty import (
     bootstrapped,
     chosen,
     command_of,
+    fitted,
     print_arcs,
 )
 from cosmodag.cli.shared.knowledge import (
@@ -145,7 +146,7 @@ def fit(
     with output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = time.monotonic()
         choice = chosen(data, targets, options, settings, quiet) if auto else None
-        model = model.fit(data, interventions=targets) if choice is None else choice.model
+        model = fitted(model, data, targets) if choice is None else choice.model
         seconds = time.monotonic() - begin
         sure, interrupted = bootstrapped(model, data, targets, bootstrap, max_time, quiet)
     facts = {

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cosmodag.errors import DataError
-from cosmodag.undisturbed import undisturbed
+from cosmodag.random_state import preserve_random_state
 
 __all__ = ["CRITERIA", "NEGLIGIBLE", "regress_on_predecessors"]
 
@@ -192,7 +192,7 @@ def _lasso_path(
     gram: NDArray[np.float64], target: NDArray[np.float64], n: int
 ) -> NDArray[np.float64]:
     """Solutions of the lasso, a column for each place where the set of regressors changes."""
-    with undisturbed():
+    with preserve_random_state():
         from sklearn.linear_model import lars_path_gram
 
     if not len(target):

@@ -21,7 +21,7 @@ from cosmodag.fit.refined import Refined
 from cosmodag.fit.refining import refine_linear
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
 from cosmodag.solve.cost import check_fits
-from cosmodag.solve.machine import main_memory
+from cosmodag.solve.machine import blas_threads, main_memory, threads_worth
 from cosmodag.solve.watch import Watch
 
 __all__ = [
@@ -173,13 +173,29 @@ class StructureLearner(FittedGraph):
         Returns
         -------
         self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C. The model holds the graph learnt so far, with ``stopped_`` set to
+            ``"interrupt"``. A second Ctrl-C does not wait for that: the model is then not fitted.
         """
         given = self._begin(X, interventions)
-        with self._watch() as watch:
-            self._finish(given, self._learn(given, watch), watch)
-            if watch.stop == "interrupt":  # also where it came too late to change anything
+        n, d = given.data.shape
+        is_complete = False
+        try:
+            with self._watch() as watch, blas_threads(threads_worth(float(n) * d * d)):
+                self._finish(given, self._learn(given, watch), watch)
+                if watch.stop == "interrupt":  # also where refinement had ended already
+                    self.stopped_ = "interrupt"
+                self._settle(given.data)
+                is_complete = True
+        except KeyboardInterrupt:
+            if is_complete:
                 self.stopped_ = "interrupt"
-        self._settle(given.data)
+            else:
+                self._forget()
+            raise
         return self
 
     def _begin(self, X: Any, interventions: Any = None) -> Prepared:

@@ -1,8 +1,8 @@
-"""Processes made by fork: JAX's threads are not in them, and whoever waits for them waits forever.
+"""Refusal to use JAX in a process that was forked after JAX had started: it would deadlock.
 
-``multiprocessing`` on Linux makes processes by fork unless told otherwise. A fit that trains in
-such a process, after JAX was used in the parent, would never end; it is refused instead. Where
-JAX was not used before, and for learners that do not need it, forks work.
+``fork`` copies the memory of a process and none of its threads, and JAX waits for its own.
+``multiprocessing`` on Linux forks unless told otherwise. Learners that do not use JAX, and
+processes forked before JAX started, are not affected.
 """
 
 import os
@@ -12,31 +12,28 @@ from cosmodag.errors import ForkError
 
 __all__ = ["refuse_after_fork"]
 
-_lost_threads = False
-
-
-def _note() -> None:
-    global _lost_threads
-    _lost_threads = _lost_threads or _is_jax_running()
-
-
-def _is_jax_running() -> bool:
-    bridge = sys.modules.get("jax._src.xla_bridge")
-    if bridge is None:
-        return "jax" in sys.modules
-    is_running = getattr(bridge, "backends_are_initialized", lambda: True)
-    return bool(is_running())
-
-
-if hasattr(os, "register_at_fork"):  # elsewhere there is no fork
-    os.register_at_fork(after_in_child=_note)
+# Processes in which JAX has its threads, or can still start them. A fork copies this set, but has a
+# process number that is not in it.
+_SOUND = {os.getpid()}
 
 
 def refuse_after_fork() -> None:
-    """Refuse to use JAX in a process whose parent had it running when it was forked."""
-    if _lost_threads:
-        raise ForkError(
-            "This process was forked from one that had used JAX, whose threads it does not have, "
-            "so that this fit would never end: start processes by 'spawn' "
-            "(multiprocessing.get_context('spawn')), or use joblib, whose 'loky' processes work."
-        )
+    """Raise `ForkError` in a process that was forked after JAX had started."""
+    if os.getpid() in _SOUND:
+        return
+    if not _has_jax_started():
+        _SOUND.add(os.getpid())
+        return
+    raise ForkError(
+        "This process was forked from one that had used JAX, and JAX would wait forever for "
+        "threads that a fork does not copy: start processes by 'spawn' "
+        "(multiprocessing.get_context('spawn')), or use joblib, whose 'loky' processes work."
+    )
+
+
+def _has_jax_started() -> bool:
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    if bridge is None:
+        return "jax" in sys.modules
+    has_started = getattr(bridge, "backends_are_initialized", lambda: True)
+    return bool(has_started())

@@ -79,6 +79,7 @@ class _SharedLimit:
         self._lock = threading.Lock()
         self._asked: list[int] = []
         self._found: list[tuple[Any, int]] = []
+        self._in_force: int | None = None
 
     def add(self, limit: int) -> None:
         with self._lock:
@@ -94,8 +95,12 @@ class _SharedLimit:
             self._put_in_force()
 
     def _put_in_force(self) -> None:
+        lowest = min(self._asked, default=None)
+        if lowest == self._in_force:
+            return
         for library, found in self._found:
-            _set_from_any_thread(library, min([found, *self._asked]))
+            _set_from_any_thread(library, found if lowest is None else min(found, lowest))
+        self._in_force = lowest
 
 
 def _set_from_any_thread(library: Any, threads: int) -> None:

@@ -1,53 +1,56 @@
-"""Watching over a run: progress on a terminal, a limit on time, and Ctrl-C."""
+"""What accompanies a running fit: a progress bar, a time limit, and Ctrl-C."""
 
 import signal
 import sys
 import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Callable
+from enum import Enum
 from types import FrameType, TracebackType
 from typing import Any
 
-from cosmodag.solve.pressed import told_when_pressed
-from cosmodag.undisturbed import undisturbed
+from cosmodag.random_state import preserve_random_state
 
-__all__ = ["Watch", "is_heeded"]
+__all__ = ["Interrupt", "Watch", "last_interrupt"]
 
-# Nobody needs a bar for what is over before it can be read.
-_PATIENCE = 1.0
-
-# Who pressed a key wants an answer within two seconds; a look usually comes within half of one.
-_ANSWER = 1.2
-
-# A callback from C swallows what is raised in it, so that an interrupt may have to be repeated.
-_REPEAT = 0.2
-
-# Whether the run that was interrupted last has looked; there is one main thread, and one such run.
-_heeded = threading.Event()
+# A bar for a fit that ends within a second could not be read.
+_BAR_AFTER = 1.0
 
 
-def is_heeded() -> bool:
-    """Whether the last Ctrl-C in a run was heeded: what it had is being finished, or is."""
-    return _heeded.is_set()
+class Interrupt(Enum):
+    """How far a run has answered Ctrl-C."""
+
+    NONE = "no Ctrl-C since the run began"
+    ASKED = "Ctrl-C came, and the run has not looked yet"
+    SEEN = "the run has looked, and finishes with what it has learnt so far"
+
+
+# One value for the process: only the main thread runs handlers of signals.
+_last = Interrupt.NONE
+
+
+def last_interrupt() -> Interrupt:
+    """Tell how far the latest run in the main thread has answered Ctrl-C; for other threads."""
+    return _last
 
 
 class Watch:
     """Context in which a fit runs.
 
-    Inside it the first Ctrl-C asks the run to stop at its next look and a second one interrupts
-    at once. Where no look comes soon, because something is being compiled say, the first one
-    interrupts too. Where even that has to wait for a call under way, or the run is finishing what
-    it has and that takes longer, it says so: within two seconds there is an end or a word.
-    A process that was told to ignore Ctrl-C goes on ignoring it.
+    Inside it the first Ctrl-C sets :attr:`stop`, which the run reads about twice a second, so that
+    it can finish with what it has learnt so far. A second Ctrl-C raises `KeyboardInterrupt` at
+    once. On leaving, the previous handler of Ctrl-C is put back and called if there was a Ctrl-C:
+    Python's own raises `KeyboardInterrupt`. Outside of the main thread, and where Ctrl-C is
+    ignored, no handler is set.
 
     The progress bar is on stderr, appears after a second, and only on a terminal.
 
     Parameters
     ----------
     total : int
-        What is to come: rounds of all problems together, say.
+        Units of work to come, such as rounds of all problems together.
     label : str
-        What is being done.
+        Name of the work, shown beside the bar.
     max_time : float, optional
         Seconds after which the run is asked to stop.
     show : bool
@@ -60,25 +63,22 @@ class Watch:
         self._total = total
         self._label = label
         self._max_time = max_time
-        self._speak = show
         self._show = show and sys.stderr.isatty()
-        self._interrupted = self._over = self._reminded = False
-        self._reminder: threading.Timer | None = None
-        self._pressed = float("inf")
-        self._listening = ExitStack()
+        self._interrupted = False
         self._done = 0
         self._bar: Any = None
         self._task: Any = None
-        self._previous: Any = None
+        self._previous: Callable[[int, FrameType | None], Any] | None = None
 
     def __enter__(self) -> "Watch":
+        global _last
         self._begin = time.monotonic()
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main and callable(signal.getsignal(signal.SIGINT)):
-            _heeded.clear()
-            self._previous = signal.signal(signal.SIGINT, self._on_interrupt)
-            if sys.platform != "win32":  # where only sockets can be woken by
-                self._listening.enter_context(told_when_pressed(self._begin_reminding))
+        if threading.current_thread() is threading.main_thread():
+            previous = signal.getsignal(signal.SIGINT)
+            if callable(previous):
+                _last = Interrupt.NONE
+                signal.signal(signal.SIGINT, self._on_interrupt)
+                self._previous = previous
         return self
 
     def __exit__(
@@ -87,14 +87,16 @@ class Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._over = True
-        self._listening.close()
-        if self._reminder is not None:
-            self._reminder.cancel()
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
+        global _last
         if self._bar is not None:
             self._bar.stop()
+        if self._previous is None:
+            return
+        signal.signal(signal.SIGINT, self._previous)
+        if _last is Interrupt.ASKED:  # nobody is left who could look
+            _last = Interrupt.NONE
+        if self._interrupted and not isinstance(error, KeyboardInterrupt):
+            self._previous(signal.SIGINT, None)
 
     @property
     def elapsed(self) -> float:
@@ -104,30 +106,31 @@ class Watch:
     @property
     def stop(self) -> str | None:
         """Why the run should stop now (``"interrupt"`` or ``"time"``), or None."""
+        global _last
         if self._interrupted:
-            _heeded.set()
+            _last = Interrupt.SEEN
             return "interrupt"
         if self._max_time is not None and self.elapsed >= self._max_time:
             return "time"
         return None
 
     def begin(self, total: int, label: str | None = None) -> None:
-        """Say how much is to come, under which name; a bar starts anew."""
+        """Set the units of work to come, and their name; a bar starts anew."""
         self._total, self._done, self._label = total, 0, label or self._label
         if self._bar is not None:
             self._bar.reset(self._task, total=total, description=self._label, note="")
 
     def advance(self, done: int, note: str = "") -> None:
-        """Say that so much more is done."""
+        """Count so many more units of work as done."""
         self._done += done
-        if not self._show or self.elapsed < _PATIENCE:
+        if not self._show or self.elapsed < _BAR_AFTER:
             return
         if self._bar is None:
             self._open_bar()
         self._bar.update(self._task, completed=self._done, note=note)
 
     def _open_bar(self) -> None:
-        with undisturbed():
+        with preserve_random_state():
             from rich.console import Console
             from rich.progress import (
                 BarColumn,
@@ -150,51 +153,8 @@ class Watch:
         self._task = self._bar.add_task(self._label, total=self._total, note="")
 
     def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
+        global _last
         if self._interrupted:
-            if self._over:  # the reminder's own signal, which came too late to matter
-                return
             raise KeyboardInterrupt
-        self._interrupted, self._pressed = True, time.monotonic()
-        _heeded.clear()
-        self._begin_reminding()
-
-    def _begin_reminding(self) -> None:
-        """See to an answer in time; called when the key is pressed, and when Python hears of it."""
-        if self._reminder is None:
-            self._remind_in(_ANSWER)
-
-    def _remind_in(self, seconds: float) -> None:
-        self._reminder = threading.Timer(seconds, self._remind)
-        self._reminder.daemon = True
-        self._reminder.start()
-
-    def _remind(self) -> None:
-        """Answer in the run's place: end it where it does not look, and say what it is doing."""
-        if self._over:
-            return
-        if _heeded.is_set():
-            self._say("finishing with what was learnt so far; press it again to end at once.")
-            return
-        is_overdue = time.monotonic() - self._pressed >= _ANSWER
-        if is_overdue and not self._reminded:
-            self._reminded = True
-        else:  # Python has not heard of the key, or what it was told to do must wait
-            self._say("ending as soon as the step under way is over.")
-        if is_overdue:
-            _press_again()
-        self._remind_in(_REPEAT)
-
-    def _say(self, what: str) -> None:
-        """Say something once."""
-        if self._speak:
-            print(f"Ctrl-C: {what}", file=sys.stderr, flush=True)
-        self._speak = False
-
-
-def _press_again() -> None:
-    """Send the main thread a signal of its own, which also ends its waiting for other threads."""
-    main = threading.main_thread().ident
-    if main is not None and hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(main, signal.SIGINT)
-    else:
-        signal.raise_signal(signal.SIGINT)
+        self._interrupted = True
+        _last = Interrupt.ASKED

@@ -16,11 +16,19 @@ from cosmodag.stability.fits import Fit, fit_resamples
 from cosmodag.stability.resamples import SAMPLES
 from cosmodag.stability.result import BootstrapResult
 
-__all__ = ["NoResampleError", "bootstrap"]
+__all__ = ["BootstrapInterrupt", "NoResampleError", "bootstrap"]
 
 
 class NoResampleError(DataError):
     """Not one resample was fitted: there is nothing to take shares of."""
+
+
+class BootstrapInterrupt(KeyboardInterrupt):
+    """Ctrl-C during a bootstrap; ``result`` holds the resamples that were fitted before."""
+
+    def __init__(self, result: BootstrapResult) -> None:
+        super().__init__(result)  # as an argument, which pickling needs
+        self.result = result
 
 
 # Resamples that one task of a cluster fits: enough to be worth their way there.
@@ -67,13 +75,17 @@ def bootstrap(
         The same number gives the same result.
     max_time : float, optional
         Seconds after which no more is fitted: the result holds what is done, with a warning.
-        Ctrl-C does the same.
     verbose : bool
         Show progress on stderr when that is a terminal.
 
     Returns
     -------
     BootstrapResult
+
+    Raises
+    ------
+    BootstrapInterrupt
+        After Ctrl-C: a `KeyboardInterrupt` whose ``result`` holds what was done before.
 
     Examples
     --------
@@ -98,17 +110,22 @@ def bootstrap(
     names = list(getattr(begun, "feature_names_in_", range(begun.n_features_in_)))
     result = BootstrapResult(names, seeds, sample, given.known.required)
     label = f"bootstrap of {type(model).__name__}"
-    with Watch(n, label, max_time, verbose) as watch, warnings.catch_warnings():
-        # What there is to say about each fit, the model's own says.
-        warnings.simplefilter("ignore", CosmodagWarning)
-        if engine == "local":
-            fits = fit_resamples(begun, given, seeds, sample, watch)
-        else:
-            fits = _on_cluster(begun, given, seeds, sample, watch, engine, address)
-        for fit in fits:
-            result.add(*fit)
-        result.stopped = watch.stop if len(result.done) < n else None
-    result.done.sort()
+    try:
+        with Watch(n, label, max_time, verbose) as watch, warnings.catch_warnings():
+            # Warnings of single resamples repeat those of the model's own fit.
+            warnings.simplefilter("ignore", CosmodagWarning)
+            if engine == "local":
+                fits = fit_resamples(begun, given, seeds, sample, watch)
+            else:
+                fits = _on_cluster(begun, given, seeds, sample, watch, engine, address)
+            for fit in fits:
+                result.add(*fit)
+            result.stopped = watch.stop if len(result.done) < n else None
+    except KeyboardInterrupt:
+        result.stopped = "interrupt"
+        raise BootstrapInterrupt(result) from None
+    finally:
+        result.done.sort()
     _warn_if_short(result)
     return result
 
@@ -146,15 +163,13 @@ def _fit_chunk(
 
 
 def _warn_if_short(result: BootstrapResult) -> None:
-    """Say that resamples are missing, and why; refuse to speak of none."""
+    """Warn that resamples are missing, and why; raise an error where none is left."""
     done, asked = len(result.done), len(result.seeds)
     if done == asked:
         return
-    causes = {"time": "max_time was reached", "interrupt": "it was interrupted"}
-    cause = causes.get(result.stopped or "", "the others diverged or were lost")
+    is_late = result.stopped == "time"
+    cause = "max_time was reached" if is_late else "the others diverged or were lost"
     if not done:
-        if result.stopped == "interrupt":
-            raise KeyboardInterrupt
         raise NoResampleError(f"None of {asked} resamples was fitted, because {cause}.")
     warnings.warn(
         f"{done} of {asked} resamples were fitted, because {cause}: the probabilities are shares "

@@ -29,7 +29,7 @@ from cosmodag.solve.readout import read_out
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
 
-__all__ = ["fit_cells", "learner_of", "raise_if_interrupted", "scores"]
+__all__ = ["fit_cells", "learner_of", "scores"]
 
 _CUT = 0.3
 
@@ -101,16 +101,9 @@ def _alone(
     """Fit one learner, refinement and all."""
     model, table = pair
     model.fit(table.seen)
-    raise_if_interrupted(model)
     weights, cut = reads(model)
     figures = scores(table.graph, weights, cut, model.causal_order_)
     return {**figures, "score": model.score(table.held_out)}
-
-
-def raise_if_interrupted(model: StructureLearner) -> None:
-    """Pass on a Ctrl-C, which a fit answers with what it has: that is no figure for a table."""
-    if model.stopped_ == "interrupt":
-        raise KeyboardInterrupt
 
 
 def _together(
@@ -131,8 +124,6 @@ def _together(
             held_out = scale[id(table)].apply(table.held_out)
             work = partial(_read, solved, problems[solved.place], held_out)
             results[solved.place] = as_result(_outcome(work, solved.solution, table, limit))
-        if watch.stop == "interrupt":
-            raise KeyboardInterrupt
     return results
 
 

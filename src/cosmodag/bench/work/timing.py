@@ -9,7 +9,7 @@ import numpy as np
 
 from cosmodag.bench.cell import Cell
 from cosmodag.bench.work.data import draw_table
-from cosmodag.bench.work.fits import learner_of, raise_if_interrupted
+from cosmodag.bench.work.fits import learner_of
 from cosmodag.bench.work.results import Result
 from cosmodag.errors import CosmodagWarning
 from cosmodag.learners.trained.base import TrainedLearner
@@ -43,12 +43,10 @@ def time_fit(cell: Cell) -> Result:
         learner_of(cell, device="cpu").set_params(**short).fit(table.seen)
         wall, processor = time.perf_counter(), time.process_time()
         model.fit(table.seen)
-        times = {
+        return {
             "seconds": time.process_time() - processor,
             "wall_seconds": time.perf_counter() - wall,
         }
-    raise_if_interrupted(model)
-    return times
 
 
 def time_epochs(cell: Cell) -> Result:

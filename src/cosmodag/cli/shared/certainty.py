@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from cosmodag.selection import Choice
     from cosmodag.stability import BootstrapResult
 
-__all__ = ["AutoOption", "BootstrapOption", "bootstrapped", "chosen", "command_of", "print_arcs"]
+__all__ = [
+    "AutoOption",
+    "BootstrapOption",
+    "bootstrapped",
+    "chosen",
+    "command_of",
+    "fitted",
+    "print_arcs",
+]
 
 BootstrapOption = Annotated[
     int | None,
@@ -55,6 +63,16 @@ def chosen(
     return selection.auto(data, interventions=targets, verbose=not quiet, **given)
 
 
+def fitted(model: "StructureLearner", data: "Table", targets: Any) -> "StructureLearner":
+    """Fit a learner; after a first Ctrl-C, return it with the graph learnt so far."""
+    try:
+        return model.fit(data, interventions=targets)
+    except KeyboardInterrupt:
+        if getattr(model, "stopped_", None) != "interrupt":
+            raise
+        return model
+
+
 def command_of(model: "StructureLearner") -> str:
     """Give the learner's name on the command line."""
     from cosmodag.learners.registry import LEARNERS
@@ -72,12 +90,12 @@ def bootstrapped(
 ) -> "tuple[BootstrapResult | None, bool]":
     """Fit resamples where that was asked for and the fit itself was not interrupted.
 
-    What ends the resampling must not lose the fit, which is there. Also says whether something
-    was interrupted, the fit or the resampling.
+    Whatever ends the resampling, the fit is kept. The second value is whether the fit or the
+    resampling was interrupted.
     """
     if resamples is None or model.stopped_ == "interrupt":
         return None, model.stopped_ == "interrupt"
-    from cosmodag.stability.bootstrap import NoResampleError, bootstrap
+    from cosmodag.stability.bootstrap import BootstrapInterrupt, NoResampleError, bootstrap
 
     try:
         result = bootstrap(
@@ -92,11 +110,12 @@ def bootstrapped(
     except NoResampleError as error:
         warnings.warn(str(error), InterruptedWarning, stacklevel=2)
         return None, False
-    except KeyboardInterrupt:
-        message = f"None of {resamples} resamples was fitted, because it was interrupted."
+    except BootstrapInterrupt as interrupt:
+        done = len(interrupt.result.done)
+        message = f"{done or 'None'} of {resamples} resamples were fitted before Ctrl-C."
         warnings.warn(message, InterruptedWarning, stacklevel=2)
-        return None, True
-    return result, result.stopped == "interrupt"
+        return (interrupt.result if done else None), True
+    return result, False
 
 
 def print_arcs(arcs: "list[tuple[Any, ...]]", sure: "BootstrapResult | None") -> None:

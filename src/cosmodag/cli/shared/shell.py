@@ -15,7 +15,7 @@ from typing import TextIO, cast
 import typer
 
 from cosmodag.cli.shared.output import say
-from cosmodag.cli.shared.signals import EXIT_INTERRUPTED, EXIT_TERMINATED, heeded_signals
+from cosmodag.cli.shared.signals import EXIT_INTERRUPTED, EXIT_TERMINATED, handled_signals
 from cosmodag.errors import CosmodagError, CosmodagWarning, DataError, ResourceError
 
 __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_TERMINATED", "EXIT_USAGE", "register", "run"]
@@ -50,7 +50,7 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
         The exit code.
     """
     try:
-        with heeded_signals():
+        with handled_signals():
             code = app(args=arguments, prog_name="cosmodag", standalone_mode=False)
             sys.stdout.flush()
     except _UsageError as error:
