@@ -32,8 +32,26 @@ def test_nodes_are_matched_by_name(folder: Path, capsys: pytest.CaptureFixture[s
     truth[[0, 0, 1, 2], [1, 2, 3, 3]] = 1
     weights[[0, 0, 3, 2], [1, 2, 1, 3]] = 0.9, -1.5, 0.7, 0.2
     scores = json.loads(printed.out)
-    assert scores == pytest.approx(evaluate(truth, weights))
-    assert (scores["shd"], scores["shd_double"], scores["tpr"]) == (2, 3, 0.5)
+    assert scores == pytest.approx(evaluate(truth, weights, threshold=0.0))
+    assert (scores["shd"], scores["shd_double"], scores["tpr"]) == (1, 2, 0.75)
+
+
+def test_a_finished_graph_is_no_distance_from_itself(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", "estimate.csv", "estimate.csv", "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert (scores["shd"], scores["tpr"]) == (0, 1)
+
+
+def test_weights_with_cycles_are_cut_and_that_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "raw.csv").write_text(",a,b,c,d\na,0,1,1,0\nb,.1,0,0,1\nc,0,0,0,1\nd,0,0,.2,0\n")
+    assert main(["evaluate", "truth.csv", "raw.csv", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["shd"] == 0
+    assert "has cycles" in printed.err
 
 
 def test_threshold_and_intervention_distances_are_options(
@@ -48,7 +66,7 @@ def test_threshold_and_intervention_distances_are_options(
 def test_the_table_has_a_line_for_every_score(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["evaluate", "truth.csv", "estimate.csv"]) == 0
+    assert main(["evaluate", "truth.csv", "estimate.csv", "--threshold", "0.3"]) == 0
     lines = dict(line.split() for line in capsys.readouterr().out.splitlines()[2:])
     assert lines["nhd"] == "0.7500"
     assert lines["shd"] == "2"
@@ -125,7 +143,7 @@ def test_one_graph_may_come_through_a_pipe(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(ESTIMATE.encode())))
     assert main(["evaluate", "truth.csv", "-", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["shd"] == 2
+    assert json.loads(capsys.readouterr().out)["shd"] == 1
     assert main(["evaluate", "-", "-"]) == 2
     assert "one graph" in capsys.readouterr().err
 

@@ -1,6 +1,7 @@
 """Defects found by review, each with what made it show."""
 
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -143,3 +144,41 @@ def test_a_variable_without_arcs_does_not_decide_what_the_noise_is():
     model = OrderSearch(random_state=0).fit(np.column_stack([1000 * a, b, c / 7, code]))
     assert model.noise_ == "gaussian"
     assert set(model.arrow_basis_) <= {"compelled", "free choice"}
+
+
+def test_an_estimate_of_the_cost_leaves_a_fitted_model_as_it_was(data):
+    seeds = np.random.default_rng(0)
+    model = Cosmo(epochs=2, random_state=seeds).fit(data.X)
+    score, state = model.score(data.X), seeds.bit_generator.state
+    model.estimate(1e3 * data.X[:50] + 7)
+    assert model.score(data.X) == score
+    assert seeds.bit_generator.state == state
+
+
+def test_an_untrained_cosmo_has_all_its_attributes(data, monkeypatch, tmp_path):
+    monkeypatch.setattr("cosmodag.learners.cosmo._TOO_LARGE", 10)
+    with pytest.warns(DataWarning, match="order of variances"):
+        model = Cosmo(random_state=0).fit(data.X[:9])
+    assert model.backend_ == "none"
+    assert model.n_iter_ == 0
+    assert model.history_ == []
+    assert model.settings_ == model.settings_for(10)
+    np.testing.assert_array_equal(np.argsort(model.priorities_), np.argsort(data.X[:9].var(axis=0)))
+    model.save(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(
+        cosmodag.load(tmp_path / "model.safetensors").priorities_, model.priorities_
+    )
+
+
+def test_baselines_in_threads_leave_the_filters_of_warnings(data):
+    before = list(warnings.filters)
+    repeated = np.tile(data.X[:, :5], 2)  # so that the lasso has something to warn of
+    threads = [
+        threading.Thread(target=lambda: [VarianceSort().fit(repeated) for _ in range(3)])
+        for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert warnings.filters == before

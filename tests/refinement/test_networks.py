@@ -13,7 +13,6 @@ from cosmodag.refinement.networks.pruning import (
     Effort,
     PrunedNetworks,
     prune_networks,
-    surviving_inputs,
 )
 
 D = 5
@@ -87,12 +86,13 @@ def test_an_even_function_that_the_order_forbids_is_found() -> None:
     assert pruned.adjacency.tolist() == [[False, True], [False, False]]
 
 
-def test_survivors_tell_kept_inputs_from_new_ones() -> None:
+def test_inputs_that_were_added_are_told_from_those_that_were_kept() -> None:
     strengths = strengths_of(1)
     strengths[[0, 2], [2, 0]] = 0
-    survivors = surviving_inputs(prune_networks(sample(1), strengths, [1, 2, 0, 3, 4]))
-    assert [inputs.tolist() for inputs in survivors.kept] == [[], [], [1], [1], [2, 3]]
-    assert [inputs.tolist() for inputs in survivors.new] == [[], [], [0], [], []]
+    pruned = prune_networks(sample(1), strengths, [1, 2, 0, 3, 4])
+    kept = pruned.adjacency & ~pruned.added
+    assert [np.flatnonzero(inputs).tolist() for inputs in kept.T] == [[], [], [1], [1], [2, 3]]
+    assert [np.flatnonzero(inputs).tolist() for inputs in pruned.added.T] == [[], [], [0], [], []]
 
 
 @settings(max_examples=15, deadline=None)

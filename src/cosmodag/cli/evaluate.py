@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,13 +15,21 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
+# Weights of an optimiser are cut here, in papers and in `cosmodag.metrics` alike.
+_RAW_CUT = 0.3
+
 
 def evaluate(
     truth: Annotated[Path, typer.Argument(help="The true graph; - is standard input.")],
     estimate: Annotated[Path, typer.Argument(help="The estimated graph or weights.")],
     threshold: Annotated[
-        float, typer.Option(help="Keep the arcs whose weight is above this in absolute value.")
-    ] = 0.3,
+        float | None,
+        typer.Option(
+            help="Keep the arcs whose weight is above this in absolute value. Default: 0 for an "
+            "estimate without cycles, 0.3 for one that has some.",
+            show_default=False,
+        ),
+    ] = None,
     sid: Annotated[
         bool, typer.Option("--sid", help="Also intervention distances; both graphs acyclic.")
     ] = False,
@@ -44,11 +52,28 @@ def evaluate(
     names = _common_names(true_graph, graph, truth, estimate, quiet)
     pattern = true_graph.aligned(names).weights.astype(bool)
     pattern.data[:] = True  # a true arc may weigh zero
-    scores = score(pattern, graph.aligned(names).weights, threshold, sid=sid)
+    weights = graph.aligned(names).weights
+    cut = _default_cut(weights) if threshold is None else threshold
+    scores = score(pattern, weights, cut, sid=sid)
+    if threshold is None and cut > 0 and not quiet:
+        say(
+            f"note: '{estimate}' has cycles, so that arcs of weight {cut} or less were left out: "
+            "--threshold sets another limit."
+        )
     if json:
         print_json(scores)
     else:
         print_table(["score", "value"], [(key, _rounded(value)) for key, value in scores.items()])
+
+
+def _default_cut(weights: Any) -> float:
+    """Give the threshold for an estimate: none for a DAG, whose arcs somebody has chosen.
+
+    Weights with cycles are those of an optimiser, from which arcs are yet to be chosen.
+    """
+    from cosmodag.graph.dags import is_dag
+
+    return 0.0 if is_dag(weights) else _RAW_CUT
 
 
 def _matched(true_graph: "Graph", graph: "Graph") -> "tuple[Graph, Graph]":

@@ -10,9 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from cosmodag.errors import DivergenceError
 
-__all__ = ["STATUSES", "Done", "Failure", "attempt", "time_limit"]
-
-STATUSES = ("failed", "timeout", "diverged")
+__all__ = ["Done", "Failure", "attempt", "time_limit"]
 
 
 @dataclass(frozen=True)

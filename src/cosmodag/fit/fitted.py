@@ -56,6 +56,13 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         fitted: NDArray[Any] = data[:, parents] @ weights[parents]
         return fitted
 
+    def _parameters_as_arrays(self) -> dict[str, NDArray[Any]]:
+        """Parameters of equations that are not linear, as named arrays to save."""
+        return {}
+
+    def _take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Restore what :meth:`_parameters_as_arrays` gave."""
+
     def _remember_names(self, X: Any, names: list[str]) -> None:
         self.n_features_in_ = len(names)
         if not isinstance(X, np.ndarray | list | tuple):

@@ -13,6 +13,7 @@ from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.conditional import Equations, doubt, fill
 from cosmodag.io.frames import Table, as_table
+from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
@@ -132,8 +133,7 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     before: NDArray[np.bool_] | None = None
     changes: list[int] = []
     begin = time.monotonic()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CosmodagWarning)
+    with ignoring(CosmodagWarning):
         while len(changes) < _ROUNDS and (limit is None or time.monotonic() - begin < limit / 2):
             learner.fit(Table(filled, names), interventions=given.targets)
             arcs = _pattern(learner)

@@ -1,7 +1,6 @@
 """Sparse regression of each variable on those before it in a causal order."""
 
 import math
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy import linalg
 
 from cosmodag.errors import DataError
 from cosmodag.random_state import preserve_random_state
+from cosmodag.warning_filters import ignoring
 
 __all__ = ["CRITERIA", "NEGLIGIBLE", "regress_on_predecessors"]
 
@@ -90,9 +90,8 @@ def regress_on_predecessors(
     order = order[np.ptp(data, axis=0)[order] > 0]
     products = _Products.of(data, order, counted)
     weights = np.zeros((d, d))
-    with warnings.catch_warnings():
-        # What it warns of is that a redundant regressor was left out, and that is meant.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # What it warns of is that a redundant regressor was left out, and that is meant.
+    with ignoring(ConvergenceWarning):
         for k in range(1, len(order)):
             v, earlier = order[k], np.arange(k)
             if support is not None:

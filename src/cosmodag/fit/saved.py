@@ -1,5 +1,6 @@
 """Saved models: fitted learners as arrays and facts in one file, and learners again."""
 
+import json
 import os
 from typing import Any
 
@@ -20,7 +21,7 @@ from cosmodag.fit.trusted import (
 )
 from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.base import StructureLearner
-from cosmodag.learners.registry import LEARNERS
+from cosmodag.learners.registry import learner_named
 
 __all__ = ["load", "save"]
 
@@ -34,6 +35,10 @@ _FACTS = (
     "refine_report_",
     "missing_report_",
 )
+
+# Parameters that name places on a disk: neither written nor believed, since a file from elsewhere
+# could name any place.
+_OF_THIS_MACHINE = ("checkpoint",)
 
 
 def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -> None:
@@ -49,11 +54,14 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
         if model._told.targets is not None:
             arrays["targets"] = model._told.targets
     arrays |= {name: fitted[name] for name in kept if fitted.get(name) is not None}
+    arrays |= model._parameters_as_arrays()
+    _check_name(model)
     # Knowledge as it was read, so that no path is opened when the model is loaded.
     parameters = {**model.get_params(deep=False), "knowledge": model.knowledge_}
+    parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
     facts = {
         "learner": type(model).__name__,
-        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "parameters": {name: _written(name, value) for name, value in parameters.items()},
         "names": None if "feature_names_in_" not in fitted else list(model.feature_names_in_),
         "fitted": {
             name: _plain(fitted[name]) for name in (*_FACTS, *model._extra_facts) if name in fitted
@@ -66,6 +74,7 @@ def load(path: str | os.PathLike[str]) -> StructureLearner:
     """Read a fitted model that ``model.save(path)`` wrote.
 
     Nothing that is read can run code: the file holds numbers, names and parameter values. A
+    learner that is not part of cosmodag is found if the program has defined or imported it. A
     parameter that cannot be written, such as a generator given as ``random_state``, comes back as
     None.
     """
@@ -84,9 +93,12 @@ def _rebuilt(
 ) -> StructureLearner:
     """Make a learner of what a file holds, none of which is believed before it was checked."""
     check_facts(facts)
-    entry = LEARNERS.get(facts["learner"])
-    if entry is None:
-        raise DataError(f"'{path}' holds a {facts['learner']}, which this version does not know.")
+    learner = learner_named(facts["learner"])
+    if learner is None:
+        raise DataError(
+            f"'{path}' holds a {facts['learner']}, which is not defined here: import the module "
+            "that defines it first, if it is not from a later version of cosmodag."
+        )
     check_arrays(arrays, facts)
     # A saved tuple comes back as a list.
     parameters: dict[str, Any] = {
@@ -95,7 +107,8 @@ def _rebuilt(
     }
     known = parameters.get("knowledge")
     parameters["knowledge"] = Knowledge(**known) if isinstance(known, dict) else None
-    model = entry.load()(**parameters)
+    parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
+    model = learner(**parameters)
     _restore(model, arrays, facts)
     check_model(model)
     return model
@@ -117,11 +130,35 @@ def _restore(
     for name in ("noise_variances_", "residuals_", "target_sets_", *model._extra_arrays):
         if name in arrays:
             setattr(model, name, arrays[name])
+    model._take_parameters(arrays)
     for name in (*_FACTS, *model._extra_facts):
         if name in facts["fitted"]:
             setattr(model, name, facts["fitted"][name])
     model.knowledge_ = model.knowledge
     model._told = Known(model._bounds(), arrays.get("targets"))
+
+
+def _check_name(model: FittedGraph) -> None:
+    """Refuse a learner that `load` could not find, or would take for another."""
+    kind = type(model)
+    if learner_named(kind.__name__) is not kind:
+        raise DataError(
+            f"This {kind.__name__} ({kind.__module__}) cannot be saved: another learner has the "
+            "same name, and the file would be read as one of those; rename the class."
+        )
+
+
+def _written(name: str, value: Any) -> Any:
+    """Value of a parameter as JSON can hold it."""
+    plain = _plain(value)
+    try:
+        json.dumps(plain)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"The model cannot be saved: its parameter {name} is a {type(value).__name__}, and "
+            "files hold numbers, texts and lists only."
+        ) from error
+    return plain
 
 
 def _plain(value: Any) -> Any:

@@ -121,7 +121,8 @@ class Cosmo(AnnealedLearner):
     causal_order_ : list
         Names or numbers of the variables, causes first.
     priorities_ : (d,) array
-        p.
+        p; the logarithms of the standard deviations where their order was refined without
+        training (``backend_`` is ``"none"`` and ``n_iter_`` 0).
     history_ : list of dict
         For each hundredth of the run: ``round``, ``epoch``, ``temperature``, ``loss``,
         ``log_acyclicity_bound``.
@@ -157,8 +158,22 @@ class Cosmo(AnnealedLearner):
                 DataWarning,
                 stacklevel=3,
             )
-            return Learnt(None, order_of(given.data.var(axis=0, dtype=np.float64)))
+            return self._untrained(given)
         return super()._learn(given, watch)
+
+    def _untrained(self, given: Prepared) -> Learnt:
+        """Order variables by variance, in place of training."""
+        variances = given.data.var(axis=0, dtype=np.float64)
+        priorities = 0.5 * np.log(np.maximum(variances, np.finfo(np.float64).tiny))
+        extra = {
+            "priorities_": priorities,
+            "history_": [],
+            "settings_": self.settings_for(given.data.shape[1]),
+            "n_iter_": 0,
+            "converged_": True,
+            "backend_": "none",
+        }
+        return Learnt(None, order_of(priorities), extra=extra)
 
     def _rule(self, d: int) -> dict[str, float]:
         return default_settings(d)

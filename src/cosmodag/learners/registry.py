@@ -1,4 +1,7 @@
-"""Every learner, by name: the one list that the package, `load`, the command line and tests use."""
+"""Every learner, by name: the one list that the package, `load`, the command line and tests use.
+
+Learners defined elsewhere are not in the list; `load` finds them among the classes of the program.
+"""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["LEARNERS", "Entry"]
+__all__ = ["LEARNERS", "Entry", "learner_named"]
 
 
 @dataclass(frozen=True)
@@ -57,3 +60,20 @@ LEARNERS: dict[str, Entry] = {
         Entry("EmptyGraph", "baselines", "empty-graph", "no arcs at all"),
     )
 }
+
+
+def learner_named(name: str) -> "type[StructureLearner] | None":
+    """Find a learner of the list, or one that the program has defined; None where there is none.
+
+    Nothing but the list is imported: a name in a file must not run code. Of several classes of one
+    name, as a notebook leaves them, the one defined last is taken.
+    """
+    if name in LEARNERS:
+        return LEARNERS[name].load()
+    base = import_module("cosmodag.learners.base").StructureLearner
+    waiting, found = [base], None
+    while waiting:
+        known = waiting.pop(0)
+        found = known if known.__name__ == name else found
+        waiting += known.__subclasses__()
+    return found

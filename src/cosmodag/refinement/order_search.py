@@ -148,7 +148,7 @@ def search_order(
                         break
         except Stopped:
             ended_early = True
-    graph = prune_by(rules._replace(precision=np.full(d, -1.0)), moments, search.state.order, count)
+    graph = prune_by(rules, moments, search.state.order, count)
     found = total_of(score, moments, graph, penalty)
     if found < start_score:
         return Searched(checked, start, start_score, start_score, 0, rounds, ended_early)
@@ -187,9 +187,10 @@ def _prepare(search: Searching, moments: Moments, equal: bool, score: str) -> ND
     squares = moments.own_scales**2
     varies = squares > 0
     middle = float(np.median((state.residual * squares)[varies])) if varies.any() else 1.0
-    rules.precision[:] = squares / middle if equal else -1.0
+    precision = squares / middle if equal else np.full_like(squares, -1.0)
+    search.rules = rules._replace(precision=precision)
     half = rules.half_rows[rules.group]
-    fit = state.residual * rules.precision if equal else np.log(state.residual)
+    fit = state.residual * precision if equal else np.log(state.residual)
     state.score[:] = -half * fit - rules.penalty * state.parents
     if score == "gaussian" or not varies.any():
         return varies

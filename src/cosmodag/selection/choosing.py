@@ -1,6 +1,5 @@
 """A choice without the truth: learner, noise, penalties and refinement, and why."""
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from cosmodag.learners.cosmo_mlp import CosmoMLP
 from cosmodag.learners.order_search import OrderSearch
 from cosmodag.selection.criteria import extended_bic
 from cosmodag.selection.curvature import Curvature, curvature
+from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,8 +98,7 @@ def auto(
     whole = complete(OrderSearch(missing=missing, **common), X, entries)
     limit = None if max_time is None else max_time / (2 * (1 + len(_MULTIPLES)))
     candidates = _candidates(len(whole.table.names), {**common, "max_time": limit})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CosmodagWarning)
+    with ignoring(CosmodagWarning):
         for model in candidates.values():
             model.fit(_table(X, whole), interventions=whole.targets)
     name, table = _ranked(candidates, whole.table)

@@ -34,11 +34,14 @@ class ReadOut(NamedTuple):
     first_layer
         The weights of arcs as the mechanism's functions use them, (d, d) or (d, d, h); None where
         the strengths are sparse.
+    weights
+        The oriented weights W as the mechanism takes them; None where the strengths are sparse.
     """
 
     strengths: Any
     order: NDArray[np.intp] | None
     first_layer: NDArray[Any] | None
+    weights: NDArray[Any] | None = None
 
 
 def read_out(solution: Solution, problem: Problem, threshold: float, device: jax.Device) -> ReadOut:
@@ -61,20 +64,22 @@ def read_out(solution: Solution, problem: Problem, threshold: float, device: jax
     with jax.default_device(device), _precision_of(parameters):
         if d > DENSE_LIMIT and recipe.mechanism == Linear() and recipe.structure == Priority():
             return ReadOut(strong_arcs(parameters, settings, threshold, support), order, None)
-        strengths, layer = _strengths_and_layer(recipe, parameters, settings, support)
-        return ReadOut(np.asarray(strengths), order, np.asarray(layer))
+        found = _strengths_and_weights(recipe, parameters, settings, support)
+        strengths, layer, weights = map(np.asarray, found)
+        return ReadOut(strengths, order, layer, weights)
 
 
 @partial(jax.jit, static_argnums=0)
-def _strengths_and_layer(
+def _strengths_and_weights(
     recipe: Recipe, parameters: Parameters, settings: Settings, support: Any
-) -> tuple[jax.Array, jax.Array]:
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     # One program: run one by one, its dozen operations would each be compiled for every new d.
     weights = recipe.structure.orient(parameters, settings, support)
     functions = parameters["functions"]
     return (
         recipe.mechanism.strength(weights, functions),
         recipe.mechanism.first_layer(weights, functions),
+        weights,
     )
 
 

@@ -15,6 +15,7 @@ from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import Fit, fit_resamples
 from cosmodag.stability.resamples import SAMPLES
 from cosmodag.stability.result import BootstrapResult
+from cosmodag.warning_filters import ignoring
 
 __all__ = ["BootstrapInterrupt", "NoResampleError", "bootstrap"]
 
@@ -111,9 +112,8 @@ def bootstrap(
     result = BootstrapResult(names, seeds, sample, given.known.required)
     label = f"bootstrap of {type(model).__name__}"
     try:
-        with Watch(n, label, max_time, verbose) as watch, warnings.catch_warnings():
-            # Warnings of single resamples repeat those of the model's own fit.
-            warnings.simplefilter("ignore", CosmodagWarning)
+        # Warnings of single resamples repeat those of the model's own fit.
+        with Watch(n, label, max_time, verbose) as watch, ignoring(CosmodagWarning):
             if engine == "local":
                 fits = fit_resamples(begun, given, seeds, sample, watch)
             else:

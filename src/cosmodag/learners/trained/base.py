@@ -2,17 +2,24 @@
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from cosmodag.errors import ConvergenceWarning, DivergenceError, InterruptedWarning
+from cosmodag.errors import (
+    ConvergenceWarning,
+    DataError,
+    DivergenceError,
+    InterruptedWarning,
+)
 from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.io.frames import as_table
 from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
+from cosmodag.model.mechanism import FittedMechanism, Linear
 from cosmodag.solve.cost import Cost, estimate
 from cosmodag.solve.many import Solved, solve_many
 from cosmodag.solve.plan import Solver
@@ -46,6 +53,9 @@ class TrainedLearner(StructureLearner):
 
     # Settings that, where they are None or no parameters, are the same as another one.
     _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
+
+    # What the equations of a fit are where they are not linear.
+    _functions_of_arcs: FittedMechanism | None = field(default=None, init=False)
 
     @abstractmethod
     def solver_for(self, n: int, d: int) -> Solver:
@@ -125,11 +135,12 @@ class TrainedLearner(StructureLearner):
         ResourceError
             When the fit would need more memory than there is; nothing is allocated then.
         """
-        self._check_settings()
+        other = clone(self)  # so that a fitted model, and a generator given as its seed, stay
+        other._check_settings()
         table = as_table(X)
-        given = self._prepare(table.X, self._known(table.names))
-        problems = self.problems_for(given.data, given.known)
-        return estimate(self.solver_for(*problems[0].data.shape), problems, self._device)
+        given = other._prepare(table.X, other._known(table.names))
+        problems = other.problems_for(given.data, given.known)
+        return estimate(other.solver_for(*problems[0].data.shape), problems, other._device)
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         n, d = given.data.shape
@@ -161,8 +172,59 @@ class TrainedLearner(StructureLearner):
         )
 
     def _strengths(self, found: ReadOut, solution: Solution) -> Any:
-        """Strength of every arc, from what was read out; a learner of networks keeps them here."""
+        """Strength of every arc, from what was read out; functions that are not linear are kept."""
+        if solution.recipe.mechanism != Linear():
+            assert found.weights is not None
+            functions = solution.parameters["functions"]
+            self._functions_of_arcs = FittedMechanism(
+                solution.recipe.mechanism, found.weights, functions
+            )
         return found.strengths
+
+    @property
+    def _is_linear(self) -> bool:
+        """Whether the equations of variables are linear, so that regressions may replace them."""
+        return self.solver_for(2, 2).recipe.mechanism == Linear()
+
+    def _refinement_for(self, d: int) -> str | None:
+        """Say what is done with an order: nothing where the equations are not linear."""
+        refine = getattr(self, "refine", None)
+        if refine is None or self._is_linear:
+            return super()._refinement_for(d)
+        if refine == "auto":
+            return None
+        raise DataError(
+            f"refine is {refine!r}, which regresses linearly, but the equations of "
+            f"{type(self).__name__} are not linear: use refine=None."
+        )
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._functions_of_arcs = None
+
+    def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
+        """Ask the mechanism; a linear one with the weights of ``adjacency_`` is a product."""
+        if self._functions_of_arcs is None:
+            return super()._fitted(data)
+        fitted = self._functions_of_arcs.predict(data, self.adjacency_ != 0)
+        fitted[:, self._preparation.constant] = 0
+        return fitted
+
+    def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
+        if self._functions_of_arcs is None:
+            return super()._fitted_column(data, v)
+        return self._fitted(data)[:, v]
+
+    def _parameters_as_arrays(self) -> dict[str, NDArray[Any]]:
+        kept = self._functions_of_arcs
+        return {} if kept is None else kept.arrays()
+
+    def _take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
+        mechanism = self.solver_for(2, self.n_features_in_).recipe.mechanism
+        if mechanism != Linear():
+            self._functions_of_arcs = FittedMechanism.from_arrays(
+                mechanism, arrays, self.n_features_in_
+            )
 
     def _extra(self, solution: Solution) -> dict[str, Any]:
         """Fitted attributes of the learner's own, by name."""

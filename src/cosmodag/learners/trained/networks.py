@@ -74,6 +74,9 @@ class NetworkLearner(TrainedLearner):
                 "which also mends the order of networks, or None."
             )
 
+    def _refinement_for(self, d: int) -> str | None:
+        return None if getattr(self, "refine", None) is None else "prune"
+
     def _settle(self, data: NDArray[np.float32]) -> None:
         """Give each pruned network the output bias that is best for it on the training data."""
         self.prepared_means_ = data.mean(axis=0, dtype=np.float64)
@@ -144,6 +147,9 @@ class NetworkLearner(TrainedLearner):
             report=[{"start": "learnt", "added": int(pruned.added.sum())}],
             stopped=None if pruned.finished else watch.stop,
         )
+
+    def _take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Nothing: the networks are fitted attributes of their own."""
 
     @property
     def arc_norms_(self) -> NDArray[np.float64]:

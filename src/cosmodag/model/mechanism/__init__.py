@@ -1,8 +1,9 @@
 """Mechanisms: how each variable is predicted from the others, given oriented weights."""
 
 from cosmodag.model.mechanism.base import Mechanism
+from cosmodag.model.mechanism.fitted import FittedMechanism
 from cosmodag.model.mechanism.linear import Linear
 from cosmodag.model.mechanism.masked import MaskedMLP
 from cosmodag.model.mechanism.mlp import MLP
 
-__all__ = ["MLP", "Linear", "MaskedMLP", "Mechanism"]
+__all__ = ["MLP", "FittedMechanism", "Linear", "MaskedMLP", "Mechanism"]

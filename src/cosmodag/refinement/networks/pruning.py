@@ -26,7 +26,7 @@ from cosmodag.refinement.networks.inputs import (
 from cosmodag.refinement.networks.problem import NetworkProblem, closest_order
 from cosmodag.refinement.networks.workers import Workers
 
-__all__ = ["Effort", "PrunedNetworks", "Survivors", "prune_networks", "surviving_inputs"]
+__all__ = ["Effort", "PrunedNetworks", "prune_networks"]
 
 Arcs: TypeAlias = NDArray[np.bool_]
 
@@ -62,40 +62,6 @@ class PrunedNetworks:
     added: Arcs
     changed: int
     finished: bool
-
-
-@dataclass(frozen=True)
-class Survivors:
-    """For each child, the inputs that its network keeps and those it has to learn.
-
-    Attributes
-    ----------
-    kept, new : tuple of integer arrays
-        One array per child, rising: inputs that its network had and keeps, and inputs that it has
-        but in name, since they were added against the order or from below the cut.
-    """
-
-    kept: tuple[NDArray[np.intp], ...]
-    new: tuple[NDArray[np.intp], ...]
-
-
-def surviving_inputs(pruned: PrunedNetworks) -> Survivors:
-    """Say for each child which inputs of its network survive; nothing is fitted.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.normal(size=(200, 2))
-    >>> x[:, 1] += np.tanh(2 * x[:, 0])
-    >>> pruned = prune_networks(x, [[0, 1], [0, 0]], order=[0, 1])
-    >>> [inputs.tolist() for inputs in surviving_inputs(pruned).kept]
-    [[], [0]]
-    """
-    had = pruned.adjacency & ~pruned.added
-    return Survivors(
-        tuple(np.flatnonzero(inputs) for inputs in had.T),
-        tuple(np.flatnonzero(inputs) for inputs in pruned.added.T),
-    )
 
 
 def prune_networks(

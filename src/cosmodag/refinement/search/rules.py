@@ -39,7 +39,7 @@ def rules_of(
     required: NDArray[np.bool_] | None,
     before: NDArray[np.bool_] | None,
 ) -> Rules:
-    """Gather what a search obeys; scale-free until ``precision`` is changed."""
+    """Gather what a search obeys; scale-free unless ``precision`` is replaced."""
     d = moments.variables
     none = np.zeros((0, 0), np.bool_)
     if required is None:

@@ -1,0 +1,37 @@
+"""Warnings left out for a while, also where several threads do so at once."""
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["ignoring"]
+
+
+@contextmanager
+def ignoring(category: type[Warning]) -> Iterator[None]:
+    """Context in which warnings of a category are not shown; filters are left as they were.
+
+    `warnings.catch_warnings` puts back the filters that were there when it began. Where two threads
+    use it at once, one may put back those of the other, and a filter stays for good. Here each
+    adds one filter and removes that one.
+
+    Examples
+    --------
+    >>> before = list(warnings.filters)
+    >>> with ignoring(UserWarning):
+    ...     warnings.warn("not shown", UserWarning)
+    >>> before == list(warnings.filters)
+    True
+    """
+    if getattr(sys.flags, "context_aware_warnings", False):
+        with warnings.catch_warnings():  # which is each thread's own from Python 3.14 on
+            warnings.simplefilter("ignore", category)
+            yield
+        return
+    filters, entry = warnings.filters, ("ignore", None, category, None, 0)
+    filters.insert(0, entry)  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        filters.remove(entry)  # type: ignore[attr-defined]
