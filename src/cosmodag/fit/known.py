@@ -1,15 +1,16 @@
 """What a fit is told beside its table: bounds on the graph, and which values were set."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.knowledge import Bounds
 from cosmodag.errors import ResourceError
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.starts import respecting
+
+if TYPE_CHECKING:
+    from cosmodag.refinement.moments import Moments
 
 __all__ = ["NOTHING", "Known"]
 
@@ -75,7 +76,7 @@ class Known:
         rows = np.asarray(~self.targets.any(axis=1))
         return rows if np.count_nonzero(rows) >= _FEWEST_ROWS else None
 
-    def moments(self, X: NDArray[Any]) -> Moments:
+    def moments(self, X: NDArray[Any]) -> "Moments":
         """Second moments of a table, over the rows of each variable's own equation.
 
         Raises
@@ -83,6 +84,8 @@ class Known:
         ResourceError
             Where one matrix for each set of rows would be too much to hold.
         """
+        from cosmodag.refinement.moments import Moments
+
         if self.targets is not None:
             groups, d = len(np.unique(self.targets, axis=1).T), X.shape[1]
             if groups * d**2 * 8 > _MOST_BYTES:
@@ -95,6 +98,8 @@ class Known:
 
     def ordered(self, order: NDArray[Any]) -> NDArray[np.intp]:
         """Nearest order in which everything comes after what it is bound to come after."""
+        from cosmodag.refinement.starts import respecting
+
         return np.asarray(respecting(order, self.before), np.intp)
 
     def allowed(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,9 +18,7 @@ from cosmodag.fit.matrices import chosen_arcs, count_arcs, isolated
 from cosmodag.fit.missing import CHOICES, complete
 from cosmodag.fit.preparation import SCALES, Preparation
 from cosmodag.fit.refined import Refined
-from cosmodag.fit.refining import refine_linear
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
-from cosmodag.solve.cost import check_fits
 from cosmodag.solve.machine import blas_threads, main_memory, threads_worth
 from cosmodag.solve.watch import Watch
 
@@ -218,6 +216,8 @@ class StructureLearner(FittedGraph):
         """
         needed = 8 * (4 * n * d + round(self._squares(d) * d * d))
         if needed > _NO_MATTER:
+            from cosmodag.solve.cost import check_fits
+
             check_fits(needed, main_memory(), f"{type(self).__name__} on {d:,} columns")
 
     def _squares(self, d: int) -> float:
@@ -302,6 +302,8 @@ class StructureLearner(FittedGraph):
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
         """Turn the order that was learnt into a graph by evidence."""
+        from cosmodag.fit.refining import refine_linear
+
         orders = {"learnt": self._order, **learnt.orders}
         return refine_linear(self, given, orders, watch)
 

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,8 +11,10 @@ from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared
 from cosmodag.learners.trained.annealed import AnnealedLearner
 from cosmodag.learners.trained.settings import default_settings, default_steps
-from cosmodag.model.mechanism import Linear, Mechanism
 from cosmodag.solve.watch import Watch
+
+if TYPE_CHECKING:
+    from cosmodag.model.mechanism import Mechanism
 
 __all__ = ["Cosmo"]
 
@@ -145,7 +148,9 @@ class Cosmo(AnnealedLearner):
     refine: str | None = "auto"
     noise: str = "auto"
 
-    def _mechanism(self) -> Mechanism:
+    def _mechanism(self) -> "Mechanism":
+        from cosmodag.model.mechanism import Linear
+
         return Linear()
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:

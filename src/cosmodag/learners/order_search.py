@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count, check_number, seeds_from
-from cosmodag.fit.refining import refine_linear
 from cosmodag.learners.base import Learnt, Prepared, Refined, StructureLearner
 from cosmodag.solve.watch import Watch
 
@@ -145,6 +144,8 @@ class OrderSearch(StructureLearner):
         return places
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
+        from cosmodag.fit.refining import refine_linear
+
         starts = {} if self._start is None else {"given": self._order}
         d = self.n_features_in_
         if self._method == "order" and d <= _RANDOM_STARTS_UP_TO:

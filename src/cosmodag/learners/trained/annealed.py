@@ -3,7 +3,7 @@
 import os
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,13 @@ from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, check_number
 from cosmodag.learners.base import Learnt, Prepared
 from cosmodag.learners.trained.base import Setting, TrainedLearner
-from cosmodag.model.mechanism import Mechanism
-from cosmodag.model.objective import LOSSES, AnnealedObjective
-from cosmodag.model.orientation import log_acyclicity_bound, temperature_for
-from cosmodag.model.structure import Priority
-from cosmodag.solve.methods.one_problem import OneProblem
-from cosmodag.solve.problems import Problem, Solution
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.checkpoint import Checkpoint
-from cosmodag.solve.training.passes import Passes
-from cosmodag.solve.training.schedules import CosineAnnealing
 from cosmodag.solve.watch import Watch
+
+if TYPE_CHECKING:
+    from cosmodag.model.mechanism import Mechanism
+    from cosmodag.solve.methods.one_problem import OneProblem
+    from cosmodag.solve.problems import Problem, Solution
+    from cosmodag.solve.training.checkpoint import Checkpoint
 
 __all__ = ["AnnealedLearner"]
 
@@ -51,10 +47,10 @@ class AnnealedLearner(TrainedLearner):
     checkpoint: str | os.PathLike[str] | None = None
 
     _extra_arrays: ClassVar[tuple[str, ...]] = ("priorities_",)
-    _kept: Checkpoint | None = field(default=None, init=False)
+    _kept: "Checkpoint | None" = field(default=None, init=False)
 
     @abstractmethod
-    def _mechanism(self) -> Mechanism:
+    def _mechanism(self) -> "Mechanism":
         """How variables are predicted from their parents."""
 
     @abstractmethod
@@ -62,6 +58,8 @@ class AnnealedLearner(TrainedLearner):
         """Give the number of steps where ``epochs`` is ``"auto"``."""
 
     def _check_settings(self) -> None:
+        from cosmodag.model.objective import LOSSES
+
         super()._check_settings()
         check_choice("loss", self.loss, LOSSES)
         for name in ("batch_size", "restarts"):
@@ -70,6 +68,8 @@ class AnnealedLearner(TrainedLearner):
             check_count("epochs", self.epochs)
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+        from cosmodag.solve.training.checkpoint import Checkpoint
+
         self._kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
         return super()._learn(given, watch)
 
@@ -80,8 +80,14 @@ class AnnealedLearner(TrainedLearner):
             self._kept.clear()
         self._kept = None
 
-    def solver_for(self, n: int, d: int) -> OneProblem:
+    def solver_for(self, n: int, d: int) -> "OneProblem":
         """One problem, the temperature annealed as it is solved."""
+        from cosmodag.model.objective import LOSSES, AnnealedObjective
+        from cosmodag.model.structure import Priority
+        from cosmodag.solve.methods.one_problem import OneProblem
+        from cosmodag.solve.recipe import Recipe
+        from cosmodag.solve.training.schedules import CosineAnnealing
+
         objective = AnnealedObjective(LOSSES[self.loss])
         recipe = Recipe(
             Priority(), self._mechanism(), objective, CosineAnnealing(), self.batch_size
@@ -101,6 +107,8 @@ class AnnealedLearner(TrainedLearner):
         return settings
 
     def _guaranteed_temperature(self, settings: dict[str, float], d: int) -> float:
+        from cosmodag.model.orientation import temperature_for
+
         if self.temperature_end != "auto":
             raise DataError(
                 "temperature_end and acyclicity_tolerance both set the last temperature: give one."
@@ -111,6 +119,8 @@ class AnnealedLearner(TrainedLearner):
         return min(highest, settings["temperature_start"])
 
     def _length(self, n: int, d: int) -> int:
+        from cosmodag.solve.training.passes import Passes
+
         passes = Passes.over(n, self.batch_size)
         if isinstance(self.epochs, str):
             return passes.rounds_of(steps=self._steps(d))
@@ -119,10 +129,12 @@ class AnnealedLearner(TrainedLearner):
     def _constants(self, n: int, d: int) -> dict[str, float]:
         return {"rounds": float(self._length(n, d)), "beta1": 0.9, "beta2": 0.999}
 
-    def _extra(self, solution: Solution) -> dict[str, Any]:
+    def _extra(self, solution: "Solution") -> dict[str, Any]:
         return {"priorities_": np.asarray(solution.parameters["order"], np.float64)}
 
-    def _history(self, solution: Solution, problem: Problem) -> list[dict[str, float]]:
+    def _history(self, solution: "Solution", problem: "Problem") -> list[dict[str, float]]:
+        from cosmodag.model.orientation import log_acyclicity_bound
+
         d = problem.data.shape[1]
         rounds = np.array([record["round"] for record in solution.history], np.float32)
         temperatures = np.asarray(solution.recipe.schedule(rounds, problem.settings)["temperature"])

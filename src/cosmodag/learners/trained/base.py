@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,16 @@ from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.io.frames import as_table
 from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
-from cosmodag.model.mechanism import FittedMechanism, Linear
-from cosmodag.solve.cost import Cost, estimate
-from cosmodag.solve.many import Solved, solve_many
-from cosmodag.solve.plan import Solver
-from cosmodag.solve.problems import Problem, Solution
-from cosmodag.solve.readout import ReadOut, read_out
 from cosmodag.solve.watch import Watch
+
+# JAX takes most of a second to import: whoever only makes a learner does without.
+if TYPE_CHECKING:
+    from cosmodag.model.mechanism import FittedMechanism
+    from cosmodag.solve.cost import Cost
+    from cosmodag.solve.many import Solved
+    from cosmodag.solve.plan import Solver
+    from cosmodag.solve.problems import Problem, Solution
+    from cosmodag.solve.readout import ReadOut
 
 __all__ = ["Setting", "TrainedLearner"]
 
@@ -55,10 +58,10 @@ class TrainedLearner(StructureLearner):
     _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
 
     # What the equations of a fit are where they are not linear.
-    _functions_of_arcs: FittedMechanism | None = field(default=None, init=False)
+    _functions_of_arcs: "FittedMechanism | None" = field(default=None, init=False)
 
     @abstractmethod
-    def solver_for(self, n: int, d: int) -> Solver:
+    def solver_for(self, n: int, d: int) -> "Solver":
         """How problems of n rows and d variables are solved."""
 
     @abstractmethod
@@ -108,11 +111,13 @@ class TrainedLearner(StructureLearner):
 
     def problems_for(
         self, data: NDArray[np.floating[Any]], known: Known = NOTHING
-    ) -> list[Problem]:
+    ) -> "list[Problem]":
         """Say what is to be solved, from prepared data: one problem per start.
 
         What is known bounds every problem, and what was set does not count.
         """
+        from cosmodag.solve.problems import Problem
+
         n, d = data.shape
         numbers = self._completed({**self.settings_for(d), **self._constants(n, d)})
         needs = self.solver_for(n, d).needs
@@ -127,7 +132,7 @@ class TrainedLearner(StructureLearner):
         seeds = seeds_from(self.random_state, self._starts)
         return [Problem(data, settings, seed, **told) for seed in seeds]
 
-    def estimate(self, X: Any) -> Cost:
+    def estimate(self, X: Any) -> "Cost":
         """Say what fitting a table would cost: memory, and time from a few timed rounds.
 
         Raises
@@ -135,6 +140,8 @@ class TrainedLearner(StructureLearner):
         ResourceError
             When the fit would need more memory than there is; nothing is allocated then.
         """
+        from cosmodag.solve.cost import estimate
+
         other = clone(self)  # so that a fitted model, and a generator given as its seed, stay
         other._check_settings()
         table = as_table(X)
@@ -143,6 +150,8 @@ class TrainedLearner(StructureLearner):
         return estimate(other.solver_for(*problems[0].data.shape), problems, other._device)
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+        from cosmodag.solve.many import solve_many
+
         n, d = given.data.shape
         problems = self.problems_for(given.data, given.known)
         watch.begin(self._length(n, d) * len(problems))
@@ -150,8 +159,10 @@ class TrainedLearner(StructureLearner):
         solved = list(solve_many(solver, problems, device=self._device, watch=watch))
         return self._learnt(solved, problems)
 
-    def _learnt(self, solved: list[Solved], problems: list[Problem]) -> Learnt:
+    def _learnt(self, solved: "list[Solved]", problems: "list[Problem]") -> Learnt:
         """Read out the best of the starts."""
+        from cosmodag.solve.readout import read_out
+
         d = problems[0].data.shape[1]
         best = self._best(solved, problems)
         self._warn_of_limits(best.solution)
@@ -171,8 +182,10 @@ class TrainedLearner(StructureLearner):
             orders=_other_orders(solved, best),
         )
 
-    def _strengths(self, found: ReadOut, solution: Solution) -> Any:
+    def _strengths(self, found: "ReadOut", solution: "Solution") -> Any:
         """Strength of every arc, from what was read out; functions that are not linear are kept."""
+        from cosmodag.model.mechanism import FittedMechanism, Linear
+
         if solution.recipe.mechanism != Linear():
             assert found.weights is not None
             functions = solution.parameters["functions"]
@@ -184,6 +197,8 @@ class TrainedLearner(StructureLearner):
     @property
     def _is_linear(self) -> bool:
         """Whether the equations of variables are linear, so that regressions may replace them."""
+        from cosmodag.model.mechanism import Linear
+
         return self.solver_for(2, 2).recipe.mechanism == Linear()
 
     def _refinement_for(self, d: int) -> str | None:
@@ -220,20 +235,22 @@ class TrainedLearner(StructureLearner):
         return {} if kept is None else kept.arrays()
 
     def _take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
+        from cosmodag.model.mechanism import FittedMechanism, Linear
+
         mechanism = self.solver_for(2, self.n_features_in_).recipe.mechanism
         if mechanism != Linear():
             self._functions_of_arcs = FittedMechanism.from_arrays(
                 mechanism, arrays, self.n_features_in_
             )
 
-    def _extra(self, solution: Solution) -> dict[str, Any]:
+    def _extra(self, solution: "Solution") -> dict[str, Any]:
         """Fitted attributes of the learner's own, by name."""
         return {}
 
-    def _history(self, solution: Solution, problem: Problem) -> list[dict[str, float]]:
+    def _history(self, solution: "Solution", problem: "Problem") -> list[dict[str, float]]:
         return solution.history
 
-    def _best(self, solved: list[Solved], problems: list[Problem]) -> Solved:
+    def _best(self, solved: "list[Solved]", problems: "list[Problem]") -> "Solved":
         """Take the start with the best penalised objective on all data.
 
         Those that diverged are left out, and so are those that were stopped early unless all were.
@@ -248,7 +265,7 @@ class TrainedLearner(StructureLearner):
         whole = [one for one in finite if one.solution.stopped is None] or finite
         return whole[0] if len(whole) == 1 else min(whole, key=lambda one: _loss(one, problems))
 
-    def _warn_of_limits(self, solution: Solution) -> None:
+    def _warn_of_limits(self, solution: "Solution") -> None:
         if solution.stopped is not None:
             cause = {"time": "max_time was reached", "interrupt": "it was interrupted"}
             warnings.warn(
@@ -266,7 +283,7 @@ class TrainedLearner(StructureLearner):
             )
 
 
-def _loss(one: Solved, problems: list[Problem]) -> float:
+def _loss(one: "Solved", problems: "list[Problem]") -> float:
     """Objective of a solution on all rows of its problem, at the settings with which it ended."""
     problem, solution = problems[one.place], one.solution
     loss = solution.recipe.full_loss(
@@ -280,7 +297,7 @@ def _loss(one: Solved, problems: list[Problem]) -> float:
     return float(loss)
 
 
-def _other_orders(solved: list[Solved], best: Solved) -> dict[str, NDArray[np.intp]]:
+def _other_orders(solved: "list[Solved]", best: "Solved") -> dict[str, NDArray[np.intp]]:
     """Orders of the starts that were not the best, for refinement to start from too."""
     orders = {}
     for one in solved:
