@@ -182,3 +182,23 @@ def test_baselines_in_threads_leave_the_filters_of_warnings(data):
     for thread in threads:
         thread.join()
     assert warnings.filters == before
+
+
+@pytest.mark.parametrize("learner", [Cosmo(epochs=2, random_state=0), OrderSearch(random_state=0)])
+@pytest.mark.parametrize("factor", [1e-12, 1e12])
+def test_units_of_a_column_do_not_matter_however_far_from_the_others(data, learner, factor):
+    X = data.X * np.where(np.arange(10) == 3, 1e-2, 1.0)
+    expected = OrderSearch(noise="gaussian", random_state=0).fit(X).equivalence_class()
+    X[:, 3] *= factor
+    found = learner.fit(X)
+    assert found.noise_ == "gaussian"
+    np.testing.assert_array_equal(found.equivalence_class(), expected)
+
+
+def test_training_in_such_units_is_given_up_with_a_word(data):
+    X = data.X * np.where(np.arange(10) == 3, 1e-12, 1.0)
+    with pytest.warns(DataWarning, match="searched from orders that do not depend on units"):
+        model = Cosmo(epochs=2, random_state=0).fit(X)
+    assert model.backend_ == "none"
+    with pytest.raises(DivergenceError):
+        Cosmo(epochs=2, refine=None, random_state=0).fit(X)

@@ -94,6 +94,9 @@ class Learnt:
         Fitted attributes of the learner's own, by name.
     orders
         Further orders that refinement may start from, by name.
+    scale_free
+        Whether refinement starts from none of these orders, but from its own that do not depend on
+        units.
     """
 
     raw_weights: Any
@@ -101,6 +104,7 @@ class Learnt:
     stopped: str | None = None
     extra: dict[str, Any] = field(default_factory=dict)
     orders: dict[str, NDArray[np.intp]] = field(default_factory=dict)
+    scale_free: bool = False
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -304,8 +308,8 @@ class StructureLearner(FittedGraph):
         """Turn the order that was learnt into a graph by evidence."""
         from cosmodag.fit.refining import refine_linear
 
-        orders = {"learnt": self._order, **learnt.orders}
-        return refine_linear(self, given, orders, watch)
+        orders = {} if learnt.scale_free else {"learnt": self._order, **learnt.orders}
+        return refine_linear(self, given, orders, watch, scale_free=learnt.scale_free)
 
     def _take(self, refined: Refined) -> None:
         """Put what refinement found in the place of what was read out."""

@@ -1,12 +1,13 @@
 """COSMO: structure learning without an acyclicity constraint (Massidda et al., ICLR 2024)."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cosmodag.errors import DataWarning
+from cosmodag.errors import DataWarning, DivergenceError
 from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared
 from cosmodag.learners.trained.annealed import AnnealedLearner
@@ -15,6 +16,8 @@ from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
     from cosmodag.model.mechanism import Mechanism
+    from cosmodag.solve.many import Solved
+    from cosmodag.solve.problems import Problem
 
 __all__ = ["Cosmo"]
 
@@ -163,17 +166,35 @@ class Cosmo(AnnealedLearner):
                 DataWarning,
                 stacklevel=3,
             )
-            return self._untrained(given)
+            return self._untrained(given.data)
         return super()._learn(given, watch)
 
-    def _untrained(self, given: Prepared) -> Learnt:
+    def _learnt(self, solved: "list[Solved]", problems: "list[Problem]") -> Learnt:
+        try:
+            return super()._learnt(solved, problems)
+        except DivergenceError as error:
+            data = problems[0].data
+            if self._refinement_for(data.shape[1]) != "order":
+                raise
+            deviations = data.std(axis=0, dtype=np.float64)
+            ratio = deviations.max() / deviations[deviations > 0].min(initial=np.inf)
+            reason = str(error).partition(" with ")[0]
+            warnings.warn(
+                f"{reason}, and the standard deviations of columns differ by a factor of "
+                f"{ratio:.3g}: the graph was searched from orders that do not depend on units.",
+                DataWarning,
+                stacklevel=4,
+            )
+            return replace(self._untrained(data), scale_free=True)
+
+    def _untrained(self, data: NDArray[Any]) -> Learnt:
         """Order variables by variance, in place of training."""
-        variances = given.data.var(axis=0, dtype=np.float64)
+        variances = data.var(axis=0, dtype=np.float64)
         priorities = 0.5 * np.log(np.maximum(variances, np.finfo(np.float64).tiny))
         extra = {
             "priorities_": priorities,
             "history_": [],
-            "settings_": self.settings_for(given.data.shape[1]),
+            "settings_": self.settings_for(data.shape[1]),
             "n_iter_": 0,
             "converged_": True,
             "backend_": "none",

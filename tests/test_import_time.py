@@ -1,0 +1,71 @@
+"""What it costs to import a learner, measured on the package as pip installs it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = {"jax", "numba", "networkx", "matplotlib", "pyarrow", "yaml", "typer", "rich"}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder in which the package is installed; copied where there is nothing to build it with."""
+    folder = tmp_path_factory.mktemp("site")
+    if find_spec("hatchling") is None or find_spec("pip") is None:
+        shutil.copytree(
+            ROOT / "src" / "cosmodag",
+            folder / "cosmodag",
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+        return folder
+    options = ["--no-deps", "--no-build-isolation", "--target", str(folder), "--quiet"]
+    command = [sys.executable, "-m", "pip", "install", *options, str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return folder
+
+
+def after(statement: str, folder: Path) -> tuple[float, set[str]]:
+    """CPU seconds of a process that runs a statement, and the packages that it has imported."""
+    script = (
+        f"{statement}\nimport json, os, sys\ntimes = os.times()\n"
+        "print(json.dumps([times.user + times.system, "
+        "sorted({name.partition('.')[0] for name in sys.modules})]))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    seconds, packages = json.loads(done.stdout)
+    return seconds, set(packages)
+
+
+@pytest.mark.parametrize("learner", ["Cosmo", "OrderSearch"])
+def test_a_learner_imports_nothing_that_only_a_fit_needs(learner: str, installed: Path) -> None:
+    statement = f"from cosmodag import {learner}; {learner}()"
+    _, packages = after(statement, installed)
+    needed_by_scikit_learn = after("import sklearn.base", installed)[1]
+    assert not (packages - needed_by_scikit_learn) & HEAVY
+
+
+def test_importing_cosmo_costs_at_most_one_and_a_fifth_seconds(installed: Path) -> None:
+    statement = "from cosmodag import Cosmo"
+    after(statement, installed)  # compiled to byte code
+    # Most of it is scikit-learn's, by which a machine that is slow or busy is allowed for.
+    runs = [(after(statement, installed)[0], after("import sklearn.base", installed)[0])]
+    while runs[-1][0] > max(1.2, 1.25 * runs[-1][1] + 0.1) and len(runs) < 4:
+        runs.append((after(statement, installed)[0], after("import sklearn.base", installed)[0]))
+    ours, theirs = min(runs)
+    assert ours <= max(1.2, 1.25 * theirs + 0.1)
