@@ -1,11 +1,19 @@
 """Compiled functions are kept on disk, and made anew when what they were made from has changed."""
 
+import importlib
 import os
-import subprocess
+import resource
+import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numba
 import pytest
+
+import cosmodag.compiled as compilation
+from cosmodag.errors import FallbackWarning
 
 _FILES = {
     "__init__.py": "",
@@ -31,7 +39,10 @@ def twice(x):
 
 
 @pytest.fixture
-def package(tmp_path: Path) -> Path:
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # its files are told apart by seconds
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     for name, text in _FILES.items():
         file = tmp_path / "sample" / name
         file.parent.mkdir(exist_ok=True)
@@ -39,22 +50,29 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def call(folder: Path) -> tuple[float, int]:
-    """Value of the compiled function at 1 in a new process, and how often it came from disk."""
-    program = (
-        "from sample.kernel import twice; print(twice(1.0), sum(twice.stats.cache_hits.values()))"
-    )
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]),
-        "PYTHONDONTWRITEBYTECODE": "1",  # its files are told apart by their second and size
-        "NUMBA_CACHE_DIR": str(folder / "cache"),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-    )
-    value, hits = done.stdout.split()
-    return float(value), int(hits)
+@contextmanager
+def small_files() -> Iterator[None]:
+    """Files of at most 2,000 bytes: Numba's index fits, a program does not."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def call(folder: Path, name: str = "twice") -> tuple[float, int]:
+    """Value of a compiled function at 1 as a new process has it, and how often it came from disk.
+
+    A process of its own for each call would take a second.
+    """
+    for module in [name for name in sys.modules if name.split(".")[0] == "sample"]:
+        del sys.modules[module]
+    importlib.invalidate_caches()
+    compilation._stamp.cache_clear()
+    compilation._imports_of.cache_clear()
+    function = getattr(importlib.import_module("sample.kernel"), name)
+    return function(1.0), sum(function.stats.cache_hits.values())
 
 
 def test_a_changed_helper_or_constant_elsewhere_is_noticed(package):
@@ -72,13 +90,74 @@ def test_a_folder_that_others_may_write_to_is_not_used(package):
     call(package)
     for folder in (package / "cache").iterdir():
         folder.chmod(0o777)
+    with pytest.warns(FallbackWarning, match="Delete the folder"):
+        assert call(package) == (4.0, 0)
     assert call(package) == (4.0, 0)
+
+
+def test_an_empty_folder_is_closed_to_others_and_used(package):
+    before = os.umask(0o002)
+    try:
+        assert call(package) == (4.0, 0)
+    finally:
+        os.umask(before)
+    (folder,) = (package / "cache").iterdir()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert call(package) == (4.0, 1)
+
+
+def test_a_full_disk_leaves_no_old_program_to_run(package):
+    assert call(package) == (4.0, 0)
+    helper = package / "sample" / "helper.py"
+    helper.write_text(helper.read_text().replace("x + OFFSET", "x - OFFSET"))
+    with small_files():
+        assert call(package) == (0.0, 0)
+    assert call(package) == (0.0, 0)
+    assert call(package) == (0.0, 1)
+
+
+def test_a_constant_that_comes_through_two_modules(package):
+    sample = package / "sample"
+    (sample / "constants.py").write_text("from sample.numbers import OFFSET\n")
+    (sample / "numbers.py").write_text("OFFSET = 1.0\n")
+    assert call(package) == (4.0, 0)
+    (sample / "numbers.py").write_text("OFFSET = 5.0\n")
+    assert call(package) == (12.0, 0)
+
+
+def test_old_programs_do_not_pile_up(package):
+    call(package)
+    before = len(list((package / "cache").rglob("*.nbc")))
+    (package / "sample" / "constants.py").write_text("OFFSET = 5.0\n")
+    call(package)
+    assert len(list((package / "cache").rglob("*.nbc"))) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_program_of_another_user_is_not_run(package):
+    call(package)
+    for file in (package / "cache").rglob("*.nbc"):
+        os.chown(file, 12345, -1)
+    assert call(package) == (4.0, 0)
+    assert call(package) == (4.0, 1)
+
+
+def test_a_program_under_another_name_is_not_run(package):
+    """Files that others could rename hold what they were made for."""
+    kernel = package / "sample" / "kernel.py"
+    kernel.write_text(kernel.read_text() + "\n@compiled\ndef none(x):\n    return 0.0 * x\n")
+    folder = package / "cache"
+    call(package)
+    call(package, "none")
+    (twice,) = folder.rglob("*twice*.nbc")
+    (none,) = folder.rglob("*none*.nbc")
+    twice.write_bytes(none.read_bytes())
     assert call(package) == (4.0, 0)
 
 
 def test_a_damaged_cache_is_made_anew(package):
     call(package)
-    for file in (package / "cache").rglob("*.nbi"):
+    for file in (package / "cache").rglob("*.nb?"):
         file.write_bytes(file.read_bytes()[:-7])
     assert call(package) == (4.0, 0)
     assert call(package) == (4.0, 1)

@@ -1,19 +1,20 @@
 """Numba's decorators, with this package's options, with types, and with a cache that stays true."""
 
-import ast
 import hashlib
 import inspect
 import os
+import re
 import stat
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 __all__ = ["borrowing", "compiled", "inlined"]
 
@@ -28,13 +29,18 @@ _OPTIONS: dict[str, Any] = {
     "nogil": True,
 }
 
+_OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+_FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]*)", re.MULTILINE)
+
 
 def compiled(function: Function) -> Function:
     """Compile a function when it is first called, and keep the result on disk.
 
-    What is kept is used again only while the function's own file *and* those that it takes helpers
-    and constants from are as they were: Numba itself looks at the first alone, and a change in an
-    inlined helper elsewhere would go unnoticed.
+    The result is used again only while the function's own file *and* the files that it takes
+    helpers and constants from are unchanged. Numba itself compares the first file alone, and would
+    run an old program after a change in an inlined helper.
     """
     return _kept(function, _OPTIONS)
 
@@ -48,31 +54,128 @@ def borrowing(function: Function) -> Function:
     return _kept(function, {**_OPTIONS, "_nrt": False})
 
 
+def inlined(function: Function) -> Function:
+    """Compile a function into the compiled functions that call it."""
+    return cast(Function, njit(inline="always", **_OPTIONS)(function))
+
+
 def _kept(function: Function, options: dict[str, Any]) -> Function:
-    try:
-        dispatcher = njit(cache=True, **options)(function)
-        index = dispatcher._cache._cache_file
-        index._source_stamp = (index._source_stamp, _stamp(Path(inspect.getfile(function))))
-        _check_folder(Path(dispatcher._cache.cache_path), Path(inspect.getfile(function)))
-        _forgive_failures(dispatcher._cache)
-    # Another Numba inside; no such files; no folder that can be written to, or none to be trusted.
-    except (AttributeError, OSError, RuntimeError):
-        # Rather compile again than run old code, or somebody else's.
-        dispatcher = njit(**options)(function)
+    dispatcher = njit(**options)(function)
+    dispatcher._cache = _Cache(function)
     return cast(Function, dispatcher)
 
 
-def _check_folder(folder: Path, source: Path) -> None:
+class _Cache(NullCache):  # type: ignore[misc]
+    """Programs of one function on disk; nothing is read before the function is first compiled.
+
+    A program that cannot be read, as after a crash, is compiled again; one that cannot be written,
+    as on a full disk, is not kept.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @cached_property
+    def _found(self) -> Any:
+        try:
+            found = FunctionCache(self._function)
+            source = Path(inspect.getfile(self._function))
+            is_private = _check_folder(Path(found.cache_path), source)
+            found._cache_file = _Programs(found, _stamp(source), is_private)
+        # No such files; no folder that can be written to, or none to be trusted.
+        except (AttributeError, OSError, RuntimeError):
+            return NullCache()
+        return found
+
+    @property
+    def cache_path(self) -> Any:
+        return self._found.cache_path
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        with suppress(Exception):  # a damaged file can raise anything
+            return self._found.load_overload(sig, target_context)
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(Exception):
+            self._found.save_overload(sig, data)
+
+    def flush(self) -> None:
+        self._found.flush()
+
+
+class _Programs(IndexDataCacheFile):  # type: ignore[misc]
+    """One file for each program, which names the sources and the key that it was made for.
+
+    Numba keeps an index beside its programs and writes the index first. Where the program then
+    cannot be written, the new index points at an old program, and every later process runs that.
+    Here there is no index: the digest of the sources is part of the file's name, and the file
+    itself repeats what it was made for.
+
+    Parameters
+    ----------
+    found : FunctionCache
+    stamp : str
+        Digest of the sources.
+    is_private : bool
+        Whether only files of this user are read.
+    """
+
+    def __init__(self, found: Any, stamp: str, is_private: bool) -> None:
+        base = found._impl.filename_base
+        super().__init__(found.cache_path, base, stamp)
+        self._base, self._is_private = base, is_private
+
+    def save(self, key: Any, data: Any) -> None:
+        for file in Path(self._cache_path).glob(f"{self._base}.*"):
+            if not file.name.startswith(f"{self._base}.{self._source_stamp}."):
+                file.unlink(missing_ok=True)  # made from sources that are no more
+        name = self._name_of(key)
+        self._save_data(name, (self._made_for(key), data))
+        if self._is_private:
+            Path(self._cache_path, name).chmod(0o600)
+
+    def load(self, key: Any) -> Any:
+        path = Path(self._cache_path, self._name_of(key))
+        if not path.exists() or (self._is_private and not _is_own(path.lstat())):
+            return None
+        made_for, data = self._load_data(path.name)
+        return data if made_for == self._made_for(key) else None
+
+    def flush(self) -> None:
+        for file in Path(self._cache_path).glob(f"{self._base}.*"):
+            file.unlink(missing_ok=True)
+
+    def _made_for(self, key: Any) -> Any:
+        return self._version, self._base, self._source_stamp, key
+
+    def _name_of(self, key: Any) -> str:
+        number = hashlib.sha256(f"{self._version} {key}".encode()).hexdigest()[:16]
+        return f"{self._base}.{self._source_stamp}.{number}.nbc"
+
+
+def _is_own(found: os.stat_result) -> bool:
+    """Tell whether a file or folder is this user's, and nobody else may write to it."""
+    return found.st_uid == os.getuid() and not found.st_mode & _OTHERS_MAY_WRITE
+
+
+def _check_folder(folder: Path, source: Path) -> bool:
     """Refuse a folder in which others could leave programs that this process would then run.
 
     Beside the source there is nothing to refuse: who can write there can change the source itself.
+
+    Returns
+    -------
+    bool
+        Whether the folder is this user's alone, and files of others in it are not to be read.
     """
     if folder.parent == source.parent or not hasattr(os, "getuid"):
-        return
+        return False
     found = folder.stat()
-    if found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    is_new = found.st_uid == os.getuid() and not any(folder.iterdir())
+    if is_new or _is_own(found):
         folder.chmod(0o700)
-        return
+        return True
     _warn_of(folder)
     raise PermissionError(f"others may write to '{folder}'")
 
@@ -82,40 +185,12 @@ def _warn_of(folder: Path) -> None:
     # Not by an import statement: an error's change would have everything compiled anew.
     errors = import_module("cosmodag.errors")
     warnings.warn(
-        f"Compiled programs are not kept: others may write to '{folder}', and whoever can could "
-        f"have you run theirs. Run chmod 700 '{folder}', or set NUMBA_CACHE_DIR to a folder of "
-        "your own.",
+        f"Compiled programs are not kept: others may write to '{folder}', and could have left "
+        "programs there that would run as yours. Delete the folder; it is made again for you "
+        "alone. Or set NUMBA_CACHE_DIR to a folder of your own.",
         errors.FallbackWarning,
         stacklevel=5,
     )
-
-
-def _forgive_failures(kept: Any) -> None:
-    """Have what cannot be kept, as on a full disk, or read, as after a crash, compiled again."""
-    load, save = kept.load_overload, kept.save_overload
-
-    def load_or_not(*args: Any) -> Any:
-        try:
-            return load(*args)
-        except Exception:  # whatever a damaged file makes of itself
-            return None
-
-    def save_or_not(*args: Any) -> None:
-        try:
-            save(*args)
-        except OSError:
-            return
-        except Exception:  # what is there is damaged: start anew, or do without
-            with suppress(Exception):
-                kept.flush()
-                save(*args)
-
-    kept.load_overload, kept.save_overload = load_or_not, save_or_not
-
-
-def inlined(function: Function) -> Function:
-    """Compile a function into the compiled functions that call it."""
-    return cast(Function, njit(inline="always", **_OPTIONS)(function))
 
 
 @cache
@@ -124,48 +199,38 @@ def _stamp(file: Path) -> str:
     digest = hashlib.sha256()
     for source in sorted(_sources(file)):
         digest.update(source.read_bytes())
-    return digest.hexdigest()
+    return digest.hexdigest()[:16]
 
 
 def _sources(file: Path) -> set[Path]:
-    """Find what a module imports from its own package, directly or through other compiled code.
-
-    Imports are followed through modules that compile functions themselves, and through
-    ``__init__``, which only passes names on; from others come constants, and they end there.
-    """
+    """Find what a module imports from its own package, directly or through other modules."""
     found, waiting = {file}, [file]
     while waiting:
-        for source in _imports_of(waiting.pop()):
-            if source not in found:
-                found.add(source)
-                if source.name == "__init__.py" or _compiles(source):
-                    waiting.append(source)
+        new = _imports_of(waiting.pop()) - found
+        found |= new
+        waiting += new
     return found
-
-
-def _compiles(file: Path) -> bool:
-    """Whether a module seems to hold functions for Numba."""
-    text = file.read_bytes()
-    return b"numba" in text or b"compiled import" in text
 
 
 @cache
 def _imports_of(file: Path) -> frozenset[Path]:
     """Files of the same package that a module's import statements name."""
-    root = file.parent
-    while (root / "__init__.py").exists():
-        root = root.parent
-    names = _imported_names(ast.parse(file.read_bytes()))
-    places = (root.joinpath(*name.split(".")) for name in names)
+    package = file.parent
+    while (package.parent / "__init__.py").exists():
+        package = package.parent
+    places = (
+        package.parent.joinpath(*name.split("."))
+        for name in _imported_names(file.read_text("utf-8"))
+        if name.split(".")[0] == package.name
+    )
     candidates = (path for p in places for path in (p.with_suffix(".py"), p / "__init__.py"))
     return frozenset(path for path in candidates if path.is_file())
 
 
-def _imported_names(tree: ast.Module) -> Iterator[str]:
+def _imported_names(text: str) -> Iterator[str]:
     """Dotted names of all modules that may be meant by import statements."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    for names in _IMPORT.findall(text):
+        yield from re.findall(r"[\w.]+", names)
+    for module, names in _FROM.findall(text):
+        yield module
+        yield from (f"{module}.{name}" for name in re.findall(r"\w+", names))

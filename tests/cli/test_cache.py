@@ -30,7 +30,7 @@ def test_the_folder_is_its_owners_alone(folder: Path) -> None:
 def test_a_folder_that_others_may_write_to_is_refused(folder: Path, mode: int) -> None:
     folder.mkdir(parents=True)
     folder.chmod(mode)
-    with pytest.warns(FallbackWarning, match="others may write"):
+    with pytest.warns(FallbackWarning, match=r"others may write to .*: delete it"):
         cache.keep_compiled_programs()
     assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
 
@@ -48,6 +48,17 @@ def test_another_users_folder_is_refused(folder: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
     with pytest.warns(FallbackWarning, match="another user"):
         cache.keep_compiled_programs()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="root gives files away")
+def test_files_of_another_user_are_refused(folder: Path) -> None:
+    """Closing a folder to others does not remove what they left in it."""
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / "program").write_bytes(b"")
+    os.chown(folder / "program", 12345, -1)
+    with pytest.warns(FallbackWarning, match="belong to another user"):
+        cache.keep_compiled_programs()
+    assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
 
 
 def test_a_folder_of_the_users_choice_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ def keep_compiled_programs() -> None:
     library itself sets nothing: a process that is not ours keeps its own configuration.
 
     Programs that are read back are run, so that nobody else may write to the folder: it is made for
-    its owner alone, and one that others can write to is not used.
+    its owner alone. One that others can write to, or in which files of others lie, is not used.
     """
     if "JAX_COMPILATION_CACHE_DIR" in os.environ:
         return
@@ -34,8 +34,8 @@ def keep_compiled_programs() -> None:
     danger = _danger(folder)
     if danger is not None:
         warnings.warn(
-            f"Compiled programs are not kept: {danger}, and whoever can write there could have you "
-            f"run theirs. Remove the folder, or run chmod 700 '{folder}'.",
+            f"Compiled programs are not kept: {danger}. Programs of others that lie there would "
+            "run as yours: delete it, and it is made again for you alone.",
             FallbackWarning,
             stacklevel=2,
         )
@@ -61,4 +61,6 @@ def _danger(folder: Path) -> str | None:
         return f"'{folder}' belongs to another user"
     if found.st_mode & _OTHERS_MAY_WRITE:
         return f"others may write to '{folder}'"
+    if any(file.stat(follow_symlinks=False).st_uid != os.getuid() for file in os.scandir(folder)):
+        return f"files in '{folder}' belong to another user"
     return None
