@@ -1,6 +1,7 @@
 """The baselines: their orders and regressions against slow, independent answers."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -304,3 +305,30 @@ def test_the_empty_graph_is_independent_normals(data):
     scores = metrics.evaluate(data.graph, model.raw_weights_)
     assert scores["nhd"] == 4
     assert np.isnan(scores["precision"])
+
+
+@pytest.mark.parametrize("units", [1.0, 1e-3, 1e4])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        VarianceSort,
+        R2Sort,
+        partial(RandomSort, random_state=0),
+        partial(EqualVariance, refine=None),
+    ],
+)
+def test_a_required_arc_without_effect_changes_no_other_weight(learner, units):
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(2, 400)) * [[1.0], [0.5]]
+    c = 2 * a + random.normal(size=400)
+    X = np.column_stack([a, b, c, c - a + 2 * random.normal(size=400)]) * units
+    X[:, 0] /= units**2
+    free = learner(threshold=0.0).fit(X)
+    tail, head = (free.causal_order_.index(v) for v in (1, 2))
+    arc = (1, 2) if tail < head else (2, 1)
+    bound = learner(threshold=0.0, knowledge={"required_edges": [arc]}).fit(X)
+    others = np.ones((4, 4), bool)
+    others[arc] = False
+    np.testing.assert_allclose(bound.weights_[others], free.weights_[others], rtol=1e-6)
+    sizes = X.std(axis=0)
+    assert abs(bound.weights_[arc]) * sizes[arc[0]] < 0.3 * sizes[arc[1]]

@@ -150,30 +150,36 @@ def _regress(
 ) -> NDArray[np.float64]:
     """Regress a variable of unit size, given the mean products among regressors and with it.
 
-    Where the choice leaves out a regressor that is forced in, least squares on all that are left.
+    Forced regressors that the criterion leaves out explain what the chosen ones leave: they change
+    no weight but their own.
     """
     if not len(target):
         return np.zeros(0)
-    least_squares: NDArray[np.float64] = linalg.lstsq(
-        gram, target, cond=NEGLIGIBLE, lapack_driver="gelsy"
-    )[0]
+    least_squares = _least_squares(gram, target)
     if criterion == "none":
         return least_squares
     penalty = math.log(n) if criterion == "bic" else 2.0
     noise = _noise_variance(target, least_squares, n)
     used = np.flatnonzero(least_squares)
     factors = ENLARGEMENT * np.abs(least_squares[used])
-    gram, target = gram[np.ix_(used, used)] * np.outer(factors, factors), target[used] * factors
-    path = _lasso_path(gram, target, n)
-    chosen = path[:, np.argmin(_criterion(path, gram, target, n, penalty, noise))]
+    scaled = gram[np.ix_(used, used)] * np.outer(factors, factors)
+    path = _lasso_path(scaled, target[used] * factors, n)
+    criteria = _criterion(path, scaled, target[used] * factors, n, penalty, noise)
     coefficients = np.zeros_like(least_squares)
-    coefficients[used] = chosen * factors
-    if forced is not None and not coefficients[forced].all():
-        kept = np.flatnonzero(forced | (coefficients != 0))
-        coefficients[kept] = linalg.lstsq(gram[np.ix_(kept, kept)], target[kept], cond=NEGLIGIBLE)[
-            0
-        ]
+    coefficients[used] = path[:, np.argmin(criteria)] * factors
+    if forced is not None:
+        added = np.flatnonzero(forced & (coefficients == 0))
+        left = target[added] - gram[added] @ coefficients
+        coefficients[added] = _least_squares(gram[np.ix_(added, added)], left)
     return coefficients
+
+
+def _least_squares(gram: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Coefficients of least squares; zeros among regressors that others determine."""
+    if not len(target):
+        return np.zeros(0)
+    found = linalg.lstsq(gram, target, cond=NEGLIGIBLE, lapack_driver="gelsy")[0]
+    return np.asarray(found, np.float64)
 
 
 def _noise_variance(
