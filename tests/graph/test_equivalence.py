@@ -10,7 +10,13 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
-from cosmodag.graph.equivalence import class_distance, compelled, essential_graph
+from cosmodag.graph.equivalence import (
+    EquivalenceClass,
+    class_distance,
+    compelled,
+    essential_graph,
+    separated,
+)
 from cosmodag.simulate import erdos_renyi, scale_free
 
 
@@ -25,15 +31,15 @@ def v_structures(arcs: np.ndarray) -> set[tuple[int, int, int]]:
     }
 
 
-def essential_by_counting(arcs: np.ndarray) -> np.ndarray:
-    """Union of all acyclic orientations with the same skeleton and v-structures."""
+def essential_by_counting(arcs: np.ndarray, agrees=lambda other: True) -> np.ndarray:
+    """Union of all acyclic orientations with the same skeleton and v-structures that agree."""
     pairs = np.argwhere(np.triu(arcs | arcs.T))
     union = np.zeros_like(arcs)
     for flips in itertools.product((False, True), repeat=len(pairs)):
         other = np.zeros_like(arcs)
         for (u, v), flip in zip(pairs, flips, strict=True):
             other[(v, u) if flip else (u, v)] = True
-        if is_dag(other) and v_structures(other) == v_structures(arcs):
+        if agrees(other) and is_dag(other) and v_structures(other) == v_structures(arcs):
             union |= other
     return union
 
@@ -55,6 +61,58 @@ def test_it_is_the_union_of_the_class(arcs):
 def test_compelled_arcs_are_those_without_their_reverse(arcs):
     class_of = essential_by_counting(arcs)
     assert np.array_equal(compelled(arcs * -0.5), class_of & ~class_of.T)
+
+
+@given(dags(), st.data())
+def test_known_arrows_direct_whatever_all_that_agree_share(arcs, data):
+    known = arcs & np.array(
+        data.draw(st.lists(st.booleans(), min_size=arcs.size, max_size=arcs.size))
+    ).reshape(arcs.shape)
+    counted = essential_by_counting(arcs, lambda other: bool((known <= other).all()))
+    assert np.array_equal(essential_graph(arcs, known), counted)
+    # What is known of arcs that the graph does not have changes nothing.
+    assert np.array_equal(essential_graph(arcs, known | ~(arcs | arcs.T)), counted)
+
+
+def cut(arcs: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Skeleton of the graph once a set of variables was set from outside."""
+    left = arcs & ~targets
+    return left | left.T
+
+
+@given(dags(), st.data())
+def test_target_sets_direct_what_experiments_can_tell(arcs, data):
+    d = len(arcs)
+    drawn = data.draw(st.lists(st.lists(st.booleans(), min_size=d, max_size=d), max_size=3))
+    sets = np.array([[False] * d, *drawn])
+    tails, heads = np.nonzero(arcs)
+    told = np.zeros_like(arcs)
+    told[tails, heads] = separated(tails, heads, sets)
+
+    # Hauser and Bühlmann (2012), Theorem 10: the same skeleton under every set of targets.
+    def same(other: np.ndarray) -> bool:
+        return all(np.array_equal(cut(arcs, one), cut(other, one)) for one in sets)
+
+    assert np.array_equal(essential_graph(arcs, told), essential_by_counting(arcs, same))
+
+
+def test_a_long_chain_is_directed_by_its_first_arrow():
+    d = 3_000
+    chain = sparse.eye_array(d, k=1, format="csr")
+    first = sparse.csr_array(([1.0], ([0], [1])), shape=(d, d))
+    assert compelled(chain).nnz == 0
+    assert compelled(chain, first).nnz == d - 1
+
+
+def test_a_class_lists_its_arrows_and_lines_once():
+    marks = essential_graph(np.array([[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0]]))
+    found = EquivalenceClass.of("abcd", marks)
+    assert found.directed == (("a", "c"), ("b", "c"))
+    assert found.undirected == (("a", "d"),)
+    graph = found.to_networkx()
+    assert {(u, v) for u, v, told in graph.edges(data="directed") if told} == set(found.directed)
+    assert graph.has_edge("a", "d")
+    assert graph.has_edge("d", "a")
 
 
 @given(dags(), dags())

@@ -1,11 +1,14 @@
 """Markov equivalence: which arrows of a DAG the distribution alone could have told.
 
 DAGs that imply the same conditional independences form a class. Data without interventions, and
-without assumptions on the mechanisms, can tell classes apart but not the DAGs within one. Matrices
-are dense or SciPy sparse; what comes back is dense for dense and CSR for sparse.
+without assumptions on the mechanisms, can tell classes apart but not the DAGs within one. Arrows
+that are known otherwise (from knowledge, or from interventions) narrow the class, and may direct
+further arrows. Matrices are dense or SciPy sparse; what comes back is dense for dense and CSR for
+sparse.
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +16,76 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import Matrix, topological_order
+from cosmodag.meek import heads_of, propagated
 
-__all__ = ["class_distance", "compelled", "essential_graph"]
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["EquivalenceClass", "class_distance", "compelled", "essential_graph", "separated"]
 
 
-def essential_graph(adjacency: Matrix) -> "NDArray[np.bool_] | sparse.csr_array":
+@dataclass(frozen=True)
+class EquivalenceClass:
+    """DAGs that a table cannot tell apart, as one graph of arrows and lines.
+
+    Attributes
+    ----------
+    names : tuple
+        Of the variables.
+    directed : tuple of (cause, effect)
+        Arrows that all graphs of the class have.
+    undirected : tuple of (name, name)
+        Edges that all of them have, but not all in the same direction.
+
+    Examples
+    --------
+    >>> collider = essential_graph([[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0]])
+    >>> EquivalenceClass.of(["a", "b", "c", "d"], collider)
+    <EquivalenceClass of 4 variables: 2 arrows, 1 line>
+    >>> _.directed, _.undirected
+    ((('a', 'c'), ('b', 'c')), (('a', 'd'),))
+    """
+
+    names: tuple[Any, ...]
+    directed: tuple[tuple[Any, Any], ...]
+    undirected: tuple[tuple[Any, Any], ...]
+
+    @classmethod
+    def of(cls, names: Any, marks: Matrix) -> "EquivalenceClass":
+        """Read the matrix that :func:`essential_graph` gives."""
+        names = tuple(names)
+        joined = sparse.csr_array(marks)
+        tails, heads = joined.nonzero()
+        keys = tails * len(names) + heads
+        is_open = np.isin(heads * len(names) + tails, keys)
+        pairs = [(names[u], names[v]) for u, v in zip(tails.tolist(), heads.tolist(), strict=True)]
+        directed = tuple(pair for pair, both in zip(pairs, is_open, strict=True) if not both)
+        once = is_open & (tails < heads)
+        undirected = tuple(pair for pair, kept in zip(pairs, once, strict=True) if kept)
+        return cls(names, directed, undirected)
+
+    def to_networkx(self) -> "nx.DiGraph[Any]":
+        """Give a graph with both arcs, and ``directed=False`` on them, for an undirected edge."""
+        import networkx as nx
+
+        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph.add_nodes_from(self.names)
+        graph.add_edges_from(self.directed, directed=True)
+        both = [pair for u, v in self.undirected for pair in ((u, v), (v, u))]
+        graph.add_edges_from(both, directed=False)
+        return graph
+
+    def __repr__(self) -> str:
+        arrows, lines = len(self.directed), len(self.undirected)
+        return (
+            f"<EquivalenceClass of {len(self.names)} variables: {arrows} "
+            f"arrow{'' if arrows == 1 else 's'}, {lines} line{'' if lines == 1 else 's'}>"
+        )
+
+
+def essential_graph(
+    adjacency: Matrix, fixed: Matrix | None = None
+) -> "NDArray[np.bool_] | sparse.csr_array":
     """Essential graph (CPDAG) of the DAGs that imply the same conditional independences.
 
     An arc of the DAG is *compelled* when every equivalent DAG has it, and *reversible* otherwise.
@@ -26,6 +94,9 @@ def essential_graph(adjacency: Matrix) -> "NDArray[np.bool_] | sparse.csr_array"
     ----------
     adjacency : (d, d) array or sparse matrix
         A DAG; any non-zero entry [u, v] is the arc u → v.
+    fixed : (d, d) array or sparse matrix, optional
+        Arcs whose direction is known: only equivalent DAGs that have them are in the class. Arcs
+        that the DAG does not have are ignored.
 
     Returns
     -------
@@ -40,19 +111,30 @@ def essential_graph(adjacency: Matrix) -> "NDArray[np.bool_] | sparse.csr_array"
     [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
     >>> essential_graph(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])).astype(int).tolist()
     [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+
+    Once the first arrow of a chain is known, so is the second:
+
+    >>> known = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    >>> essential_graph(chain, known).astype(int).tolist()
+    [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
     """
     arcs = _by_head(adjacency)
-    reversible = _pattern(arcs, ~_label(arcs))
+    reversible = _pattern(arcs, ~_directed(arcs, fixed))
     return _like(adjacency, _pattern(arcs, np.ones(arcs.nnz, np.bool_)) + reversible.T)
 
 
-def compelled(adjacency: Matrix) -> "NDArray[np.bool_] | sparse.csr_array":
+def compelled(
+    adjacency: Matrix, fixed: Matrix | None = None
+) -> "NDArray[np.bool_] | sparse.csr_array":
     """Arcs of a DAG that every DAG with the same conditional independences has.
 
     Parameters
     ----------
     adjacency : (d, d) array or sparse matrix
         A DAG; any non-zero entry [u, v] is the arc u → v.
+    fixed : (d, d) array or sparse matrix, optional
+        Arcs whose direction is known, as for :func:`essential_graph`.
 
     Returns
     -------
@@ -69,7 +151,32 @@ def compelled(adjacency: Matrix) -> "NDArray[np.bool_] | sparse.csr_array":
     False
     """
     arcs = _by_head(adjacency)
-    return _like(adjacency, _pattern(arcs, _label(arcs)))
+    return _like(adjacency, _pattern(arcs, _directed(arcs, fixed)))
+
+
+def separated(
+    tails: NDArray[Any], heads: NDArray[Any], target_sets: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Tell which arcs have one end, and not the other, in some set of targets.
+
+    Perfect interventions on the set cut the arc if its head was set, and keep it if its tail was,
+    so that the direction shows (Hauser and Bühlmann 2012). Such arcs as ``fixed``,
+    :func:`essential_graph` gives the interventional essential graph.
+
+    Parameters
+    ----------
+    tails, heads : (m,) arrays of int
+    target_sets : (k, d) array of bool
+        One row for each set of variables that were set together.
+
+    Examples
+    --------
+    >>> sets = np.array([[False, False, False], [True, True, False]])
+    >>> separated(np.array([0, 1]), np.array([1, 2]), sets).tolist()
+    [False, True]
+    """
+    differ: NDArray[np.bool_] = (target_sets[:, tails] != target_sets[:, heads]).any(axis=0)
+    return differ
 
 
 def class_distance(first: Matrix, second: Matrix) -> int:
@@ -103,6 +210,18 @@ def _by_head(adjacency: Matrix) -> sparse.csc_array:
     arcs.sum_duplicates()
     arcs.eliminate_zeros()
     return arcs
+
+
+def _directed(arcs: sparse.csc_array, fixed: Matrix | None) -> NDArray[np.bool_]:
+    """Tell for each stored arc whether the class, narrowed to what is known, directs it."""
+    labels = _label(arcs)
+    if fixed is None:
+        return labels
+    known = sparse.csc_array(fixed if sparse.issparse(fixed) else np.asarray(fixed))
+    tails, heads = known.nonzero()
+    known_keys = heads.astype(np.int64) * arcs.shape[0] + tails
+    told = np.isin(heads_of(arcs).astype(np.int64) * arcs.shape[0] + arcs.indices, known_keys)
+    return labels if not (told & ~labels).any() else propagated(arcs, labels | told)
 
 
 def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
@@ -149,7 +268,7 @@ def _among(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]) -
 
 def _pattern(arcs: sparse.csc_array, keep: NDArray[np.bool_]) -> sparse.csr_array:
     """Arcs that are to be kept, as a Boolean matrix."""
-    heads = np.repeat(np.arange(arcs.shape[1]), np.diff(arcs.indptr))
+    heads = heads_of(arcs)
     ones = np.ones(int(keep.sum()), np.bool_)
     return sparse.csr_array((ones, (arcs.indices[keep], heads[keep])), shape=arcs.shape)
 
