@@ -17,6 +17,7 @@ __all__ = [
     "ForkError",
     "InterruptedWarning",
     "KnowledgeError",
+    "ModelWarning",
     "ResourceError",
     "ScaleWarning",
     "SettingsError",
@@ -63,6 +64,10 @@ class CosmodagWarning(UserWarning):
 
 class DataWarning(CosmodagWarning):
     """The data can be used, but something about it bears on the answer."""
+
+
+class ModelWarning(DataWarning):
+    """The table contradicts what the answer assumes of it: how sure an arc is cannot be said."""
 
 
 class ScaleWarning(DataWarning):

@@ -11,16 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 from cosmodag.data.interventions import take_column, targets_of
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.errors import DataError
+from cosmodag.fit.arcs import arc_table
+from cosmodag.fit.basis import arrow_basis, mask_of
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.matrices import column
 from cosmodag.fit.preparation import Preparation
-from cosmodag.graph.equivalence import compelled, essential_graph
+from cosmodag.graph.equivalence import EquivalenceClass, essential_graph, separated
 from cosmodag.io.frames import as_table
 
 if TYPE_CHECKING:
     import os
 
     import networkx as nx
+    import pandas as pd
 
 __all__ = ["FittedGraph"]
 
@@ -37,6 +40,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     knowledge_: Knowledge | None
     residuals_: NDArray[np.float32]
+    deviations_: NDArray[np.float64]
     _order: NDArray[np.intp]
     _preparation: Preparation
     _told: Known = NOTHING
@@ -114,31 +118,47 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     def _arcs(self) -> sparse.csr_array:
         """Which arcs there are, whatever their weights."""
         edges = self.edges_
-        ones = np.ones(edges.nnz, bool)
-        return sparse.csr_array((ones, (edges.row, edges.col)), shape=edges.shape)
+        return mask_of(edges.row, edges.col, self.n_features_in_)
+
+    @property
+    def arcs_(self) -> "pd.DataFrame":
+        """Table of the arcs, the largest standardised weight first.
+
+        Columns: ``cause``, ``effect``, ``weight``; ``standardised``, the weight where every column
+        has a standard deviation of one; ``se`` and ``t`` of the weight by least squares on the
+        parents, as if the arcs had been known beforehand (NaN where the training data is not at
+        hand, or arcs are functions); ``basis``, what the direction rests on (``arrow_basis_``);
+        ``class``, whether the equivalence class has the arc ``directed`` or ``undirected``
+        (``cpdag_``). The index is the place of the arc in ``edges_``.
+        """
+        return arc_table(self)
 
     @property
     def arrow_basis_(self) -> list[str]:
         """What the direction of each arc of ``edges_`` rests on, in the same order.
 
-        ``"compelled"``: every graph with the same conditional independences has the arrow.
-        ``"knowledge"``: they would allow the reverse, but knowledge excludes it.
-        ``"interventions"``: one end of it was set in some rows and the other was not, which shows
-        in which direction influence passes, if interventions are perfect.
-        Otherwise it rests on what was assumed of the noise: ``"equal variances"`` or
-        ``"non-Gaussianity"``; or on nothing in the data, and is a ``"free choice"``.
+        The first of these that holds. ``"knowledge"``: knowledge excludes the reverse.
+        ``"interventions"``: one end of it was set in some rows in which the other was not, which
+        shows in which direction influence passes, if interventions are perfect. ``"shape of the
+        graph"``: every graph with the same conditional independences has the arrow; it is as sure
+        as the arcs around it. ``"knowledge"`` and ``"interventions"`` again, for arrows that follow
+        from those by Meek's rules. Otherwise what was assumed of the noise: ``"equal variances"``
+        or ``"non-Gaussianity"``; ``"scale of the columns"`` where the order follows the units; or
+        nothing in the data, a ``"free choice"``.
         """
-        edges, d = self.edges_, self.n_features_in_
-        certain = sparse.coo_array(compelled(self._arcs))
-        bases = np.full(edges.nnz, self._direction_basis, object)
+        edges = self.edges_
+        told = self._told_arrows()
+        return arrow_basis(self._arcs, edges.row, edges.col, *told, self._direction_basis)
+
+    def _told_arrows(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell of each arc whether knowledge, and whether interventions, exclude its reverse."""
+        edges, bounds = self.edges_, self._bounds()
         sets = getattr(self, "target_sets_", None)
-        if sets is not None:
-            bases[(sets[:, edges.row] != sets[:, edges.col]).any(axis=0)] = "interventions"
-        bounds = self._bounds()
-        if bounds is not None:
-            bases[bounds.directs(edges.row, edges.col)] = "knowledge"
-        bases[np.isin(edges.row * d + edges.col, certain.row * d + certain.col)] = "compelled"
-        return list(bases.tolist())
+        nothing = np.zeros(edges.nnz, np.bool_)
+        return (
+            nothing if bounds is None else bounds.directs(edges.row, edges.col),
+            nothing if sets is None else separated(edges.row, edges.col, sets),
+        )
 
     def _bounds(self) -> Bounds | None:
         """Bounds that knowledge sets on the columns that the learner was fitted on."""
@@ -220,14 +240,28 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
             rows = np.stack([random.choice(places, size=n) for places in own], axis=1)
         return self.residuals_[rows, np.arange(d)].astype(np.float64)
 
-    def equivalence_class(self) -> Any:
-        """Essential graph of ``adjacency_``: arrows no reordering could reverse, and the others.
+    @property
+    def cpdag_(self) -> EquivalenceClass:
+        """Class of graphs that the data cannot tell apart without assumptions on the noise.
 
-        True at [u, v] alone is an arrow that every graph with the same conditional independences
-        has; true at [u, v] and [v, u] is one whose direction rests on the model, not on them.
+        Its ``directed`` arrows are in every graph that has the same conditional independences,
+        agrees with knowledge and passes influence as the interventions showed; ``undirected`` edges
+        point one way in some of these graphs and the other way in others.
+        """
+        return EquivalenceClass.of(self.names_, self.equivalence_class())
+
+    def equivalence_class(self) -> Any:
+        """Give ``cpdag_`` as a (d, d) matrix of bool, sparse where ``adjacency_`` is.
+
+        True at [u, v] alone is an arrow of every graph of the class; true at [u, v] and [v, u] is
+        an edge whose direction the class leaves open.
         """
         check_is_fitted(self, "adjacency_")
-        found: Any = essential_graph(self._arcs)
+        edges = self.edges_
+        by_knowledge, by_interventions = self._told_arrows()
+        fixed = by_knowledge | by_interventions
+        told = mask_of(edges.row[fixed], edges.col[fixed], self.n_features_in_)
+        found: Any = essential_graph(self._arcs, told if fixed.any() else None)
         return found if sparse.issparse(self.adjacency_) else found.toarray()
 
     def save(self, path: "str | os.PathLike[str]", *, residuals: bool = False) -> None:

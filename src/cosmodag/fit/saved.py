@@ -48,7 +48,7 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
     for name in _MATRICES:
         if name in fitted:
             arrays |= as_arrays(name, fitted[name])
-    kept = ("noise_variances_", "target_sets_", *model._extra_arrays)
+    kept = ("noise_variances_", "deviations_", "target_sets_", *model._extra_arrays)
     if residuals:
         kept += ("residuals_",)
         if model._told.targets is not None:
@@ -127,7 +127,8 @@ def _restore(
         matrix = from_arrays(name, arrays, model.n_features_in_)
         if matrix is not None:
             setattr(model, name, matrix)
-    for name in ("noise_variances_", "residuals_", "target_sets_", *model._extra_arrays):
+    kept = ("noise_variances_", "deviations_", "residuals_", "target_sets_", *model._extra_arrays)
+    for name in kept:
         if name in arrays:
             setattr(model, name, arrays[name])
     model._take_parameters(arrays)

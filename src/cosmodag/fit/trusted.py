@@ -43,11 +43,13 @@ def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None
         ("unit", "f", (1,)),
         ("constant", "b", (d,)),
         ("noise_variances_", "f", (d,)),
+        ("deviations_", "f", (d,)),
     ):
         _require(_array(arrays, name, kind, 1).shape == shape, f"{name!r} has a wrong shape")
     for name in ("factors", "unit"):
         _require(bool((arrays[name] > 0).all()), f"{name!r} is not positive")
     _require(bool((arrays["noise_variances_"] >= 0).all()), "a variance is negative")
+    _require(bool((arrays["deviations_"] >= 0).all()), "a deviation is negative")
     for name in ("raw_weights_", "weights_", "adjacency_"):
         _check_matrix(arrays, name, d)
 

@@ -275,6 +275,7 @@ class StructureLearner(FittedGraph):
         self.residuals_ = np.asarray(data - self._fitted(data), np.float32)
         scaled = self.residuals_.astype(np.float64) * self._preparation.scales
         self.noise_variances_ = np.average(scaled**2, axis=0, weights=self._told.counted)
+        self.deviations_ = _deviations(data, self._told.counted) * self._preparation.scales
 
     def _read_out(self, learnt: Learnt) -> None:
         """Turn what was learnt into fitted attributes; arcs against the order are dropped."""
@@ -323,6 +324,16 @@ class StructureLearner(FittedGraph):
             return
         self.weights_ = refined.weights.toarray()
         self.adjacency_ = chosen.toarray()
+
+
+def _deviations(
+    data: NDArray[np.float32], counted: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Standard deviation of each column, over the rows in which it was not set."""
+    if counted is None:
+        return np.asarray(data.std(axis=0, dtype=np.float64))
+    means = np.average(data, axis=0, weights=counted)
+    return np.asarray(np.sqrt(np.average((data - means) ** 2, axis=0, weights=counted)))
 
 
 def _matrix_of(learnt: Learnt) -> Any:

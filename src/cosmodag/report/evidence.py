@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from cosmodag.data.diagnose import Finding, diagnose, quick
 from cosmodag.errors import DataError
@@ -19,7 +18,6 @@ __all__ = ["Evidence", "resamples_of", "standard_errors"]
 _FULL_DIAGNOSIS = 300  # variables; looking at everything is cubic in them
 _OFTEN = 0.5
 _MOST_MISSED = 30
-_REDUNDANT = 1e-10  # least eigenvalue of correlations that rounding leaves
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,62 +79,6 @@ class Evidence:
         missed = _missed(shares, edges.row, edges.col)
         found = shares[edges.row, edges.col]
         return cls(errors, findings, found, resamples_of(bootstrap), missed)
-
-
-def standard_errors(
-    model: "FittedGraph", prepared: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
-    """Give standard errors of the weights of arcs, by least squares on the parents.
-
-    They are those of a regression whose variables were known beforehand: that the same data chose
-    the arcs is not in them.
-
-    Parameters
-    ----------
-    model : fitted learner
-    prepared : (n, d) array
-        Its training data, in the units of the weights.
-
-    Returns
-    -------
-    array, aligned with ``edges_``
-        NaN where parents are redundant or rows too few; None for learners whose arcs are functions.
-    """
-    if hasattr(model, "effect"):
-        return None
-    edges, targets = model.edges_, model._told.targets
-    if targets is None and hasattr(model, "target_sets_"):
-        return None  # which rows count is not known any more
-    errors = np.full(edges.nnz, np.nan)
-    by_head = np.argsort(edges.col, kind="stable")
-    starts = np.flatnonzero(np.diff(edges.col[by_head], prepend=-1))
-    # Thousands of small products: handing each to several threads costs more than it saves.
-    with threadpool_limits(1, "blas"):
-        for arcs in np.split(by_head, starts[1:]) if len(by_head) else []:
-            head = edges.col[arcs[0]]
-            rows = slice(None) if targets is None else ~targets[:, head]
-            used = prepared[rows]
-            errors[arcs] = _regression_errors(used[:, edges.row[arcs]], used[:, head])
-    return errors
-
-
-def _regression_errors(
-    regressors: NDArray[np.float64], response: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    n, k = regressors.shape
-    regressors, response = regressors - regressors.mean(axis=0), response - response.mean()
-    unknown = np.full(k, np.nan)
-    sizes = np.linalg.norm(regressors, axis=0)
-    if n - k - 1 < 1 or not (sizes > 0).all():
-        return unknown
-    unit = regressors / sizes
-    products = unit.T @ unit
-    if np.linalg.eigvalsh(products)[0] < _REDUNDANT:
-        return unknown
-    inverse = np.linalg.inv(products)
-    unexplained = response - unit @ (inverse @ (unit.T @ response))
-    variance = float(unexplained @ unexplained) / (n - k - 1)
-    return np.asarray(np.sqrt(variance * np.diag(inverse)) / sizes)
 
 
 def resamples_of(bootstrap: Any) -> int:

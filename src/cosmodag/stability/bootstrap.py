@@ -2,20 +2,20 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import partial
 from typing import Any
 
 from sklearn.base import clone
 
-from cosmodag.errors import CosmodagWarning, DataError, InterruptedWarning
+from cosmodag.errors import CosmodagWarning, DataError, InterruptedWarning, ModelWarning
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
 from cosmodag.graph.dags import DENSE_LIMIT
-from cosmodag.learners.base import StructureLearner
+from cosmodag.learners.base import Prepared, StructureLearner
 from cosmodag.solve.watch import Watch
-from cosmodag.stability.fits import Fit, fit_resamples
+from cosmodag.stability.fits import Fit, Quiet, fit_resamples
 from cosmodag.stability.resamples import SAMPLES
 from cosmodag.stability.result import BootstrapResult
-from cosmodag.warning_filters import ignoring
 
 __all__ = ["BootstrapInterrupt", "NoResampleError", "bootstrap"]
 
@@ -49,11 +49,17 @@ def bootstrap(
     max_time: float | None = None,
     verbose: bool = True,
 ) -> BootstrapResult:
-    """Fit a learner to many resamples of a table, and count in how many each arc is found.
+    """Fit a learner to many resamples of a table, and count in how many each edge is found.
 
     One fit says which arcs there are, and nothing of how much that depends on the rows that
     happened to be measured. All resamples are trained as one batch of problems, a resample being a
     column of row counts, and each is refined as a fit of the learner is.
+
+    A learner that decides itself what to assume of the noise (``noise="auto"``) decides once, on
+    the whole table: repeated rows look less normal than the table is. Resamples are counted as
+    equivalence classes: an arrow counts as directed where knowledge, interventions, the shape of
+    the graph or the noise model decide it (``arrow_basis_``), and not where its reverse fits as
+    well.
 
     Parameters
     ----------
@@ -94,7 +100,9 @@ def bootstrap(
     >>> from cosmodag.stability import bootstrap
     >>> data = simulate.load("n500_d10_ER2_gauss", seed=0)
     >>> result = bootstrap(OrderSearch(), data.X, n=20, random_state=0)
-    >>> sure = result.arc_probabilities >= 0.95
+    >>> result.noise
+    'equal-variance'
+    >>> sure = result.direction_probabilities >= 0.95
     >>> int((sure & data.graph).sum()), int((sure & ~data.graph).sum())
     (20, 0)
     """
@@ -102,7 +110,10 @@ def bootstrap(
     check_choice("sample", sample, SAMPLES)
     seeds = seeds_from(random_state, n)
     begun = clone(model)
-    given = begun._begin(X, interventions)
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        given = begun._begin(X, interventions)
+    _warn_again(noted)
     if begun.n_features_in_ > DENSE_LIMIT:
         raise DataError(
             f"A bootstrap keeps a probability for each pair of variables, too many for the "
@@ -112,14 +123,23 @@ def bootstrap(
     result = BootstrapResult(names, seeds, sample, given.known.required)
     label = f"bootstrap of {type(model).__name__}"
     try:
-        # Warnings of single resamples repeat those of the model's own fit.
-        with Watch(n, label, max_time, verbose) as watch, ignoring(CosmodagWarning):
+        with (
+            Watch(n, label, max_time, verbose) as watch,
+            warnings.catch_warnings(record=True) as more,
+        ):
+            warnings.simplefilter("always", CosmodagWarning)
+            result.noise, result.noise_reason = _decided(begun, given, watch)
+            result.doubts = _doubts([*noted, *more])
+            # Warnings of single resamples repeat those of the model's own fit.
+            warnings.simplefilter("ignore", CosmodagWarning)
+            if result.noise is not None:
+                begun.set_params(noise=result.noise)
             if engine == "local":
                 fits = fit_resamples(begun, given, seeds, sample, watch)
             else:
                 fits = _on_cluster(begun, given, seeds, sample, watch, engine, address)
             for fit in fits:
-                result.add(*fit)
+                result.add(fit)
             result.stopped = watch.stop if len(result.done) < n else None
     except KeyboardInterrupt:
         result.stopped = "interrupt"
@@ -128,6 +148,31 @@ def bootstrap(
         result.done.sort()
     _warn_if_short(result)
     return result
+
+
+def _decided(
+    begun: StructureLearner, given: Prepared, watch: Watch
+) -> tuple[str | None, str | None]:
+    """Say what is assumed of the noise, and why, by a fit to the whole table; None for nothing.
+
+    A learner whose noise is given has nothing to decide, but may still find that it is refuted.
+    """
+    whole = copy(begun)
+    if not hasattr(whole, "noise") or whole._refinement is None:
+        return None, None
+    whole._finish(given, whole._learn(given, Quiet(watch)), Quiet(watch))
+    return whole.noise_, whole.noise_reason_
+
+
+def _doubts(noted: Sequence[warnings.WarningMessage]) -> list[str]:
+    """Reasons to doubt all probabilities, once each."""
+    told = [str(one.message) for one in noted if issubclass(one.category, ModelWarning)]
+    return list(dict.fromkeys(told))
+
+
+def _warn_again(noted: Sequence[warnings.WarningMessage]) -> None:
+    for one in noted:
+        warnings.warn(one.message, one.category, stacklevel=3)
 
 
 def _on_cluster(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DivergenceError
+from cosmodag.fit.basis import FREE, SCALE
 from cosmodag.fit.checks import seeds_from
 from cosmodag.learners.base import Learnt, Prepared, StructureLearner
 from cosmodag.learners.trained.base import TrainedLearner
@@ -20,7 +21,7 @@ from cosmodag.solve.problems import Problem
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.resamples import counts_of, rows_of
 
-__all__ = ["Fit", "fit_resamples"]
+__all__ = ["Fit", "Quiet", "fit_resamples"]
 
 Result = TypeVar("Result")
 
@@ -36,16 +37,20 @@ class Fit(NamedTuple):
         Which resample.
     arcs
         (d, d) bool.
+    directed
+        (d, d) bool: the arcs among them whose direction rests on something; the reverse of the
+        others fits as well, or only units speak against it.
     positions
-        (d,): the place of each variable in the causal order; None where the fit diverged.
+        (d,): the place of each variable in the causal order.
     """
 
     place: int
     arcs: NDArray[np.bool_]
+    directed: NDArray[np.bool_]
     positions: NDArray[np.intp]
 
 
-class _Quiet(Watch):
+class Quiet(Watch):
     """Says when to stop as another watch does, and shows nothing."""
 
     def __init__(self, other: Watch) -> None:
@@ -96,7 +101,7 @@ def _alone(
     """Tasks of a learner that trains nothing: each learns from the rows of its resample."""
 
     def learn(one: StructureLearner, some: Prepared) -> Learnt:
-        return one._learn(some, _Quiet(watch))
+        return one._learn(some, Quiet(watch))
 
     watch.begin(len(seeds))
     for place, seed in enumerate(seeds):
@@ -156,15 +161,16 @@ def _finished(
         one.random_state = seed
     some = given.of_rows(rows_of(sample, len(given.X), seed))
     try:
-        one._finish(some, learn(one, some), _Quiet(watch))
+        one._finish(some, learn(one, some), Quiet(watch))
     except DivergenceError:
         return None
     if one.stopped_ is not None:
         return None
-    arcs = np.zeros((one.n_features_in_,) * 2, np.bool_)
+    arcs, directed = np.zeros((2, one.n_features_in_, one.n_features_in_), np.bool_)
     edges = one.edges_
     arcs[edges.row, edges.col] = True
-    return Fit(place, arcs, np.argsort(one._order))
+    directed[edges.row, edges.col] = [basis not in (FREE, SCALE) for basis in one.arrow_basis_]
+    return Fit(place, arcs, directed, np.argsort(one._order))
 
 
 def _side_by_side(tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:

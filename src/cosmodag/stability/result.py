@@ -1,4 +1,4 @@
-"""What fits to many resamples agree on: probabilities of arcs, adjacencies and order."""
+"""What fits to many resamples agree on: probabilities of edges, directions and order."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,16 @@ from cosmodag.graph.equivalence import essential_graph
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cosmodag.stability.fits import Fit
+
 __all__ = ["BootstrapResult"]
+
+_SURE = 0.95
 
 
 @dataclass(eq=False)
 class BootstrapResult:
-    """In how many of the resamples a learner found each arc.
+    """In how many of the resamples a learner found each edge, and in which direction.
 
     Attributes
     ----------
@@ -33,6 +37,11 @@ class BootstrapResult:
         Which resamples were fitted to the end.
     stopped : str or None
         Why there are fewer than asked for: ``"time"``, ``"interrupt"`` or None.
+    noise, noise_reason : str or None
+        What all fits assume of the noise, decided on the whole table, and why.
+    doubts : list of str
+        What in the table contradicts the model that all fits share, a sentence each. Where there
+        is something, the direction of arrows is withheld: resamples repeat the mistake.
     """
 
     names: list[Any]
@@ -41,44 +50,72 @@ class BootstrapResult:
     required: NDArray[np.bool_] | None = None
     done: list[int] = field(default_factory=list)
     stopped: str | None = None
+    noise: str | None = None
+    noise_reason: str | None = None
+    doubts: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         d = len(self.names)
-        self._arcs = np.zeros((d, d), np.int64)
-        self._before = np.zeros((d, d), np.int64)
+        self._arcs, self._directed, self._before = np.zeros((3, d, d), np.int64)
 
-    def add(self, place: int, arcs: NDArray[np.bool_], positions: NDArray[np.intp]) -> None:
+    def add(self, fit: "Fit") -> None:
         """Count one fit."""
-        self.done.append(place)
-        self._arcs += arcs
-        self._before += positions[:, None] < positions[None, :]
+        self.done.append(fit.place)
+        self._arcs += fit.arcs
+        self._directed += fit.directed
+        self._before += fit.positions[:, None] < fit.positions[None, :]
+
+    def _share(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(counts / max(1, len(self.done)))
 
     def __repr__(self) -> str:
-        sure = int(np.count_nonzero(self.arc_probabilities >= 0.95)) if self.done else 0
+        edges = np.count_nonzero(np.triu(self.edge_probabilities) >= _SURE)
+        arrows = np.count_nonzero(self.direction_probabilities >= _SURE)
         cause = {None: "", "time": ", stopped by max_time", "interrupt": ", interrupted"}
+        directed = "directions withheld" if self.doubts else f"{arrows} of them directed"
         return (
             f"<BootstrapResult: {len(self.done)} of {len(self.seeds)} resamples"
-            f"{cause[self.stopped]}; {sure} arcs with probability 0.95 or more>"
+            f"{cause[self.stopped]}; {edges} edges with probability {_SURE} or more, {directed}>"
         )
 
     @property
-    def arc_probabilities(self) -> NDArray[np.float64]:
-        """(d, d): share of the fits that have the arc u → v, at [u, v]."""
-        return np.asarray(self._arcs / max(1, len(self.done)))
+    def edge_probabilities(self) -> NDArray[np.float64]:
+        """(d, d), symmetric: share of the fits in which u and v are joined, either way."""
+        return self._share(self._arcs + self._arcs.T)
 
     @property
-    def skeleton_probabilities(self) -> NDArray[np.float64]:
-        """(d, d), symmetric: share of the fits in which u and v are joined, either way."""
-        return self.arc_probabilities + self.arc_probabilities.T
+    def direction_probabilities(self) -> NDArray[np.float64]:
+        """(d, d): share of the fits whose class has the arrow u → v, at [u, v].
+
+        An arrow whose reverse fits as well, or whose direction follows the units of the columns,
+        does not count. NaN where `doubts` withholds them.
+        """
+        if self.doubts:
+            return np.full(self._arcs.shape, np.nan)
+        return self._share(self._directed)
+
+    @property
+    def undirected_probabilities(self) -> NDArray[np.float64]:
+        """(d, d), symmetric: share of the fits that join u and v and leave the direction open."""
+        return self._share(self._arcs + self._arcs.T - self._directed - self._directed.T)
+
+    @property
+    def arc_probabilities(self) -> NDArray[np.float64]:
+        """(d, d): share of the fits whose one graph has the arc u → v, at [u, v].
+
+        Each fit is counted as the graph it chose from its class, so that the share of an arrow
+        whose reverse fits as well says nothing of the direction: `direction_probabilities` do.
+        """
+        return self._share(self._arcs)
 
     @property
     def order_probabilities(self) -> NDArray[np.float64]:
-        """(d, d): share of the fits whose causal order has u before v.
+        """(d, d): share of the fits whose causal order has u before v, at [u, v].
 
         Variables that no path joins come in some order too, so that a half may mean either doubt
         or nothing to doubt.
         """
-        return np.asarray(self._before / max(1, len(self.done)))
+        return self._share(self._before)
 
     def consensus(self, threshold: float = 0.5) -> NDArray[np.bool_]:
         """Graph of the arcs that most fits have: acyclic.
@@ -103,39 +140,46 @@ class BootstrapResult:
         return chosen
 
     def consensus_class(self, threshold: float = 0.5) -> NDArray[np.bool_]:
-        """Class of :meth:`consensus`: arrows that independences compel, and the others both ways.
+        """Class of :meth:`consensus`: arrows that its shape fixes, and the others both ways.
 
-        See :func:`cosmodag.graph.equivalence.essential_graph`.
+        See :func:`cosmodag.graph.equivalence.essential_graph`; required arcs are fixed.
         """
-        return np.asarray(essential_graph(self.consensus(threshold)))
+        return np.asarray(essential_graph(self.consensus(threshold), self.required))
 
     def edges(self, least: float = 0.0) -> "pd.DataFrame":
-        """Table of the arcs found, the most probable first.
+        """Table of the pairs that were joined, the most probable first.
 
         Parameters
         ----------
         least : float
-            Arcs below this probability are left out, and always those that no fit has.
+            Pairs below this probability are left out, and always those that no fit joins.
 
         Returns
         -------
         DataFrame
-            Columns ``cause``, ``effect``, ``probability``, ``reversed`` (the arc the other way
-            round) and ``joined`` (either way).
+            One line for each pair, in the direction that more fits have: ``cause``, ``effect``,
+            ``p_edge`` (joined), ``p_direction`` (directed this way), ``p_reverse`` (directed the
+            other way) and ``p_undirected`` (the direction left open); the first is the sum of the
+            others. Directions are NaN where they are withheld.
         """
         import pandas as pd
 
-        p = self.arc_probabilities
-        tails, heads = np.nonzero((p > 0) & (p >= least))
-        order = np.lexsort((heads, tails, -p[tails, heads]))
+        joined, arrows = self.edge_probabilities, self.direction_probabilities
+        votes = self._directed * (len(self.done) + 1) + self._arcs
+        u, v = np.nonzero(np.triu((joined > 0) & (joined >= least)))
+        turned = votes[v, u] > votes[u, v]
+        tails, heads = np.where(turned, v, u), np.where(turned, u, v)
+        order = np.lexsort((heads, tails, -votes[tails, heads], -joined[tails, heads]))
         tails, heads = tails[order], heads[order]
+        is_open = self.undirected_probabilities[tails, heads]
         return pd.DataFrame(
             {
                 "cause": [self.names[u] for u in tails],
                 "effect": [self.names[v] for v in heads],
-                "probability": p[tails, heads],
-                "reversed": p[heads, tails],
-                "joined": p[tails, heads] + p[heads, tails],
+                "p_edge": joined[tails, heads],
+                "p_direction": arrows[tails, heads],
+                "p_reverse": arrows[heads, tails],
+                "p_undirected": np.where(np.isnan(arrows[tails, heads]), np.nan, is_open),
             }
         )
 
@@ -146,5 +190,8 @@ class BootstrapResult:
             "done": len(self.done),
             "sample": self.sample,
             "stopped": self.stopped,
+            "noise": self.noise,
+            "noise_reason": self.noise_reason,
+            "doubts": self.doubts,
             "seeds": self.seeds,
         }

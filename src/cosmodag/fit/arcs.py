@@ -1,0 +1,141 @@
+"""Arcs of a fitted graph as a table: sizes that can be compared, and what directions rest on."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from cosmodag.fit.basis import are_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cosmodag.fit.fitted import FittedGraph
+
+__all__ = ["arc_table", "largest_first", "standard_errors", "standardised"]
+
+_REDUNDANT = 1e-10  # least eigenvalue of correlations that rounding leaves
+
+
+def arc_table(model: "FittedGraph", errors: NDArray[np.float64] | None = None) -> "pd.DataFrame":
+    """List the arcs of a fitted graph, the largest standardised weight first.
+
+    Parameters
+    ----------
+    model : fitted learner
+    errors : array aligned with ``edges_``, optional
+        Standard errors of the weights, where they are at hand; by default they are computed from
+        the training data, if the model still has it.
+
+    Returns
+    -------
+    DataFrame
+        As ``model.arcs_`` describes; its index is the place of each arc in ``edges_``.
+    """
+    import pandas as pd
+
+    edges, names = model.edges_, model.names_
+    if errors is None and hasattr(model, "residuals_"):
+        errors = standard_errors(model, model._training_data())
+    errors = np.full(edges.nnz, np.nan) if errors is None else errors
+    is_open = are_in(model.equivalence_class(), edges.col, edges.row)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = edges.data / errors
+    table = pd.DataFrame(
+        {
+            "cause": [names[u] for u in edges.row],
+            "effect": [names[v] for v in edges.col],
+            "weight": np.asarray(edges.data, np.float64),
+            "standardised": standardised(model),
+            "se": errors,
+            "t": np.where(np.isfinite(t), t, np.nan),
+            "basis": model.arrow_basis_,
+            "class": np.where(is_open, "undirected", "directed"),
+        }
+    )
+    return table.iloc[largest_first(table["standardised"].to_numpy(), table["weight"].to_numpy())]
+
+
+def largest_first(
+    standardised: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """Rank arcs by the size of their standardised weights; of the raw ones where it is not known.
+
+    Examples
+    --------
+    >>> largest_first(np.array([0.1, -0.9, 0.5]), np.array([7.0, 8.0, 9.0])).tolist()
+    [1, 2, 0]
+    """
+    sizes = np.where(np.isnan(standardised), -1.0, np.abs(standardised))
+    return np.lexsort((-np.abs(weights), -sizes))
+
+
+def standardised(model: "FittedGraph") -> NDArray[np.float64]:
+    """Weights of the arcs of ``edges_`` where all columns have a standard deviation of one.
+
+    A weight times the deviation of the cause, divided by that of the effect. The strength of an arc
+    of a network speaks of the cause's unit only, and is multiplied alone.
+    """
+    edges = model.edges_
+    sizes = model.deviations_ / model._preparation.scales
+    below = 1.0 if hasattr(model, "effect") else sizes[edges.col]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = edges.data * (sizes[edges.row] / below)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def standard_errors(
+    model: "FittedGraph", prepared: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Give standard errors of the weights of arcs, by least squares on the parents.
+
+    They are those of a regression whose variables were known beforehand: that the same data chose
+    the arcs is not in them.
+
+    Parameters
+    ----------
+    model : fitted learner
+    prepared : (n, d) array
+        Its training data, in the units of the weights.
+
+    Returns
+    -------
+    array, aligned with ``edges_``
+        NaN where parents are redundant or rows too few; None for learners whose arcs are functions.
+    """
+    if hasattr(model, "effect"):
+        return None
+    edges, targets = model.edges_, model._told.targets
+    if targets is None and hasattr(model, "target_sets_"):
+        return None  # which rows count is not known any more
+    errors = np.full(edges.nnz, np.nan)
+    by_head = np.argsort(edges.col, kind="stable")
+    starts = np.flatnonzero(np.diff(edges.col[by_head], prepend=-1))
+    # Thousands of small products: handing each to several threads costs more than it saves.
+    with threadpool_limits(1, "blas"):
+        for arcs in np.split(by_head, starts[1:]) if len(by_head) else []:
+            head = edges.col[arcs[0]]
+            rows = slice(None) if targets is None else ~targets[:, head]
+            used = prepared[rows]
+            errors[arcs] = _regression_errors(used[:, edges.row[arcs]], used[:, head])
+    return errors
+
+
+def _regression_errors(
+    regressors: NDArray[np.float64], response: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    n, k = regressors.shape
+    regressors, response = regressors - regressors.mean(axis=0), response - response.mean()
+    unknown = np.full(k, np.nan)
+    sizes = np.linalg.norm(regressors, axis=0)
+    if n - k - 1 < 1 or not (sizes > 0).all():
+        return unknown
+    unit = regressors / sizes
+    products = unit.T @ unit
+    if np.linalg.eigvalsh(products)[0] < _REDUNDANT:
+        return unknown
+    inverse = np.linalg.inv(products)
+    unexplained = response - unit @ (inverse @ (unit.T @ response))
+    variance = float(unexplained @ unexplained) / (n - k - 1)
+    return np.asarray(np.sqrt(variance * np.diag(inverse)) / sizes)

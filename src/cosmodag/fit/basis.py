@@ -1,0 +1,107 @@
+"""What the direction of an arc rests on: one word for each arc, and what the words mean."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cosmodag.graph.equivalence import compelled
+
+__all__ = [
+    "BASES",
+    "FREE",
+    "INTERVENTIONS",
+    "KNOWLEDGE",
+    "SCALE",
+    "SHAPE",
+    "are_in",
+    "arrow_basis",
+    "mask_of",
+]
+
+SHAPE = "shape of the graph"
+KNOWLEDGE = "knowledge"
+INTERVENTIONS = "interventions"
+SCALE = "scale of the columns"
+FREE = "free choice"
+
+BASES = {
+    KNOWLEDGE: "you said so: the reverse was excluded beforehand, directly or by what follows",
+    INTERVENTIONS: "interventions in the data tell it from the reverse, directly or by what follows",
+    SHAPE: "fixed by the shape of this graph: it is as sure as the arcs around it",
+    "non-Gaussianity": "the shape of the noise tells it from the reverse",
+    "equal variances": "only the assumption of equal noise variances decides it; units matter",
+    SCALE: "it follows the units of the columns, which may be an accident",
+    FREE: "nothing in the data decides it: the reverse fits as well",
+}
+"""What the direction of an arc can rest on, strongest first, and what each means."""
+
+
+def arrow_basis(
+    arcs: sparse.csr_array,
+    tails: NDArray[Any],
+    heads: NDArray[Any],
+    by_knowledge: NDArray[np.bool_],
+    by_interventions: NDArray[np.bool_],
+    otherwise: str,
+) -> list[str]:
+    """Name what the direction of each arc rests on.
+
+    The first of these that holds:
+
+    1. ``knowledge``: knowledge excludes the reverse. No search was free to find it, so that the
+       data have no part in the direction, even where the shape of the graph agrees.
+    2. ``interventions``: some set of targets holds one end and not the other. That needs no other
+       arc to be right, and is named even where the shape of the graph agrees.
+    3. ``shape of the graph``: every graph with the same conditional independences has the arrow;
+       a graph whose order follows the units has such a shape from them, and says so instead.
+    4. ``knowledge``: the arrow follows from 1 and 3 by Meek's rules.
+    5. ``interventions``: it follows from 1, 2 and 3 by them.
+    6. What the noise, or nothing, decides: `otherwise`.
+
+    Parameters
+    ----------
+    arcs : (d, d) sparse array of bool
+    tails, heads : (m,) arrays of int
+        The same arcs, in the order of the answer.
+    by_knowledge, by_interventions : (m,) arrays of bool
+        Arcs whose reverse knowledge excludes, and whose ends some set of targets separates.
+    otherwise : str
+        What directions rest on that the class leaves open.
+    """
+    shape = _directed(arcs, tails, heads, None)
+    known = _directed(arcs, tails, heads, by_knowledge)
+    told = _directed(arcs, tails, heads, by_knowledge | by_interventions)
+    bases = np.full(len(tails), otherwise, object)
+    bases[told] = INTERVENTIONS
+    bases[known] = KNOWLEDGE
+    bases[shape] = SCALE if otherwise == SCALE else SHAPE
+    bases[by_interventions] = INTERVENTIONS
+    bases[by_knowledge] = KNOWLEDGE
+    return list(bases.tolist())
+
+
+def _directed(
+    arcs: sparse.csr_array,
+    tails: NDArray[Any],
+    heads: NDArray[Any],
+    fixed: NDArray[np.bool_] | None,
+) -> NDArray[np.bool_]:
+    """Tell of each arc whether the class, narrowed to arcs that are fixed, directs it."""
+    d = arcs.shape[0]
+    told = None if fixed is None or not fixed.any() else mask_of(tails[fixed], heads[fixed], d)
+    return are_in(compelled(arcs, told), tails, heads)
+
+
+def are_in(matrix: Any, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell of each arc whether a matrix, dense or sparse, has it."""
+    found = sparse.coo_array(matrix)
+    d = found.shape[0]
+    keys = found.row.astype(np.int64) * d + found.col
+    return np.isin(tails.astype(np.int64) * d + heads, keys)
+
+
+def mask_of(tails: NDArray[Any], heads: NDArray[Any], d: int) -> sparse.csr_array:
+    """Arcs as a sparse Boolean matrix."""
+    return sparse.csr_array((np.ones(len(tails), bool), (tails, heads)), shape=(d, d))
