@@ -16,7 +16,7 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import Matrix, topological_order
-from cosmodag.meek import heads_of, propagated
+from cosmodag.graph.meek import heads_of, propagated
 
 if TYPE_CHECKING:
     import networkx as nx
