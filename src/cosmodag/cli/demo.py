@@ -46,7 +46,7 @@ def demo(
     scores = metrics.evaluate(data.graph, model.weights_, threshold=0.0)
     shown = {key: scores[key] for key in ("auc", "nhd", "tpr", "fdr")}
     facts = {"data": name, "seed": seed, "seconds": round(seconds, 3), **shown}
-    files = write_results(output, model, table, facts)
+    files, _ = write_results(output, model, table, facts)
     files["picture"] = output / "demo.png"
     title = f"{name}: AUC {shown['auc']:.3f}, NHD {shown['nhd']:.2f}, in {seconds:.1f} s"
     truth = data.graph.astype(float) if data.weights is None else data.weights

@@ -54,7 +54,6 @@ from cosmodag.cli.shared.output import noted_warnings, print_json, print_result
 from cosmodag.cli.shared.results import (
     check_names_for,
     output_folder,
-    strongest_arcs,
     write_results,
 )
 from cosmodag.cli.shared.shell import EXIT_INTERRUPTED
@@ -68,7 +67,7 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 _COSMO = Method("cosmo")
-_FORMAT = "cosmodag-fit-1"  # described in docs/schemas/fit.schema.json
+_FORMAT = "cosmodag-fit-2"  # described in docs/schemas/fit.schema.json
 
 
 def fit(
@@ -104,10 +103,10 @@ def fit(
     Writes graph.graphml, edges.csv (with what the direction of each arc rests on), adjacency.csv
     (the chosen arcs), weights.csv (all weights that agree with the causal order), report.html (a
     page to look at), graph.cyjs (for Cytoscape), model.safetensors and run.json, and prints the
-    strongest arcs. W[u, v], row u and column v, is the arc u → v. With --bootstrap, edges.csv also
-    says how probable each arc is, and bootstrap.csv lists all arcs that any resample shows. Options
-    that are left out have the learner's own defaults; files of an earlier fit in the same folder
-    are replaced.
+    arcs of largest standardised weight. W[u, v], row u and column v, is the arc u → v. With
+    --bootstrap, edges.csv also says how probable each edge and its direction is, and bootstrap.csv
+    lists all pairs that any resample joins. Options that are left out have the learner's own
+    defaults; files of an earlier fit in the same folder are replaced.
     """
     keep_compiled_programs()
     from cosmodag.data.knowledge import as_knowledge
@@ -159,12 +158,12 @@ def fit(
         "seconds": round(seconds, 3),
         **_facts_of(model),
     }
-    files = write_results(output, model, data, facts, format or [], sure)
-    arcs = strongest_arcs(model, data.names, top)
+    files, arcs = write_results(output, model, data, facts, format or [], sure)
     if json:
-        print_json({**facts, "strongest": arcs, "files": files})
+        strongest = arcs.head(top).to_dict("records")
+        print_json({**facts, "strongest": strongest, "files": files})
     elif not quiet:
-        print_arcs(arcs, sure)
+        print_arcs(arcs, top)
         _print_reasons(choice, facts)
         print_result(
             f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "
@@ -191,7 +190,14 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
         "noise_reason": getattr(model, "noise_reason_", None),
         "starts": getattr(model, "refine_report_", None),
         "basis": dict(Counter(model.arrow_basis_)),
+        "class": _class_facts(model),
     }
+
+
+def _class_facts(model: "StructureLearner") -> dict[str, int]:
+    """Count the arrows and lines of the equivalence class."""
+    found = model.cpdag_
+    return {"directed": len(found.directed), "undirected": len(found.undirected)}
 
 
 def _print_reasons(choice: "Choice | None", facts: dict[str, Any]) -> None:

@@ -6,10 +6,11 @@ these are looked for. GraphML is written as text, ten times faster than networkx
 """
 
 import json
+import math
 import os
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -36,7 +37,15 @@ from cosmodag.io.graph_formats.names import (
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Graph", "GraphFormat", "dump_graph", "graph_suffix", "read_graph", "write_graph"]
+__all__ = [
+    "Graph",
+    "GraphFormat",
+    "dump_graph",
+    "dump_graphml",
+    "graph_suffix",
+    "read_graph",
+    "write_graph",
+]
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -135,26 +144,48 @@ def dump_graph(graph: Graph, format: GraphFormat) -> str:
     return dump(graph)
 
 
-def _dump_graphml(graph: Graph) -> str:
-    """Write a graph as GraphML, node names as ids and weights as the edge attribute ``weight``."""
+def dump_graphml(graph: Graph, attributes: Mapping[str, Sequence[Any]] | None = None) -> str:
+    """Write a graph as GraphML, node names as ids and weights as the edge attribute ``weight``.
+
+    Parameters
+    ----------
+    graph : Graph
+    attributes : mapping, optional
+        Further attributes of the arcs by name, numbers or text, in the order of ``graph.arcs()``;
+        a number that is not finite is left out.
+    """
     nodes = [_attribute(name) for name in graph.names]
     rows, columns, values = (part.tolist() for part in graph.arcs())
+    facts = {"weight": values, **(attributes or {})}
+    kinds = {
+        name: "string" if any(isinstance(one, str) for one in column) else "double"
+        for name, column in facts.items()
+    }
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<graphml xmlns="{_NAMESPACE}">',
-        '<key id="weight" for="edge" attr.name="weight" attr.type="double"/>',
+        *[
+            f'<key id="{name}" for="edge" attr.name="{name}" attr.type="{kind}"/>'
+            for name, kind in kinds.items()
+        ],
         '<graph edgedefault="directed">',
         *[f'<node id="{node}"/>' for node in nodes],
         *[
             f'<edge source="{nodes[row]}" target="{nodes[column]}">'
-            f'<data key="weight">{value!r}</data></edge>'
-            for row, column, value in zip(rows, columns, values, strict=True)
+            f"{''.join(map(_datum, facts, told))}</edge>"
+            for row, column, *told in zip(rows, columns, *facts.values(), strict=True)
         ],
         "</graph>",
         "</graphml>",
         "",
     ]
     return "\n".join(lines)
+
+
+def _datum(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return f'<data key="{name}">{_attribute(value)}</data>'
+    return f'<data key="{name}">{value!r}</data>' if math.isfinite(value) else ""
 
 
 def _attribute(name: str) -> str:
@@ -272,7 +303,7 @@ def _names(graph: "nx.MultiDiGraph", listed: list[Any]) -> list[str]:
 
 
 _FORMATS: dict[str, tuple[Callable[[Graph], str], Callable[[str, str], Graph]]] = {
-    "graphml": (_dump_graphml, _parse_graphml),
+    "graphml": (dump_graphml, _parse_graphml),
     "gml": (_dump_gml, _parse_gml),
     "dot": (dump_dot, parse_dot),
     "dagitty": (dump_dagitty, parse_dot),

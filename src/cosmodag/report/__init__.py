@@ -1,7 +1,8 @@
 """What was learnt, to look at: a page, plots, pictures, and a file for Cytoscape."""
 
+from cosmodag.fit.arcs import standard_errors
 from cosmodag.report.drawings.cyjs import write_cytoscape
-from cosmodag.report.evidence import Evidence, standard_errors
+from cosmodag.report.evidence import Evidence
 from cosmodag.report.page import write_report
 from cosmodag.report.plots import plot_graph, plot_history, plot_matrix, plot_stability
 

@@ -7,17 +7,7 @@ from cosmodag.learners.registry import LEARNERS
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["BASES", "choices_of", "troubles_of"]
-
-BASES = {
-    "compelled": "every graph with the same conditional independences has this arrow",
-    "knowledge": "you said so: the reverse was ruled out beforehand",
-    "interventions": "interventions in the data tell it from the reverse",
-    "non-Gaussianity": "the shape of the noise tells it from the reverse",
-    "equal variances": "only the assumption of equal noise variances decides it; units matter",
-    "free choice": "nothing in the data decides it: the reverse fits as well",
-}
-"""What the direction of an arc can rest on, strongest first, and what each means."""
+__all__ = ["choices_of", "troubles_of"]
 
 _NOISE = {
     "gaussian": "Gaussian, with a variance of its own for each variable",

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosmodag.fit.arcs import largest_first, standardised
+
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
@@ -32,7 +34,7 @@ def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
     edges, names = model.edges_, model.names_
     drawn = model.sample(_SAMPLED, random_state=0)
     low, high = np.quantile(drawn, [_TAIL, 1 - _TAIL], axis=0)
-    strongest = np.argsort(-np.abs(edges.data), kind="stable")[:_MOST]
+    strongest = largest_first(standardised(model), edges.data)[:_MOST]
     curves = []
     for arc in strongest.tolist():
         u, v = int(edges.row[arc]), int(edges.col[arc])

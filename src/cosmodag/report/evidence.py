@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import Finding, diagnose, quick
 from cosmodag.errors import DataError
+from cosmodag.fit.arcs import arc_table, standard_errors
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cosmodag.fit.fitted import FittedGraph
 
-__all__ = ["Evidence", "resamples_of", "standard_errors"]
+__all__ = ["Evidence", "checked_shares", "resamples_of"]
 
 _FULL_DIAGNOSIS = 300  # variables; looking at everything is cubic in them
 _OFTEN = 0.5
@@ -30,18 +33,24 @@ class Evidence:
         Standard error of the weight of each arc of ``edges_``, NaN where there is none.
     findings
         What the table can and cannot tell.
-    probabilities
-        Share of resamples in which each arc of ``edges_`` was found.
+    edge_probabilities
+        Share of resamples in which the ends of each arc of ``edges_`` were joined.
+    direction_probabilities
+        Share of resamples whose class has the arrow; NaN where that is withheld.
     resamples
         How many resamples those are shares of.
+    doubts
+        Why directions are withheld, a sentence each.
     missed
-        (cause, effect, share) of arcs found in most resamples that the graph does not have.
+        (number, number, share) of pairs joined in most resamples that the graph does not join.
     """
 
     errors: NDArray[np.float64] | None = None
     findings: Sequence[Finding] | None = None
-    probabilities: NDArray[np.float64] | None = None
+    edge_probabilities: NDArray[np.float64] | None = None
+    direction_probabilities: NDArray[np.float64] | None = None
     resamples: int | None = None
+    doubts: Sequence[str] = ()
     missed: list[tuple[int, int, float]] = field(default_factory=list)
 
     @classmethod
@@ -54,8 +63,7 @@ class Evidence:
         data : table, optional
             The training data.
         bootstrap : object, optional
-            With ``arc_probabilities``, a (d, d) array, and the resamples it rests on: ``n`` of
-            them, or ``done``, a list.
+            A :class:`cosmodag.stability.BootstrapResult`, or what has its probabilities.
         """
         prepared = _prepared(model, data)
         errors = findings = None
@@ -68,17 +76,38 @@ class Evidence:
             errors = standard_errors(model, prepared)
         if bootstrap is None:
             return cls(errors, findings)
-        shares = np.asarray(bootstrap.arc_probabilities, np.float64)
-        d = model.n_features_in_
-        if shares.shape != (d, d):
-            raise DataError(
-                f"The bootstrap is of {shares.shape[0]} variables, the model of {d}: give the "
-                "bootstrap of this model."
-            )
+        joined = checked_shares(bootstrap.edge_probabilities, model.n_features_in_)
+        arrows = checked_shares(bootstrap.direction_probabilities, model.n_features_in_)
         edges = model.edges_
-        missed = _missed(shares, edges.row, edges.col)
-        found = shares[edges.row, edges.col]
-        return cls(errors, findings, found, resamples_of(bootstrap), missed)
+        return cls(
+            errors,
+            findings,
+            joined[edges.row, edges.col],
+            arrows[edges.row, edges.col],
+            resamples_of(bootstrap),
+            list(getattr(bootstrap, "doubts", ())),
+            _missed(joined, edges.row, edges.col),
+        )
+
+    def table(self, model: "FittedGraph") -> "pd.DataFrame":
+        """``model.arcs_``, with ``p_edge`` and ``p_direction`` where there are resamples."""
+        arcs = arc_table(model, self.errors)
+        if self.edge_probabilities is not None:
+            arcs["p_edge"] = self.edge_probabilities[arcs.index]
+        if self.direction_probabilities is not None:
+            arcs["p_direction"] = self.direction_probabilities[arcs.index]
+        return arcs
+
+
+def checked_shares(shares: Any, d: int) -> NDArray[np.float64]:
+    """Probabilities of a bootstrap, which must be of as many variables as the model."""
+    found = np.asarray(shares, np.float64)
+    if found.shape != (d, d):
+        raise DataError(
+            f"The bootstrap is of {found.shape[0]} variables, the model of {d}: give the "
+            "bootstrap of this model."
+        )
+    return found
 
 
 def resamples_of(bootstrap: Any) -> int:
@@ -96,8 +125,8 @@ def _prepared(model: "FittedGraph", data: Any) -> NDArray[np.float64] | None:
 def _missed(
     shares: NDArray[np.float64], tails: NDArray[Any], heads: NDArray[Any]
 ) -> list[tuple[int, int, float]]:
-    others = shares.copy()
-    others[tails, heads] = 0
+    others = np.triu(shares, 1)
+    others[np.minimum(tails, heads), np.maximum(tails, heads)] = 0
     found = np.argwhere(others > _OFTEN)
     strongest = np.argsort(-others[found[:, 0], found[:, 1]], kind="stable")[:_MOST_MISSED]
     return [(int(u), int(v), float(others[u, v])) for u, v in found[strongest]]

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosmodag.report.choices import BASES, choices_of, troubles_of
+from cosmodag.fit.arcs import standardised
+from cosmodag.fit.basis import BASES, are_in
+from cosmodag.report.choices import choices_of, troubles_of
 from cosmodag.report.curves import response_curves
 from cosmodag.report.drawings.layout import layered_layout
 from cosmodag.report.evidence import Evidence
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA", "page_data"]
 
-SCHEMA = 1
+SCHEMA = 2
 _DIGITS = 5
 _MOST_RECORDS = 300
 _SERIES = {
@@ -48,14 +50,16 @@ def page_data(
     Returns
     -------
     dict
-        ``schema``: 1. ``title``, ``learner``: text. ``variables``: ``name``, ``x``, ``layer`` (its
+        ``schema``: 2. ``title``, ``learner``: text. ``variables``: ``name``, ``x``, ``layer`` (its
         place in a layered drawing), ``order`` (numbers, causes first). ``signed``: whether weights
-        have signs. ``arcs``: ``from``, ``to``, ``weight``, ``basis`` (a number into ``bases``),
-        ``error`` and ``probability`` (or None). ``bases``: ``name``, ``meaning``. ``summary`` and
+        have signs. ``arcs``: ``from``, ``to``, ``weight``, ``standardised``, ``basis`` (a number into
+        ``bases``), ``fixed`` (whether the class has the arrow), ``error``, ``p_edge`` and
+        ``p_direction`` (or None). ``bases``: ``name``, ``meaning``. ``summary`` and
         ``reproduce.facts``: pairs of label and value. ``findings``: ``severity``, ``sentence``.
         ``diagnosed``: whether the data was at hand. ``choices``: ``title``, ``text``. ``starts``:
         records. ``history``: ``clock``, ``at``, ``series`` (each ``label``, ``values``).
-        ``curves``: ``arc``, ``x``, ``y``. ``stability`` (or None): ``resamples``, ``missed``.
+        ``curves``: ``arc``, ``x``, ``y``. ``stability`` (or None): ``resamples``, ``missed``,
+        ``doubts``.
         ``reproduce.code``: text.
     """
     run = run or {}
@@ -99,9 +103,12 @@ def _arcs(
         "from": edges.row,
         "to": edges.col,
         "weight": edges.data,
+        "standardised": standardised(model),
+        "fixed": ~are_in(model.equivalence_class(), edges.col, edges.row),
         "basis": [order.index(name) for name in basis],
         "error": evidence.errors,
-        "probability": evidence.probabilities,
+        "p_edge": evidence.edge_probabilities,
+        "p_direction": evidence.direction_probabilities,
     }
     return arcs, [{"name": name, "meaning": BASES.get(name, "")} for name in order]
 
@@ -166,9 +173,13 @@ def _history(records: list[dict[str, float]]) -> dict[str, Any]:
 
 
 def _stability(evidence: Evidence) -> dict[str, Any] | None:
-    if evidence.probabilities is None:
+    if evidence.edge_probabilities is None:
         return None
-    return {"resamples": evidence.resamples, "missed": evidence.missed}
+    return {
+        "resamples": evidence.resamples,
+        "missed": evidence.missed,
+        "doubts": list(evidence.doubts),
+    }
 
 
 def _reproduce(model: "StructureLearner", run: dict[str, Any]) -> dict[str, Any]:

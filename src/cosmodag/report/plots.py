@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.report.choices import BASES
+from cosmodag.fit.arcs import standardised
+from cosmodag.fit.basis import BASES, FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE
 from cosmodag.report.drawings.layout import layered_layout
-from cosmodag.report.evidence import resamples_of
+from cosmodag.report.evidence import checked_shares, resamples_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,12 +23,13 @@ __all__ = ["plot_graph", "plot_history", "plot_matrix", "plot_stability"]
 _INK, _NODE, _BORDER = "#1b2430", "#eef2f6", "#8a97a6"
 # Colours that readers with any kind of colour vision can tell apart (Okabe and Ito).
 _ARCS: dict[str, tuple[str, Any]] = {
-    "compelled": ("#0072B2", "solid"),
-    "knowledge": ("#AA4488", "solid"),
-    "interventions": ("#009E73", "solid"),
+    SHAPE: ("#0072B2", "solid"),
+    KNOWLEDGE: ("#AA4488", "solid"),
+    INTERVENTIONS: ("#009E73", "solid"),
     "non-Gaussianity": ("#B87A00", (0, (7, 2))),
     "equal variances": ("#D55E00", (0, (4, 2.5))),
-    "free choice": ("#767676", (0, (1, 1.5))),
+    SCALE: ("#8C5A3C", (0, (3, 1.5))),
+    FREE: ("#767676", (0, (1, 1.5))),
 }
 _POSITIVE, _NEGATIVE = "#0072B2", "#D55E00"
 _OTHER = ("#555555", (0, (6, 2, 1, 2)))
@@ -39,7 +41,8 @@ def plot_graph(
 ) -> "Axes":
     """Draw the learnt graph in layers, causes above effects.
 
-    Arcs are thicker the larger their weights, and differ by what their direction rests on.
+    Arcs are thicker the larger their standardised weights, and differ by what their direction rests
+    on; one whose direction is a free choice is a line without an arrow head.
 
     Parameters
     ----------
@@ -64,7 +67,8 @@ def plot_graph(
     layout = layered_layout(edges)
     x, y = layout.x, -layout.layer.astype(float)
     ax = _axes(ax, width=max(5.0, 1.1 * float(np.ptp(x)) + 2), height=1.0 - 0.9 * float(y.min()))
-    shares = np.abs(edges.data) / (np.abs(edges.data).max(initial=0.0) or 1.0)
+    sizes = np.abs(np.nan_to_num(standardised(model)))
+    shares = sizes / (sizes.max(initial=0.0) or 1.0)
     for u, v, share, rests in zip(edges.row, edges.col, shares, basis, strict=True):
         colour, line = _ARCS.get(rests, _OTHER)
         skipped = layout.layer[v] - layout.layer[u] > 1
@@ -72,7 +76,7 @@ def plot_graph(
             FancyArrowPatch(
                 (x[u], y[u]),
                 (x[v], y[v]),
-                arrowstyle="-|>",
+                arrowstyle="-" if rests == FREE else "-|>",
                 mutation_scale=10,
                 linewidth=0.8 + 2.0 * share,
                 color=colour,
@@ -174,16 +178,16 @@ def plot_history(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
 
 
 def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" = None) -> "Axes":
-    """Draw in which share of resamples each arc was found, in causal order.
+    """Draw in which share of resamples each pair was joined, in causal order.
 
-    Arcs of the graph have a dot; a dark cell without one was found often, but is not in the graph.
+    Arcs of the graph have a dot; a dark cell without one, nor in its mirror image, was found often,
+    but is not in the graph.
 
     Parameters
     ----------
     model : fitted learner
     bootstrap : object
-        With ``arc_probabilities``, a (d, d) array, and ``n``, the number of resamples, or
-        ``done``, a list of them.
+        A :class:`cosmodag.stability.BootstrapResult`, or what has its probabilities.
     ax : matplotlib Axes, optional
 
     Returns
@@ -191,12 +195,7 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
     matplotlib Axes
     """
     order = model._order
-    shares = np.asarray(bootstrap.arc_probabilities, np.float64)
-    if shares.shape != (len(order), len(order)):
-        raise DataError(
-            f"The bootstrap is of {shares.shape[0]} variables, the model of {len(order)}: give the "
-            "bootstrap of this model."
-        )
+    shares = checked_shares(bootstrap.edge_probabilities, len(order))
     ax = _axes(ax, width=6.0, height=5.0)
     image = ax.imshow(shares[np.ix_(order, order)], cmap="Blues", vmin=0, vmax=1, aspect="equal")
     label = f"share of {resamples_of(bootstrap)} resamples"

@@ -54,7 +54,7 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
         )
     model = load(folder / MODEL)
     run = _run(folder / RUN)
-    columns = _columns(folder / EDGES, model.edges_.nnz)
+    columns = _columns(folder / EDGES, model)
     try:
         evidence = _evidence(run, columns, model.n_features_in_)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
@@ -71,31 +71,31 @@ def _evidence(
     missed = [(int(u), int(v), float(share)) for u, v, share in stability.get("missed", [])]
     if not all(0 <= end < variables for u, v, _ in missed for end in (u, v)):
         raise ValueError("an arc between columns that the model does not have")
+    doubts = stability.get("doubts", [])
+    if not all(isinstance(doubt, str) for doubt in doubts):
+        raise TypeError("a doubt is told in words")
     return Evidence(
-        errors=columns.get("standard_error"),
+        errors=columns.get("se"),
         findings=None if told is None else [_finding(one) for one in told],
-        probabilities=columns.get("probability"),
+        edge_probabilities=columns.get("p_edge"),
+        direction_probabilities=columns.get("p_direction"),
         resamples=stability.get("resamples"),
+        doubts=doubts,
         missed=missed,
     )
 
 
 def edge_list(model: "StructureLearner", names: list[str], evidence: Evidence) -> str:
     """List the arcs and what is known of them; an isolated node has a line to itself."""
-    edges = model.edges_
-    columns: dict[str, Any] = {"weight": edges.data.tolist(), "basis": model.arrow_basis_}
-    for name, values in (
-        ("standard_error", evidence.errors),
-        ("probability", evidence.probabilities),
-    ):
-        if values is not None:
-            columns[name] = [None if np.isnan(value) else float(value) for value in values]
-    lines = io.StringIO()
+    table = evidence.table(model)
+    columns = [name for name in table if name not in ("cause", "effect")]
+    edges, lines = model.edges_, io.StringIO()
     # Quoted names keep their blanks, and may hold anything.
     writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerow(["cause", "effect", *columns])
-    for u, v, *facts in zip(edges.row, edges.col, *columns.values(), strict=True):
-        writer.writerow([names[u], names[v], *facts])
+    for arc, *facts in table[columns].itertuples():
+        told = [None if isinstance(fact, float) and np.isnan(fact) else fact for fact in facts]
+        writer.writerow([names[edges.row[arc]], names[edges.col[arc]], *told])
     ends = {*edges.row.tolist(), *edges.col.tolist()}
     alone = (name for node, name in enumerate(names) if node not in ends)
     writer.writerows((name, "", *[""] * len(columns)) for name in alone)
@@ -117,7 +117,11 @@ def run_facts(evidence: Evidence) -> dict[str, Any]:
             for one in evidence.findings
         ]
     if evidence.resamples is not None:
-        facts["stability"] = {"resamples": evidence.resamples, "missed": evidence.missed}
+        facts["stability"] = {
+            "resamples": evidence.resamples,
+            "missed": evidence.missed,
+            "doubts": list(evidence.doubts),
+        }
     return facts
 
 
@@ -151,7 +155,7 @@ def _finding(told: dict[str, Any]) -> Finding:
     return finding
 
 
-def _columns(path: Path, arcs: int) -> dict[str, NDArray[np.float64]]:
+def _columns(path: Path, model: "StructureLearner") -> dict[str, NDArray[np.float64]]:
     """Read the numbers beside the arcs, in the order of ``edges_``, as the fit wrote them."""
     if not path.is_file():
         return {}
@@ -159,13 +163,16 @@ def _columns(path: Path, arcs: int) -> dict[str, NDArray[np.float64]]:
         rows = [row for row in csv.DictReader(io.StringIO(read_text(path))) if row.get("effect")]
     except csv.Error:
         raise _changed(path) from None
-    if len(rows) != arcs:
-        raise DataError(f"'{path}' has {len(rows)} arcs, the saved model {arcs}: fit again.")
+    edges, names = model.edges_, [str(name) for name in model.names_]
+    if len(rows) != edges.nnz:
+        raise DataError(f"'{path}' has {len(rows)} arcs, the saved model {edges.nnz}: fit again.")
+    written = {(row.get("cause"), row["effect"]): row for row in rows}
     try:
+        ranked = [written[names[u], names[v]] for u, v in zip(edges.row, edges.col, strict=True)]
         return {
-            name: np.array([float(row[name] or "nan") for row in rows])
-            for name in ("standard_error", "probability")
+            name: np.array([float(row[name] or "nan") for row in ranked])
+            for name in ("se", "p_edge", "p_direction")
             if rows and rows[0].get(name) is not None
         }
-    except ValueError:
+    except (KeyError, ValueError):
         raise _changed(path) from None

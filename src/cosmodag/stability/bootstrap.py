@@ -123,17 +123,11 @@ def bootstrap(
     result = BootstrapResult(names, seeds, sample, given.known.required)
     label = f"bootstrap of {type(model).__name__}"
     try:
-        with (
-            Watch(n, label, max_time, verbose) as watch,
-            warnings.catch_warnings(record=True) as more,
-        ):
-            warnings.simplefilter("always", CosmodagWarning)
-            result.noise, result.noise_reason = _decided(begun, given, watch)
-            result.doubts = _doubts([*noted, *more])
+        with Watch(n, label, max_time, verbose) as watch, warnings.catch_warnings():
+            noted += _decide(result, begun, given, watch)
+            result.doubts = _doubts(noted)
             # Warnings of single resamples repeat those of the model's own fit.
             warnings.simplefilter("ignore", CosmodagWarning)
-            if result.noise is not None:
-                begun.set_params(noise=result.noise)
             if engine == "local":
                 fits = fit_resamples(begun, given, seeds, sample, watch)
             else:
@@ -150,18 +144,27 @@ def bootstrap(
     return result
 
 
-def _decided(
-    begun: StructureLearner, given: Prepared, watch: Watch
-) -> tuple[str | None, str | None]:
-    """Say what is assumed of the noise, and why, by a fit to the whole table; None for nothing.
+def _decide(
+    result: BootstrapResult, begun: StructureLearner, given: Prepared, watch: Watch
+) -> list[warnings.WarningMessage]:
+    """Fit the whole table, so that all resamples assume of the noise what it shows.
 
-    A learner whose noise is given has nothing to decide, but may still find that it is refuted.
+    A learner whose noise is given has nothing to decide, but may find that the table refutes it.
+
+    Returns
+    -------
+    list
+        What the fit warned of.
     """
+    if not hasattr(begun, "noise") or begun._refinement is None:
+        return []
     whole = copy(begun)
-    if not hasattr(whole, "noise") or whole._refinement is None:
-        return None, None
-    whole._finish(given, whole._learn(given, Quiet(watch)), Quiet(watch))
-    return whole.noise_, whole.noise_reason_
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always", CosmodagWarning)
+        whole._finish(given, whole._learn(given, Quiet(watch)), Quiet(watch))
+    result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
+    begun.set_params(noise=whole.noise_)
+    return noted
 
 
 def _doubts(noted: Sequence[warnings.WarningMessage]) -> list[str]:

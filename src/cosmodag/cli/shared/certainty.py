@@ -1,14 +1,17 @@
 """What ``fit`` offers beside a fit: a choice of the learner, and how sure the answer is."""
 
 import warnings
+from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cosmodag.cli.shared.output import print_table
+from cosmodag.cli.shared.output import print_result, print_table
 from cosmodag.errors import DataError, InterruptedWarning
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
     from cosmodag.selection import Choice
@@ -29,7 +32,8 @@ BootstrapOption = Annotated[
     typer.Option(
         min=2,
         metavar="N",
-        help="Fit N resamples of the rows too, and write in how many of them each arc is found.",
+        help="Fit N resamples of the rows too, and write in how many of them each arc's ends are "
+        "joined, and its direction is fixed.",
     ),
 ]
 AutoOption = Annotated[
@@ -118,14 +122,31 @@ def bootstrapped(
     return result, False
 
 
-def print_arcs(arcs: "list[tuple[Any, ...]]", sure: "BootstrapResult | None") -> None:
-    """Print the strongest arcs, and in how many of the resamples each was found."""
-    head = ["cause", "", "effect", "weight", "direction rests on"]
-    rows = [[cause, "→", effect, f"{w:+.3f}", basis] for cause, effect, w, basis in arcs]
-    if sure is not None:
-        head.append(f"in {len(sure.done)} resamples")
-        places = {name: place for place, name in enumerate(sure.names)}
-        for row in rows:
-            share = sure.arc_probabilities[places[row[0]], places[row[2]]]
-            row.append(f"{100 * share:.0f} %")
-    print_table(head, rows, title="strongest arcs")
+def print_arcs(arcs: "pd.DataFrame", most: int) -> None:
+    """Print the arcs of largest standardised weight, and how many of how many those are.
+
+    An arc whose direction is a free choice is printed as a line. Probabilities, where there are
+    resamples, stand beside what the direction rests on.
+    """
+    from cosmodag.fit.basis import FREE
+
+    if not len(arcs):
+        print_result("No arc found.")
+        return
+    numbers = {"standardised": "{:+.3f}", "weight": "{:+.4g}", "se": "{:.2g}", "t": "{:.1f}"}
+    shares = {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
+    shown = {name: form for name, form in (numbers | shares).items() if name in arcs}
+    head = ["cause", "", "effect", *shown, "direction rests on"]
+    rows = [
+        [
+            str(arc["cause"]),
+            "—" if arc["basis"] == FREE else "→",
+            str(arc["effect"]),
+            *["" if isnan(arc[name]) else form.format(arc[name]) for name, form in shown.items()],
+            arc["basis"],
+        ]
+        for arc in arcs.head(most).to_dict("records")
+    ]
+    count = f"{len(arcs):,} arc{'' if len(arcs) == 1 else 's'}"
+    title = f"{count}, {len(rows):,} shown, the largest standardised weight first"
+    print_table(head, rows, title=title)

@@ -13,12 +13,15 @@ from cosmodag.cli.shared.output import say
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cosmodag.io.graphs import GraphFormat
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
+    from cosmodag.report import Evidence
     from cosmodag.stability import BootstrapResult
 
-__all__ = ["check_names_for", "output_folder", "strongest_arcs", "write_results"]
+__all__ = ["check_names_for", "output_folder", "write_results"]
 
 
 @contextmanager
@@ -67,7 +70,7 @@ def write_results(
     facts: dict[str, Any],
     formats: Sequence[Format] = (),
     bootstrap: "BootstrapResult | None" = None,
-) -> dict[str, Path]:
+) -> "tuple[dict[str, Path], pd.DataFrame]":
     """Write the graph, the weights, the model and the page, all or none, ``run.json`` last.
 
     Parameters
@@ -88,12 +91,16 @@ def write_results(
     -------
     dict
         The files by what they hold.
+    DataFrame
+        The arcs as ``edges.csv`` lists them.
     """
     from cosmodag.io.unfinished import replaced_together
+    from cosmodag.report import Evidence
 
+    evidence = Evidence.of(model, data, bootstrap)
     with replaced_together(folder) as stage:
-        files = _written(stage, model, data, facts, formats, bootstrap)
-    return {what: folder / path.name for what, path in files.items()}
+        files = _written(stage, model, data, facts, formats, bootstrap, evidence)
+    return {what: folder / path.name for what, path in files.items()}, evidence.table(model)
 
 
 def _written(
@@ -103,14 +110,17 @@ def _written(
     facts: dict[str, Any],
     formats: Sequence[Format],
     bootstrap: "BootstrapResult | None",
+    evidence: "Evidence",
 ) -> dict[str, Path]:
+    import numpy as np
+
     from cosmodag.io import Graph, graph_suffix, write_graph
     from cosmodag.io.files import write_text
-    from cosmodag.report import Evidence, write_cytoscape, write_report
+    from cosmodag.io.graphs import dump_graphml
+    from cosmodag.report import write_cytoscape, write_report
     from cosmodag.report.saved import edge_list, run_facts
 
     names = data.names
-    evidence = Evidence.of(model, data, bootstrap)
     run = {**_origin(facts, data), **run_facts(evidence), **facts}
     graph = Graph(names, model.adjacency_)
     files = {
@@ -123,7 +133,10 @@ def _written(
         "report": folder / "report.html",
         "run": folder / "run.json",
     }
-    write_graph(graph, files["graph"])
+    edges = model.edges_
+    told = evidence.table(model).sort_index().iloc[np.lexsort((edges.col, edges.row))]
+    facts_of_arcs = told[["standardised", "basis", "class"]].to_dict("list")
+    write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
     write_text(files["edges"], edge_list(model, names, evidence))
     write_cytoscape(files["cytoscape"], model)
     if hasattr(model, "weights_"):
@@ -143,18 +156,6 @@ def _written(
     write_report(files["report"], model, evidence, run)
     write_text(files["run"], json.dumps(run, indent=2) + "\n")
     return files
-
-
-def strongest_arcs(model: "StructureLearner", names: list[str], most: int) -> list[tuple[Any, ...]]:
-    """List the arcs of largest weight: cause, effect, weight, what the direction rests on."""
-    import numpy as np
-
-    edges, basis = model.edges_, model.arrow_basis_
-    strongest = np.argsort(-np.abs(edges.data), kind="stable")[:most]
-    return [
-        (names[edges.row[i]], names[edges.col[i]], float(edges.data[i]), basis[i])
-        for i in strongest
-    ]
 
 
 def _origin(facts: dict[str, Any], data: "Table") -> dict[str, Any]:

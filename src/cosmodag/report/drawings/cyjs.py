@@ -19,7 +19,8 @@ _ACROSS, _DOWN = 110, 90
 def write_cytoscape(path: str | os.PathLike[str], model: "FittedGraph") -> None:
     """Write a fitted graph as Cytoscape JSON, which Cytoscape and Cytoscape.js open.
 
-    Nodes have ``name``; arcs have ``weight`` and ``interaction``, what their direction rests on.
+    Nodes have ``name``; arcs have ``weight``, ``standardised``, ``interaction``, what their
+    direction rests on, and ``class``: whether the equivalence class has them directed.
 
     Examples
     --------
@@ -43,18 +44,11 @@ def write_cytoscape(path: str | os.PathLike[str], model: "FittedGraph") -> None:
             zip(model.names_, layout.x, layout.layer, strict=True)
         )
     ]
-    arcs = zip(edges.row, edges.col, edges.data.tolist(), model.arrow_basis_, strict=True)
+    told = model.arcs_.sort_index().rename(columns={"basis": "interaction"})
+    facts = told[["weight", "standardised", "interaction", "class"]].to_dict("records")
     lines = [
-        {
-            "data": {
-                "id": f"{u}-{v}",
-                "source": str(u),
-                "target": str(v),
-                "weight": weight,
-                "interaction": basis,
-            }
-        }
-        for u, v, weight, basis in arcs
+        {"data": {"id": f"{u}-{v}", "source": str(u), "target": str(v), **fact}}
+        for u, v, fact in zip(edges.row, edges.col, facts, strict=True)
     ]
     document = {
         "format_version": "1.0",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cosmodag.fit.basis import FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE
 from cosmodag.report.drawings.layout import layered_layout
 
 if TYPE_CHECKING:
@@ -13,13 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["thumbnail"]
 
 _MOST = 60  # variables, up to which a small picture can be read
-_DASHES = {"equal variances": "6 4", "non-Gaussianity": "10 3", "free choice": "2 3"}
+_DASHES = {"equal variances": "6 4", "non-Gaussianity": "10 3", SCALE: "4 2", FREE: "2 3"}
 _COLOURS = {
-    "compelled": "#0072B2",
-    "knowledge": "#AA4488",
-    "interventions": "#009E73",
+    SHAPE: "#0072B2",
+    KNOWLEDGE: "#AA4488",
+    INTERVENTIONS: "#009E73",
     "non-Gaussianity": "#B87A00",
     "equal variances": "#D55E00",
+    SCALE: "#8C5A3C",
 }
 _GREY = "#767676"
 _ROW = 62
@@ -80,14 +82,18 @@ def _node(x: float, y: float, width: float, label: str) -> str:
 
 
 def _arc(x1: float, y1: float, x2: float, y2: float, basis: str) -> str:
-    """Draw an arc from the lower edge of a node to the upper edge of a later one."""
+    """Draw an arc from the lower edge of a node to the upper edge of a later one.
+
+    A line without a head where the direction is a free choice.
+    """
     colour = _COLOURS.get(basis, _GREY)
     y1, y2 = y1 + 13, y2 - 13
     bend = (y2 - y1) * 0.45
     dash = f' stroke-dasharray="{_DASHES[basis]}"' if basis in _DASHES else ""
+    is_free = basis == FREE
+    head = "" if is_free else f'<path d="M{x2:.0f} {y2:.0f} l-4 -8 h8 Z" fill="{colour}"/>'
     return (
         f'<path d="M{x1:.0f} {y1:.0f} C{x1:.0f} {y1 + bend:.0f} {x2:.0f} {y2 - bend:.0f} '
-        f'{x2:.0f} {y2 - 6:.0f}" fill="none" stroke="{colour}" stroke-width="1.5"{dash}>'
-        f"<title>{escape(basis)}</title></path>"
-        f'<path d="M{x2:.0f} {y2:.0f} l-4 -8 h8 Z" fill="{colour}"/>'
+        f'{x2:.0f} {y2 - (0 if is_free else 6):.0f}" fill="none" stroke="{colour}" stroke-width="1.5"{dash}>'
+        f"<title>{escape(basis)}</title></path>{head}"
     )

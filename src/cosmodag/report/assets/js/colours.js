@@ -2,12 +2,14 @@
 // for those who print in grey.
 
 const STYLES = {
-  "compelled": { light: "#0072B2", dark: "#56B4E9", dash: [] },
+  "shape of the graph": { light: "#0072B2", dark: "#56B4E9", dash: [] },
   "knowledge": { light: "#AA4488", dark: "#DD99C0", dash: [] },
   "interventions": { light: "#009E73", dark: "#2CC79C", dash: [] },
   "non-Gaussianity": { light: "#B87A00", dark: "#E69F00", dash: [10, 3] },
   "equal variances": { light: "#D55E00", dark: "#F0864A", dash: [6, 4] },
-  "free choice": { light: "#767676", dark: "#A8A8A8", dash: [2, 3] },
+  "scale of the columns": { light: "#8C5A3C", dark: "#C99A7A", dash: [4, 2] },
+  // Nothing decides the direction: a line, not an arrow.
+  "free choice": { light: "#767676", dark: "#A8A8A8", dash: [2, 3], headless: true },
 };
 const OTHER = { light: "#555555", dark: "#BBBBBB", dash: [8, 3, 2, 3] };
 
@@ -18,7 +20,9 @@ function isDark() {
 
 function arcStyle(basis) {
   const style = STYLES[data.bases[basis].name] || OTHER;
-  return { colour: isDark() ? style.dark : style.light, dash: style.dash };
+  return {
+    colour: isDark() ? style.dark : style.light, dash: style.dash, headless: Boolean(style.headless),
+  };
 }
 
 function palette() {

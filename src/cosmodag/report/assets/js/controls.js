@@ -15,7 +15,7 @@ function startControls() {
   scope.addEventListener("change", () => change({ scope: scope.value }));
 
   const measure = byId("measure");
-  if (!arcs.probability) measure.options[1].remove();
+  if (!arcs.p_edge) measure.options[1].remove();
   const cut = byId("cut");
   cut.max = Math.max(0, arcCount - 1);
   cut.disabled = arcCount < 2;
@@ -61,7 +61,7 @@ function findVariable(text) {
 
 function describe() {
   const drawn = arcs.weight.filter((_, arc) => isDrawn(arc)).length;
-  const what = state.measure === "weight" ? "|weight|" : "probability";
+  const what = state.measure === "weight" ? "|standardised weight|" : "p edge";
   const limit = state.cut ? ` (${what} ≥ ${numberText(state.cut)})` : "";
   byId("cut-text").textContent = `${drawn} of ${arcCount} arcs${limit}`;
   const box = byId("chosen");
@@ -85,11 +85,11 @@ function listOf(kind, title, numbers, ends) {
   const drawn = numbers.filter(isDrawn);
   part.append(element("h4", `${drawn.length} ${title}`, kind));
   const list = element("ul");
-  drawn.sort((a, b) => Math.abs(arcs.weight[b]) - Math.abs(arcs.weight[a]));
+  drawn.sort((a, b) => sizeOf(b) - sizeOf(a));
   for (const arc of drawn) {
     const button = element("button");
     button.type = "button";
-    button.append(element("span", names[ends[arc]]), element("span", signedText(arcs.weight[arc])));
+    button.append(element("span", names[ends[arc]]), element("span", signedText(arcs.standardised[arc])));
     button.addEventListener("click", () => choose(ends[arc]));
     const item = element("li");
     item.append(button);
@@ -107,16 +107,18 @@ function drawLegend() {
     const sample = svgElement("svg", { width: 44, height: 12, "aria-hidden": "true" });
     sample.append(
       svgElement("line", {
-        x1: 0, y1: 6, x2: 34, y2: 6, stroke: style.colour, "stroke-width": 2.5,
+        x1: 0, y1: 6, x2: style.headless ? 43 : 34, y2: 6, stroke: style.colour, "stroke-width": 2.5,
         "stroke-dasharray": style.dash.join(" "),
       }),
-      svgElement("path", { d: "M33 1 L43 6 L33 11 Z", fill: style.colour }),
     );
+    if (!style.headless) {
+      sample.append(svgElement("path", { d: "M33 1 L43 6 L33 11 Z", fill: style.colour }));
+    }
     const item = element("li");
     const text = element("span");
     text.append(element("b", basis.name), basis.meaning ? ": " + basis.meaning : "");
     item.append(sample, text);
     legend.append(item);
   });
-  if (arcCount) legend.append(element("li", "The thicker an arc, the larger its |weight|.", "quiet"));
+  if (arcCount) legend.append(element("li", "The thicker an arc, the larger its |standardised weight|.", "quiet"));
 }

@@ -89,7 +89,7 @@ function nodeFor(place, many) {
 }
 
 function edgeFor(arc, many) {
-  const share = Math.abs(arcs.weight[arc]) / (largestWeight() || 1);
+  const share = sizeOf(arc) / (largestSize() || 1);
   return {
     group: "edges",
     data: {
@@ -98,7 +98,7 @@ function edgeFor(arc, many) {
       source: "v" + arcs.from[arc],
       target: "v" + arcs.to[arc],
       basis: arcs.basis[arc],
-      label: signedText(arcs.weight[arc]),
+      label: signedText(arcs.standardised[arc]),
       thickness: many ? 0.8 + 2.5 * share : 1.1 + 3.4 * share,
     },
     classes: isDrawn(arc) ? "" : "hidden",
@@ -106,8 +106,8 @@ function edgeFor(arc, many) {
 }
 
 let largest = null;
-function largestWeight() {
-  if (largest === null) largest = arcs.weight.reduce((most, w) => Math.max(most, Math.abs(w)), 0);
+function largestSize() {
+  if (largest === null) largest = arcs.weight.reduce((most, _, arc) => Math.max(most, sizeOf(arc)), 0);
   return largest;
 }
 

@@ -34,12 +34,13 @@ function graphStyle(nodeCount, edgeCount) {
       },
     },
     ...data.bases.map((_, basis) => {
-      const { colour, dash } = arcStyle(basis);
+      const { colour, dash, headless } = arcStyle(basis);
       return {
         selector: `edge[basis = ${basis}]`,
         style: {
           "line-color": colour,
           "target-arrow-color": colour,
+          ...(headless ? { "target-arrow-shape": "none" } : {}),
           ...(dash.length ? { "line-style": "dashed", "line-dash-pattern": dash } : {}),
         },
       };

@@ -24,9 +24,9 @@ function drawMatrix() {
   const colours = palette();
   pen.fillStyle = colours.paper;
   pen.fillRect(0, 0, side, side);
-  const whole = largestWeight() || 1;
+  const whole = largestSize() || 1;
   for (let arc = 0; arc < arcCount; arc++) {
-    const share = Math.sqrt(Math.abs(arcs.weight[arc]) / whole);
+    const share = Math.sqrt(sizeOf(arc) / whole);
     const [r, g, b] = arcs.weight[arc] > 0 ? colours.positive : colours.negative;
     pen.fillStyle = `rgba(${r}, ${g}, ${b}, ${0.15 + 0.85 * share})`;
     const x = margin + cell * place[arcs.to[arc]];
@@ -56,7 +56,7 @@ function drawMatrix() {
     const arc = inside ? at.get(row * d + column) : undefined;
     text.textContent = arc === undefined
       ? usual
-      : `${names[arcs.from[arc]]} → ${names[arcs.to[arc]]}: ${signedText(arcs.weight[arc])}`;
+      : `${names[arcs.from[arc]]} → ${names[arcs.to[arc]]}: ${signedText(arcs.standardised[arc])}`;
   };
 }
 

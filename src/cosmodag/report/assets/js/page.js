@@ -47,13 +47,18 @@ function fillStability() {
   const found = data.stability;
   byId("stability-section").hidden = found === null;
   if (found === null) return;
-  const sure = arcs.probability.filter((share) => share >= 0.9).length;
+  const often = (shares) => shares.filter((share) => share >= 0.95).length;
   byId("stability-text").textContent =
-    `The fit was repeated on ${found.resamples} resamples of the rows. ${sure} of ${arcCount} arcs ` +
-    "were found, in this direction, in at least 90% of them." +
-    (found.missed.length ? " These arcs were found in most resamples, but are not in the graph:" : "");
+    `The fit was repeated on ${found.resamples} resamples of the rows. The ends of ` +
+    `${often(arcs.p_edge)} of ${arcCount} arcs were joined in at least 95% of them (p edge); ` +
+    (found.doubts.length
+      ? "directions are withheld, since all resamples share what the table contradicts: " +
+        found.doubts.join(" ")
+      : `${often(arcs.p_direction)} had this direction, and not one that could be reversed, in at ` +
+        "least 95% (p direction).") +
+    (found.missed.length ? " These pairs were joined in most resamples, but not in the graph:" : "");
   const records = found.missed.map(([u, v, share]) => [names[u], names[v], share]);
-  if (records.length) fillPlain(byId("missed"), ["cause", "effect", "probability"], records);
+  if (records.length) fillPlain(byId("missed"), ["one", "other", "p edge"], records);
 }
 
 function repaint() {

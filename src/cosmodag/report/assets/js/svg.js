@@ -46,17 +46,21 @@ function edgeAsSvg(edge, colours) {
     path += ` Q${bend.x} ${bend.y} ${to.x} ${to.y}`;
   });
   if (!bends.length) path += ` L${end.x} ${end.y}`;
-  const dash = arcStyle(arcs.basis[edge.data("arc")]).dash.join(" ");
+  const { dash: dashes, headless } = arcStyle(arcs.basis[edge.data("arc")]);
+  const dash = dashes.join(" ");
   group.append(
     svgElement("path", {
       d: path, fill: "none", stroke: colour, "stroke-width": edge.numericStyle("width"),
       ...(dash ? { "stroke-dasharray": dash } : {}),
     }),
-    svgElement("path", { d: arrowHead(bends[bends.length - 1] || start, end), fill: colour }),
   );
+  if (!headless) {
+    const d = arrowHead(bends[bends.length - 1] || start, end);
+    group.append(svgElement("path", { d, fill: colour }));
+  }
   if (state.labels && !edge.hasClass("faded")) {
     const middle = edge.midpoint();
-    const text = signedText(arcs.weight[edge.data("arc")]);
+    const text = signedText(arcs.standardised[edge.data("arc")]);
     group.append(
       svgElement("text", {
         x: middle.x, y: middle.y + 3, "text-anchor": "middle", "font-size": 10, fill: colours.ink,

@@ -5,11 +5,23 @@ const FIRST_ROWS = 200;
 const COLUMNS = [
   { title: "cause", value: (arc) => names[arcs.from[arc]] },
   { title: "effect", value: (arc) => names[arcs.to[arc]] },
-  { title: "weight", value: (arc) => arcs.weight[arc], number: true, sort: (v) => Math.abs(v) },
-  { title: "standard error", value: (arc) => arcs.error[arc], number: true, given: arcs.error },
   {
-    title: "probability", value: (arc) => arcs.probability[arc], number: true,
-    given: arcs.probability,
+    title: "standardised", value: (arc) => arcs.standardised[arc], number: true, signed: true,
+    sort: (v) => Math.abs(v),
+  },
+  {
+    title: "weight", value: (arc) => arcs.weight[arc], number: true, signed: true,
+    sort: (v) => Math.abs(v),
+  },
+  { title: "se", value: (arc) => arcs.error[arc], number: true, given: arcs.error },
+  {
+    title: "t", value: (arc) => arcs.error[arc] && arcs.weight[arc] / arcs.error[arc],
+    number: true, digits: 1, sort: (v) => Math.abs(v), given: arcs.error,
+  },
+  { title: "p edge", value: (arc) => arcs.p_edge[arc], number: true, digits: 2, given: arcs.p_edge },
+  {
+    title: "p direction", value: (arc) => arcs.p_direction[arc], number: true, digits: 2,
+    given: arcs.p_direction,
   },
   { title: "direction rests on", value: (arc) => data.bases[arcs.basis[arc]].name },
 ].filter((column) => column.given !== null);
@@ -50,11 +62,12 @@ function startTable() {
   });
   if (!data.signed) {
     byId("arcs-note").textContent =
-      "Weights are the strengths of arcs in networks and have no sign; the responses below show " +
-      "what an arc does.";
+      "Weights are the strengths of arcs in networks and have no sign; standardised ones are for " +
+      "causes with a standard deviation of one. The responses below show what an arc does.";
   } else if (arcs.error) {
     byId("arcs-note").textContent =
-      "Standard errors are those of least squares on the parents shown, as if the arcs had been " +
+      "Standardised weights are those of columns with a standard deviation of one, so that sizes " +
+      "can be compared. Standard errors (se) of weights, and t = weight / se, are those of least squares on the parents shown, as if the arcs had been " +
       "known beforehand; that the same data chose them is not in them.";
   }
   fillTable();
@@ -112,8 +125,9 @@ function rowFor(arc) {
   const row = element("tr");
   for (const column of COLUMNS) {
     const value = column.value(arc);
-    const isWeight = column.title === "weight";
-    const text = !column.number ? value : isWeight ? signedText(value) : numberText(value);
+    const text = !column.number
+      ? value
+      : column.signed ? signedText(value) : numberText(value, column.digits);
     row.append(element("td", text, column.number ? "number" : ""));
   }
   row.addEventListener("click", () => choose(arcs.from[arc]));

@@ -92,8 +92,13 @@ function change(what) {
   for (const listener of listeners) listener(before);
 }
 
+/** Size by which arcs are ranked, drawn and hidden: the same in whatever units columns are. */
+function sizeOf(arc) {
+  return Math.abs(arcs.standardised[arc]);
+}
+
 function measured(arc) {
-  return state.measure === "weight" ? Math.abs(arcs.weight[arc]) : arcs.probability[arc];
+  return state.measure === "weight" ? sizeOf(arc) : arcs.p_edge[arc];
 }
 
 function isDrawn(arc) {
