@@ -163,7 +163,7 @@ def fit(
         strongest = arcs.head(top).to_dict("records")
         print_json({**facts, "strongest": strongest, "files": files})
     elif not quiet:
-        print_arcs(arcs, top)
+        print_arcs(arcs, top, sure.doubts if sure else ())
         _print_reasons(choice, facts)
         print_result(
             f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "

@@ -28,7 +28,7 @@ FREE = "free choice"
 
 BASES = {
     KNOWLEDGE: "you said so: the reverse was excluded beforehand, directly or by what follows",
-    INTERVENTIONS: "interventions in the data tell it from the reverse, directly or by what follows",
+    INTERVENTIONS: "interventions tell it from the reverse, directly or by what follows",
     SHAPE: "fixed by the shape of this graph: it is as sure as the arcs around it",
     "non-Gaussianity": "the shape of the noise tells it from the reverse",
     "equal variances": "only the assumption of equal noise variances decides it; units matter",

@@ -32,8 +32,8 @@ def propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[n
         if is_directed:
             into[head].add(tail)
     found = directed.copy()
-    waiting = np.flatnonzero(~directed)
-    waiting = waiting[np.lexsort((place[arcs.indices[waiting]], place[heads[waiting]]))].tolist()
+    left = np.flatnonzero(~directed)
+    waiting = left[np.lexsort((place[arcs.indices[left]], place[heads[left]]))].tolist()
     before = -1
     while len(waiting) != before:
         before, still = len(waiting), []

@@ -329,7 +329,7 @@ class StructureLearner(FittedGraph):
 def _deviations(
     data: NDArray[np.float32], counted: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Standard deviation of each column, over the rows in which it was not set."""
+    """Give the standard deviation of each column over the rows in which it was not set."""
     if counted is None:
         return np.asarray(data.std(axis=0, dtype=np.float64))
     means = np.average(data, axis=0, weights=counted)

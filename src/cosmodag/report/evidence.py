@@ -34,13 +34,14 @@ class Evidence:
     findings
         What the table can and cannot tell.
     edge_probabilities
-        Share of resamples in which the ends of each arc of ``edges_`` were joined.
+        Share of resamples in which the ends of each arc of ``edges_`` were joined; NaN where there
+        are doubts.
     direction_probabilities
-        Share of resamples whose class has the arrow; NaN where that is withheld.
+        Share of resamples whose class has the arrow; NaN where there are doubts.
     resamples
         How many resamples those are shares of.
     doubts
-        Why directions are withheld, a sentence each.
+        Why probabilities are withheld, a sentence each.
     missed
         (number, number, share) of pairs joined in most resamples that the graph does not join.
     """
@@ -78,6 +79,7 @@ class Evidence:
             return cls(errors, findings)
         joined = checked_shares(bootstrap.edge_probabilities, model.n_features_in_)
         arrows = checked_shares(bootstrap.direction_probabilities, model.n_features_in_)
+        shares = checked_shares(bootstrap.edge_shares, model.n_features_in_)
         edges = model.edges_
         return cls(
             errors,
@@ -86,7 +88,7 @@ class Evidence:
             arrows[edges.row, edges.col],
             resamples_of(bootstrap),
             list(getattr(bootstrap, "doubts", ())),
-            _missed(joined, edges.row, edges.col),
+            _missed(shares, edges.row, edges.col),
         )
 
     def table(self, model: "FittedGraph") -> "pd.DataFrame":

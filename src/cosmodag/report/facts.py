@@ -52,15 +52,14 @@ def page_data(
     dict
         ``schema``: 2. ``title``, ``learner``: text. ``variables``: ``name``, ``x``, ``layer`` (its
         place in a layered drawing), ``order`` (numbers, causes first). ``signed``: whether weights
-        have signs. ``arcs``: ``from``, ``to``, ``weight``, ``standardised``, ``basis`` (a number into
-        ``bases``), ``fixed`` (whether the class has the arrow), ``error``, ``p_edge`` and
+        have signs. ``arcs``: ``from``, ``to``, ``weight``, ``standardised``, ``basis`` (a number
+        into ``bases``), ``fixed`` (whether the class has the arrow), ``error``, ``p_edge`` and
         ``p_direction`` (or None). ``bases``: ``name``, ``meaning``. ``summary`` and
         ``reproduce.facts``: pairs of label and value. ``findings``: ``severity``, ``sentence``.
         ``diagnosed``: whether the data was at hand. ``choices``: ``title``, ``text``. ``starts``:
         records. ``history``: ``clock``, ``at``, ``series`` (each ``label``, ``values``).
         ``curves``: ``arc``, ``x``, ``y``. ``stability`` (or None): ``resamples``, ``missed``,
-        ``doubts``.
-        ``reproduce.code``: text.
+        ``doubts``. ``reproduce.code``: text.
     """
     run = run or {}
     names = [str(name) for name in model.names_]

@@ -195,7 +195,7 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
     matplotlib Axes
     """
     order = model._order
-    shares = checked_shares(bootstrap.edge_probabilities, len(order))
+    shares = checked_shares(bootstrap.edge_shares, len(order))
     ax = _axes(ax, width=6.0, height=5.0)
     image = ax.imshow(shares[np.ix_(order, order)], cmap="Blues", vmin=0, vmax=1, aspect="equal")
     label = f"share of {resamples_of(bootstrap)} resamples"

@@ -58,13 +58,14 @@ class Quiet(Watch):
 
     @property
     def stop(self) -> str | None:
+        """What the other watch says."""
         return self._other.stop
 
     def begin(self, total: int, label: str | None = None) -> None:
-        pass
+        """Show nothing."""
 
     def advance(self, done: int, note: str = "") -> None:
-        pass
+        """Show nothing."""
 
 
 def fit_resamples(

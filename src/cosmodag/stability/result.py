@@ -41,7 +41,8 @@ class BootstrapResult:
         What all fits assume of the noise, decided on the whole table, and why.
     doubts : list of str
         What in the table contradicts the model that all fits share, a sentence each. Where there
-        is something, the direction of arrows is withheld: resamples repeat the mistake.
+        is something, probabilities are withheld: resamples repeat the mistake, and their shares
+        only say how stable it is.
     """
 
     names: list[Any]
@@ -68,43 +69,54 @@ class BootstrapResult:
     def _share(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.asarray(counts / max(1, len(self.done)))
 
+    def _unless_doubted(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.full(shares.shape, np.nan) if self.doubts else shares
+
     def __repr__(self) -> str:
         edges = np.count_nonzero(np.triu(self.edge_probabilities) >= _SURE)
         arrows = np.count_nonzero(self.direction_probabilities >= _SURE)
         cause = {None: "", "time": ", stopped by max_time", "interrupt": ", interrupted"}
-        directed = "directions withheld" if self.doubts else f"{arrows} of them directed"
+        found = f"{edges} edges with probability {_SURE} or more, {arrows} of them directed"
         return (
             f"<BootstrapResult: {len(self.done)} of {len(self.seeds)} resamples"
-            f"{cause[self.stopped]}; {edges} edges with probability {_SURE} or more, {directed}>"
+            f"{cause[self.stopped]}; {'probabilities withheld' if self.doubts else found}>"
         )
 
     @property
-    def edge_probabilities(self) -> NDArray[np.float64]:
+    def edge_shares(self) -> NDArray[np.float64]:
         """(d, d), symmetric: share of the fits in which u and v are joined, either way."""
         return self._share(self._arcs + self._arcs.T)
 
     @property
-    def direction_probabilities(self) -> NDArray[np.float64]:
+    def direction_shares(self) -> NDArray[np.float64]:
         """(d, d): share of the fits whose class has the arrow u → v, at [u, v].
 
         An arrow whose reverse fits as well, or whose direction follows the units of the columns,
-        does not count. NaN where `doubts` withholds them.
+        does not count.
         """
-        if self.doubts:
-            return np.full(self._arcs.shape, np.nan)
         return self._share(self._directed)
 
     @property
-    def undirected_probabilities(self) -> NDArray[np.float64]:
+    def undirected_shares(self) -> NDArray[np.float64]:
         """(d, d), symmetric: share of the fits that join u and v and leave the direction open."""
         return self._share(self._arcs + self._arcs.T - self._directed - self._directed.T)
+
+    @property
+    def edge_probabilities(self) -> NDArray[np.float64]:
+        """(d, d), symmetric: `edge_shares`, or NaN where there are `doubts`."""
+        return self._unless_doubted(self.edge_shares)
+
+    @property
+    def direction_probabilities(self) -> NDArray[np.float64]:
+        """(d, d): `direction_shares`, or NaN where there are `doubts`."""
+        return self._unless_doubted(self.direction_shares)
 
     @property
     def arc_probabilities(self) -> NDArray[np.float64]:
         """(d, d): share of the fits whose one graph has the arc u → v, at [u, v].
 
         Each fit is counted as the graph it chose from its class, so that the share of an arrow
-        whose reverse fits as well says nothing of the direction: `direction_probabilities` do.
+        whose reverse fits as well says nothing of the direction: `direction_shares` do.
         """
         return self._share(self._arcs)
 
@@ -147,39 +159,40 @@ class BootstrapResult:
         return np.asarray(essential_graph(self.consensus(threshold), self.required))
 
     def edges(self, least: float = 0.0) -> "pd.DataFrame":
-        """Table of the pairs that were joined, the most probable first.
+        """Table of the pairs that were joined, those in most fits first.
 
         Parameters
         ----------
         least : float
-            Pairs below this probability are left out, and always those that no fit joins.
+            Pairs joined in a smaller share are left out, and always those that no fit joins.
 
         Returns
         -------
         DataFrame
-            One line for each pair, in the direction that more fits have: ``cause``, ``effect``,
-            ``p_edge`` (joined), ``p_direction`` (directed this way), ``p_reverse`` (directed the
-            other way) and ``p_undirected`` (the direction left open); the first is the sum of the
-            others. Directions are NaN where they are withheld.
+            One line for each pair, in the direction that more fits have: ``cause``, ``effect``;
+            shares of the fits: ``joined``, ``directed`` (this way), ``reversed`` (directed the
+            other way) and ``undirected`` (the direction left open), of which the first is the sum
+            of the others; and ``p_edge`` and ``p_direction``, NaN where there are `doubts`.
         """
         import pandas as pd
 
-        joined, arrows = self.edge_probabilities, self.direction_probabilities
+        joined, arrows = self.edge_shares, self.direction_shares
         votes = self._directed * (len(self.done) + 1) + self._arcs
         u, v = np.nonzero(np.triu((joined > 0) & (joined >= least)))
         turned = votes[v, u] > votes[u, v]
         tails, heads = np.where(turned, v, u), np.where(turned, u, v)
         order = np.lexsort((heads, tails, -votes[tails, heads], -joined[tails, heads]))
-        tails, heads = tails[order], heads[order]
-        is_open = self.undirected_probabilities[tails, heads]
+        pairs = tails[order], heads[order]
         return pd.DataFrame(
             {
-                "cause": [self.names[u] for u in tails],
-                "effect": [self.names[v] for v in heads],
-                "p_edge": joined[tails, heads],
-                "p_direction": arrows[tails, heads],
-                "p_reverse": arrows[heads, tails],
-                "p_undirected": np.where(np.isnan(arrows[tails, heads]), np.nan, is_open),
+                "cause": [self.names[u] for u in pairs[0]],
+                "effect": [self.names[v] for v in pairs[1]],
+                "joined": joined[pairs],
+                "directed": arrows[pairs],
+                "reversed": arrows.T[pairs],
+                "undirected": self.undirected_shares[pairs],
+                "p_edge": self.edge_probabilities[pairs],
+                "p_direction": self.direction_probabilities[pairs],
             }
         )
 

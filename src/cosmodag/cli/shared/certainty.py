@@ -1,6 +1,7 @@
 """What ``fit`` offers beside a fit: a choice of the learner, and how sure the answer is."""
 
 import warnings
+from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -122,11 +123,11 @@ def bootstrapped(
     return result, False
 
 
-def print_arcs(arcs: "pd.DataFrame", most: int) -> None:
+def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> None:
     """Print the arcs of largest standardised weight, and how many of how many those are.
 
     An arc whose direction is a free choice is printed as a line. Probabilities, where there are
-    resamples, stand beside what the direction rests on.
+    resamples, stand beside what the direction rests on; where there are doubts, the reason is said.
     """
     from cosmodag.fit.basis import FREE
 
@@ -150,3 +151,5 @@ def print_arcs(arcs: "pd.DataFrame", most: int) -> None:
     count = f"{len(arcs):,} arc{'' if len(arcs) == 1 else 's'}"
     title = f"{count}, {len(rows):,} shown, the largest standardised weight first"
     print_table(head, rows, title=title)
+    if doubts:
+        print_result(f"Probabilities are withheld: {' '.join(doubts)}")

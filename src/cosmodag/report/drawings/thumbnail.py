@@ -94,6 +94,7 @@ def _arc(x1: float, y1: float, x2: float, y2: float, basis: str) -> str:
     head = "" if is_free else f'<path d="M{x2:.0f} {y2:.0f} l-4 -8 h8 Z" fill="{colour}"/>'
     return (
         f'<path d="M{x1:.0f} {y1:.0f} C{x1:.0f} {y1 + bend:.0f} {x2:.0f} {y2 - bend:.0f} '
-        f'{x2:.0f} {y2 - (0 if is_free else 6):.0f}" fill="none" stroke="{colour}" stroke-width="1.5"{dash}>'
+        f'{x2:.0f} {y2 - (0 if is_free else 6):.0f}" '
+        f'fill="none" stroke="{colour}" stroke-width="1.5"{dash}>'
         f"<title>{escape(basis)}</title></path>{head}"
     )

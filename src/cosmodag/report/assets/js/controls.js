@@ -15,7 +15,7 @@ function startControls() {
   scope.addEventListener("change", () => change({ scope: scope.value }));
 
   const measure = byId("measure");
-  if (!arcs.p_edge) measure.options[1].remove();
+  if (!arcs.p_edge || data.stability.doubts.length) measure.options[1].remove();
   const cut = byId("cut");
   cut.max = Math.max(0, arcCount - 1);
   cut.disabled = arcCount < 2;

@@ -49,13 +49,13 @@ function fillStability() {
   if (found === null) return;
   const often = (shares) => shares.filter((share) => share >= 0.95).length;
   byId("stability-text").textContent =
-    `The fit was repeated on ${found.resamples} resamples of the rows. The ends of ` +
-    `${often(arcs.p_edge)} of ${arcCount} arcs were joined in at least 95% of them (p edge); ` +
+    `The fit was repeated on ${found.resamples} resamples of the rows. ` +
     (found.doubts.length
-      ? "directions are withheld, since all resamples share what the table contradicts: " +
+      ? "Probabilities are withheld, since all resamples assume what the table contradicts. " +
         found.doubts.join(" ")
-      : `${often(arcs.p_direction)} had this direction, and not one that could be reversed, in at ` +
-        "least 95% (p direction).") +
+      : `The ends of ${often(arcs.p_edge)} of ${arcCount} arcs were joined in at least 95% of them ` +
+        `(p edge); ${often(arcs.p_direction)} had this direction, and not one that could be ` +
+        "reversed, in at least 95% (p direction).") +
     (found.missed.length ? " These pairs were joined in most resamples, but not in the graph:" : "");
   const records = found.missed.map(([u, v, share]) => [names[u], names[v], share]);
   if (records.length) fillPlain(byId("missed"), ["one", "other", "p edge"], records);
