@@ -1,0 +1,1 @@
+"""Sections of the page trust.md; each module offers `cells`, `measure` and `rows`."""

@@ -1,0 +1,89 @@
+"""What sections of trust.md share: cells to measure, rows of the page, and how to sum up."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Found = dict[str, float]
+"""Figures of one table, by name."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One kind of table, of which many are drawn.
+
+    Attributes
+    ----------
+    section
+        Name of the section's module.
+    table
+        Name of the kind, unique within the section.
+    settings
+        What `measure` needs to draw one; must be picklable.
+    """
+
+    section: str
+    table: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the page.
+
+    Attributes
+    ----------
+    section, table, figure
+        What was measured; together they identify the row, in `trust_before.csv` too.
+    target
+        In words, such as ``"≤ .02"``; empty where there is none.
+    now
+        The figure.
+    met
+        Whether the target was reached; None where there is none.
+    tables
+        Number of tables that the figure rests on.
+    note
+        Anything that a reader needs to judge the figure.
+    """
+
+    section: str
+    table: str
+    figure: str
+    target: str
+    now: float | str
+    met: bool | None
+    tables: int
+    note: str = ""
+
+
+def values(found: Iterable[Found], name: str) -> np.ndarray:
+    """One figure of many tables; tables that do not have it are left out."""
+    numbers = np.array([one[name] for one in found if name in one], np.float64)
+    return numbers[np.isfinite(numbers)]
+
+
+def mean_row(
+    cell: Cell,
+    found: Sequence[Found],
+    name: str,
+    figure: str,
+    target: str = "",
+    is_met: Callable[[float], bool] | None = None,
+    note: str = "",
+) -> list[Row]:
+    """Row with the mean of one figure, or no row where no table has it.
+
+    The standard error is given in the note.
+    """
+    numbers = values(found, name)
+    if not len(numbers):
+        return []
+    mean = float(numbers.mean())
+    if len(numbers) > 1:
+        error = float(numbers.std(ddof=1) / np.sqrt(len(numbers)))
+        note = f"± {error:.3g}" + (f"; {note}" if note else "")
+    met = None if is_met is None else is_met(mean)
+    return [Row(cell.section, cell.table, figure, target, mean, met, len(numbers), note)]
