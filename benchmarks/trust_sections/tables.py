@@ -123,7 +123,7 @@ def heteroscedastic(seed: int, *, d: int, n: int, degree: float = 1.5) -> Drawn:
             return noise
         z = _standard(parents)
         sizes = random.choice([-1, 1], k) * random.uniform(0.5, 1.5, k)
-        return z @ sizes + noise * np.exp(0.5 * z[:, random.integers(k)])
+        return z @ sizes + noise * np.exp(0.5 * np.clip(z[:, random.integers(k)], -3.0, 3.0))
 
     return _by_equation(seed, d, n, degree, equation)
 

@@ -1,6 +1,6 @@
 """What refinement makes of what a learner found."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ class Refined:
         ``seconds``.
     stopped
         Why it ended early, or None.
+    scores
+        Numbers that decided about the noise, by name.
     """
 
     order: NDArray[np.intp]
@@ -35,3 +37,4 @@ class Refined:
     reason: str
     report: list[dict[str, Any]]
     stopped: str | None = None
+    scores: dict[str, float] = field(default_factory=dict)

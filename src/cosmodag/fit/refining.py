@@ -1,20 +1,16 @@
 """Refinement of what a learner found: from an order to a graph, by evidence."""
 
+import warnings
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.knowledge import Bounds
+from cosmodag.errors import DataWarning
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.refined import Refined
-from cosmodag.refinement.entropy.measure import non_gaussianity
-from cosmodag.refinement.entropy.search import search_non_gaussian
-from cosmodag.refinement.refine import Refined as FinishedOrder
-from cosmodag.refinement.refine import refine_linear as refine_orders
+from cosmodag.refinement.noise.decision import Given, decide_noise
 from cosmodag.refinement.starts import respecting
 from cosmodag.solve.plan import device_named
 
@@ -25,10 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["refine", "refine_linear"]
 
 
-# Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
-_ENTROPY_LIMIT = 300
-
-
 def refine_linear(
     model: "StructureLearner",
     given: "Prepared",
@@ -37,103 +29,52 @@ def refine_linear(
     *,
     scale_free: bool = False,
 ) -> Refined:
-    """Prune the orders of a linear learner, or search near them and elsewhere."""
+    """Prune the orders of a linear learner, or search near them and elsewhere.
+
+    What is assumed of the noise is decided by `cosmodag.refinement.noise`; where the table speaks
+    against every model that could direct more than the class, a `DataWarning` says so.
+    """
     method = model._refinement
     assert method is not None
-    noise = getattr(model, "noise", "auto")
     watch.begin(1, f"{type(model).__name__}: refining")
     (seed,) = seeds_from(getattr(model, "random_state", 0), 1)
-    random = np.random.default_rng(seed)
-    if noise == "non-gaussian" and method == "order":
-        reason = "Noise that is not Gaussian was asked for."
-        return _by_entropy(given, orders, random, watch, reason)
     known = given.known
-    data = given.X if known.is_nothing else known.moments(given.X)
-    finish = partial(
-        refine_orders,
-        data,
+    found = decide_noise(
+        Given(
+            given.X,
+            [str(name) for name in getattr(model, "feature_names_in_", range(given.X.shape[1]))],
+            moments=None if known.is_nothing else known.moments(given.X),
+            support=known.support,
+            required=known.required,
+            before=known.before,
+            beyond_support=None if known.bounds is None else known.bounds.beyond_support,
+            counted=known.counted,
+            untouched=known.untouched,
+            means=given.preparation.means / given.preparation.factors,
+        ),
+        orders,
+        noise=getattr(model, "noise", "auto"),
         method=method,
-        support=known.support,
-        required=known.required,
-        before=None if known.bounds is None else known.bounds.beyond_support,
-        random=random,
         scale_free=scale_free,
+        random=np.random.default_rng(seed),
         should_stop=lambda: watch.stop is not None,
         device=device_named(getattr(model, "device", "auto")),
     )
-    if known.targets is not None and noise == "auto" and method == "order":
-        # Experiments tell directions whatever the noise: what is assumed of it comes after them.
-        orders = {**orders, "experiments": finish(orders, score="gaussian").order}
-    found = finish(orders, score="gaussian" if noise == "non-gaussian" else noise)
+    if found.doubt is not None:
+        warnings.warn(found.doubt, DataWarning, stacklevel=2)
+    order = found.order
     if known.bounds is not None:
-        found = _bound(found, known.bounds)
-    result = Refined(
-        found.order,
+        # The search obeyed the support alone where that implies the order; no arc changes.
+        order = respecting(order, known.bounds.before | (found.weights.toarray() != 0))
+    return Refined(
+        order,
         found.weights,
-        found.score,
-        found.why,
+        found.noise,
+        found.reason,
         found.report,
         watch.stop if found.ended_early else None,
+        found.scores,
     )
-    is_open = noise == "auto" and method == "order" and found.score == "gaussian"
-    if not is_open or result.stopped or len(found.order) > _ENTROPY_LIMIT:
-        return result
-    # Where a variable was set, what is left of it is no noise.
-    rows = slice(None) if known.targets is None else known.untouched
-    if rows is None:
-        return result
-    # Variables without arcs have no direction to tell, whatever their distribution.
-    pattern = abs(found.weights)
-    joined = (pattern.sum(axis=0) + pattern.sum(axis=1)) > 0
-    if not joined.any():
-        return result
-    verdict = non_gaussianity((given.X - given.X @ found.weights)[rows][:, joined])
-    if not verdict.is_non_gaussian:
-        return result
-    starts = {**orders, "gaussian search": found.order}
-    by_entropy = _by_entropy(given, starts, random, watch, verdict.explanation)
-    return replace(by_entropy, report=[*result.report, *by_entropy.report])
-
-
-def _bound(found: FinishedOrder, bounds: Bounds) -> FinishedOrder:
-    """Bring the order of a search that obeyed the support alone into line; it changes no arc."""
-    order = respecting(found.order, bounds.before | found.graph.adjacency().toarray())
-    return replace(found, order=order)
-
-
-def _by_entropy(
-    given: "Prepared",
-    orders: Mapping[str, NDArray[np.intp]],
-    random: np.random.Generator,
-    watch: "Watch",
-    reason: str,
-) -> Refined:
-    """Search with the entropy of residuals as the score."""
-    known = given.known
-    found = search_non_gaussian(
-        given.X,
-        orders,
-        random=random,
-        support=known.support,
-        required=known.required,
-        before=known.before,
-        counted=known.counted,
-        should_stop=lambda: watch.stop is not None,
-    )
-    report = [
-        {
-            "start": start.name,
-            "score": "non-gaussian",
-            "before": start.score_before,
-            "after": start.score_after,
-            "moves": start.moves,
-            "seconds": start.seconds,
-            "chosen": start.score_after == max(s.score_after for s in found.starts),
-        }
-        for start in found.starts
-    ]
-    stopped = watch.stop if found.stopped else None
-    return Refined(found.order, found.weights, "non-gaussian", reason, report, stopped)
 
 
 def refine(

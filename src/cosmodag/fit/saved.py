@@ -32,6 +32,7 @@ _FACTS = (
     "dropped_arcs_",
     "noise_",
     "noise_reason_",
+    "noise_scores_",
     "refine_report_",
     "missing_report_",
 )

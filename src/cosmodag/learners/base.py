@@ -316,7 +316,7 @@ class StructureLearner(FittedGraph):
         """Put what refinement found in the place of what was read out."""
         self._order = np.asarray(refined.order)
         self.noise_, self.noise_reason_ = refined.noise, refined.reason
-        self.refine_report_ = refined.report
+        self.noise_scores_, self.refine_report_ = refined.scores, refined.report
         self.stopped_ = self.stopped_ or refined.stopped
         chosen = chosen_arcs(refined.weights, self._refined_cut, self._told.required)
         if len(self._order) > DENSE_LIMIT:

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -15,15 +16,10 @@ from cosmodag.refinement.in_blocks.columns import Columns
 from cosmodag.refinement.in_blocks.pruning import are_worth_it
 from cosmodag.refinement.jobs import Job, Result
 from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.noise.variances import Variances, are_plausible, compare_best
 from cosmodag.refinement.order_search import PAIRS_UP_TO
 from cosmodag.refinement.polish import POLISHED_UP_TO, polish
-from cosmodag.refinement.scores import (
-    SCORES,
-    compare_variances,
-    default_penalty,
-    noise_variances,
-    total_of,
-)
+from cosmodag.refinement.scores import SCORES, default_penalty, total_of
 from cosmodag.refinement.starts import (
     EQUAL_VARIANCE,
     EXPLAINED,
@@ -36,8 +32,6 @@ from cosmodag.refinement.starts import (
 
 __all__ = ["Refined", "refine_linear"]
 
-# Spread of log noise variances, beyond sampling, with which one variance for all is worth a search.
-PLAUSIBLE_SPREAD = 0.3
 # Up to this size every start is searched; beyond it the two of best score, since a search from a
 # bad one takes most of the time (d = 200, standardised: 185 of 193 s) and found nothing better.
 ALL_UP_TO = 40
@@ -62,6 +56,8 @@ class Refined:
         Per start: name, score before and after, moves, seconds, whether chosen.
     ended_early : bool
         Whether a search was asked to stop.
+    compared : Variances or None
+        Scores of the best graphs with equal and with unequal variances, where both were searched.
     """
 
     order: NDArray[np.int64]
@@ -71,6 +67,7 @@ class Refined:
     total: float
     report: list[dict[str, Any]]
     ended_early: bool
+    compared: Variances | None = None
 
     @property
     def weights(self) -> Any:
@@ -91,6 +88,7 @@ def refine_linear(
     random: np.random.Generator | None = None,
     further: bool = True,
     scale_free: bool = False,
+    not_equal: str | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
@@ -107,7 +105,8 @@ def refine_linear(
         Keep the orders and choose parents, or search better orders near them.
     score : {"auto", "gaussian", "equal-variance"}
         What is maximised: with a noise variance for each variable, which does not depend on units;
-        with one for all; or whichever BIC prefers for what was found.
+        with one for all; or that, if the best graph under it has a BIC higher by a margin than the
+        best graph with a variance for each.
     penalty : float, optional
         Per arc; by default `default_penalty`.
     support, required, before : (d, d) arrays of bool, optional
@@ -120,6 +119,8 @@ def refine_linear(
     scale_free : bool
         Whether the score with a variance for each variable may start only from orders that do not
         depend on units, so that its result does not either, even among graphs of one score.
+    not_equal : str, optional
+        Why ``score="auto"`` must not assume equal variances, in one sentence.
     should_stop : function, optional
         Asked about every second; the best so far is returned.
     on_progress : function, optional
@@ -168,7 +169,7 @@ def refine_linear(
     by_units = [name for name in orders if name in (VARIANCE, EQUAL_VARIANCE)]
     barred = by_units if scale_free and len(orders) > len(by_units) else []
     if score == "auto":
-        return _automatic(job, method, orders, barred)
+        return _automatic(job, method, orders, barred, not_equal)
     if score == "gaussian":
         orders = {name: order for name, order in orders.items() if name not in barred}
     best, report = _best(job, method, score, orders)
@@ -254,51 +255,66 @@ def _distinct(orders: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.i
 
 
 def _automatic(
-    job: Job, method: str, orders: Mapping[str, NDArray[np.int64]], barred: Sequence[str]
+    job: Job,
+    method: str,
+    orders: Mapping[str, NDArray[np.int64]],
+    barred: Sequence[str],
+    not_equal: str | None,
 ) -> Refined:
-    """Search with one noise variance for all where that is plausible, and let BIC decide.
+    """Search with unequal variances, with equal ones where they are plausible, and compare.
 
-    The score with a variance for each variable does not start from the barred orders.
+    The score with a variance for each variable does not start from the barred orders, unless its
+    result is needed for the comparison only.
     """
+    # A generator of its own: the scale-free score then draws the same numbers whether or not
+    # equal variances were searched, which depends on units.
+    for_equal = replace(job, random=deepcopy(job.random))
+    allowed = {name: order for name, order in orders.items() if name not in barred}
+    if not_equal is not None:
+        best, report = _best(job, method, "gaussian", allowed)
+        return _refined(best, "gaussian", not_equal, report)
     trusted = {name: order for name, order in orders.items() if name not in (RANDOM, EXPLAINED)}
     trusted = trusted or dict(orders)
     pruned = (job.finish("prune", "gaussian", "", order).graph for order in trusted.values())
-    report: list[dict[str, Any]] = []
-    if any(_plausibly_equal(job.moments, graph) for graph in pruned):
-        best, report = _best(job, method, "equal-variance", trusted)
-        margin = compare_variances(job.moments, best.graph)
-        if margin > 0:
-            return _refined(best, "equal-variance", _why(margin), report)
-        best.entry["chosen"] = False
+    report = []
+    equal: Result | None = None
+    if any(are_plausible(job.moments, graph) for graph in pruned):
+        equal, report = _best(for_equal, method, "equal-variance", trusted)
+        if compare_best(job.moments, equal.graph, equal.graph, job.penalty).are_equal:
+            starts = {"equal-variance search": equal.order, **trusted}
+            rival, entries = _best(for_equal, method, "gaussian", starts)
+            compared = compare_best(job.moments, equal.graph, rival.graph, job.penalty)
+            rival.entry["chosen"] = False
+            report += entries
+            if compared.are_equal:
+                return _refined(equal, "equal-variance", compared.explanation, report, compared)
+        equal.entry["chosen"] = False
         if not barred:
-            orders = {"equal-variance search": best.order, **orders}
-    orders = {name: order for name, order in orders.items() if name not in barred}
-    best, entries = _best(job, method, "gaussian", orders)
+            allowed = {"equal-variance search": equal.order, **allowed}
+    best, entries = _best(job, method, "gaussian", allowed)
     report += entries
-    margin = compare_variances(job.moments, best.graph)
-    if margin <= 0:
-        return _refined(best, "gaussian", _why(margin), report)
-    best.entry["chosen"] = False
-    best, entries = _best(job, method, "equal-variance", {"gaussian search": best.order, **trusted})
-    return _refined(best, "equal-variance", _why(margin), report + entries)
+    if equal is None and compare_best(job.moments, best.graph, best.graph, job.penalty).are_equal:
+        starts = {"gaussian search": best.order, **trusted}
+        equal, entries = _best(for_equal, method, "equal-variance", starts)
+        compared = compare_best(job.moments, equal.graph, best.graph, job.penalty)
+        if compared.are_equal:
+            best.entry["chosen"] = False
+            why = compared.explanation
+            return _refined(equal, "equal-variance", why, report + entries, compared)
+        equal.entry["chosen"] = False
+        report = [*entries, *report]
+    of_equal = best.graph if equal is None else equal.graph
+    compared = compare_best(job.moments, of_equal, best.graph, job.penalty)
+    return _refined(best, "gaussian", compared.explanation, report, compared)
 
 
-def _why(margin: float) -> str:
-    """One sentence on what BIC said."""
-    which = "one noise variance for all variables" if margin > 0 else "a noise variance for each"
-    return f"BIC prefers {which}, by {abs(margin):.0f} in units of log-likelihood."
-
-
-def _plausibly_equal(moments: Moments, graph: Graph) -> bool:
-    """Tell whether most noise variances are alike, even if some equations lack a parent."""
-    varies = moments.own_scales > 0
-    if np.count_nonzero(varies) < 2:
-        return False
-    logs = np.log(noise_variances(moments, graph)[varies])
-    spread = 1.4826 * float(np.median(np.abs(logs - np.median(logs))))
-    sampling = math.sqrt(2.0 / float(moments.rows.mean()))
-    return spread < PLAUSIBLE_SPREAD + 2 * sampling
-
-
-def _refined(best: Result, score: str, why: str, report: list[dict[str, Any]]) -> Refined:
-    return Refined(best.order, best.graph, score, why, best.total, report, best.ended_early)
+def _refined(
+    best: Result,
+    score: str,
+    why: str,
+    report: list[dict[str, Any]],
+    compared: Variances | None = None,
+) -> Refined:
+    return Refined(
+        best.order, best.graph, score, why, best.total, report, best.ended_early, compared
+    )

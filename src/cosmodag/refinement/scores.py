@@ -1,4 +1,4 @@
-"""Scores of a graph, all sums over variables, and which of them fits a table."""
+"""Scores of a graph, all sums over variables."""
 
 import math
 
@@ -10,7 +10,6 @@ from cosmodag.refinement.moments import Moments
 
 __all__ = [
     "SCORES",
-    "compare_variances",
     "default_penalty",
     "equal_variance_total",
     "gaussian_total",
@@ -77,21 +76,6 @@ def equal_variance_total(moments: Moments, graph: Graph, penalty: float) -> floa
         return 0.0
     squares = float(rows @ noise_variances(moments, graph)[varies])
     return -0.5 * float(rows.sum()) * math.log(squares / rows.sum()) - penalty * graph.arcs
-
-
-def compare_variances(moments: Moments, graph: Graph) -> float:
-    """By how much BIC prefers one noise variance for all to one for each (d − 1 more).
-
-    Positive: equal variances. Both likelihoods are those of the same graph.
-    """
-    varies = moments.own_scales > 0
-    rows = moments.own_rows[varies]
-    if len(rows) < 2:
-        return 0.0
-    left = noise_variances(moments, graph)[varies]
-    equal = -0.5 * rows.sum() * math.log(float(rows @ left) / rows.sum())
-    unequal = -0.5 * float(rows @ np.log(left))
-    return float(equal - unequal) + 0.5 * (len(rows) - 1) * math.log(float(rows.mean()))
 
 
 def total_of(score: str, moments: Moments, graph: Graph, penalty: float) -> float:

@@ -1,0 +1,309 @@
+"""The decision: Gaussian, of equal variances, or not Gaussian; and the graph found under it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cosmodag.errors import name_list
+from cosmodag.refinement.entropy.measure import NonGaussianity, non_gaussianity
+from cosmodag.refinement.entropy.search import NonGaussianSearch, search_non_gaussian
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.noise.columns import common_scale, few_valued
+from cosmodag.refinement.noise.dependence import Dependence, noise_dependence
+from cosmodag.refinement.refine import Refined, refine_linear
+
+__all__ = ["Decided", "Given", "decide_noise"]
+
+# Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
+ENTROPY_LIMIT = 300
+_CLASS_ONLY = "so that the Gaussian score was used, which decides only the equivalence class"
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A table, and what is known of its graph and its rows.
+
+    Attributes
+    ----------
+    X : (n, d) array
+        The table, in its own units, less ``means``.
+    names : sequence of str
+        Of the columns, for messages.
+    moments : Moments, optional
+        Of the counted rows, where some rows do not count.
+    support, required, before : (d, d) arrays of bool, optional
+        As for `refine_linear`; ``beyond_support`` is the part of ``before`` that support does not
+        imply.
+    counted : (n, d) array, optional
+        0 where a variable was set.
+    untouched : (n,) array of bool, optional
+        Rows in which nothing was set.
+    means : (d,) array, optional
+        What was subtracted from the columns.
+    """
+
+    X: NDArray[np.float64]
+    names: Sequence[str]
+    moments: Moments | None = None
+    support: NDArray[np.bool_] | None = None
+    required: NDArray[np.bool_] | None = None
+    before: NDArray[np.bool_] | None = None
+    beyond_support: NDArray[np.bool_] | None = None
+    counted: NDArray[np.float64] | None = None
+    untouched: NDArray[np.bool_] | None = None
+    means: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """What was assumed of the noise, and the graph that was found.
+
+    Attributes
+    ----------
+    order, weights
+        The order, causes first, and the (d, d) sparse weights of the arcs.
+    noise : {"gaussian", "equal-variance", "non-gaussian"}
+    reason : str
+        Why, in one sentence.
+    scores : dict of str to float
+        The numbers compared: ``equal_variance`` and ``gaussian`` (scores of the best graphs),
+        ``margin``, ``margin_needed``, ``non_gaussian_gain``, ``gain_by_chance``,
+        ``arcs_refuted`` (a share); those that were not needed are absent.
+    doubt : str or None
+        What the user must be told: noise that is not Gaussian, under a model that does not hold.
+    report : list of dict
+        One record for each start.
+    ended_early : bool
+    """
+
+    order: NDArray[Any]
+    weights: sparse.csr_array
+    noise: str
+    reason: str
+    report: list[dict[str, Any]]
+    ended_early: bool
+    scores: dict[str, float] = field(default_factory=dict)
+    doubt: str | None = None
+
+
+def decide_noise(
+    given: Given,
+    orders: Mapping[str, NDArray[np.intp]],
+    *,
+    noise: str = "auto",
+    method: str = "order",
+    scale_free: bool = False,
+    random: np.random.Generator,
+    should_stop: Callable[[], bool] | None = None,
+    device: jax.Device | None = None,
+) -> Decided:
+    """Find a graph under the noise that a table supports, or under one that is given.
+
+    Equal variances are assumed only where the columns were not brought to a common scale and the
+    best graph under them beats, by a margin, the best graph under unequal ones. Noise that is not
+    Gaussian is assumed only where residuals are not Gaussian, no column involved has few values,
+    and residuals are independent of parents on the graph found. Otherwise the noise is taken to be
+    Gaussian, and only the equivalence class is decided.
+
+    Parameters
+    ----------
+    given : Given
+    orders : mapping of names to orders
+        To start from.
+    noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
+        ``"auto"`` decides; anything else is taken as decided, as for resamples of a table for
+        which the decision was made.
+    method : {"order", "prune"}
+        Search for better orders, or choose arcs on those given; pruning uses Gaussian scores only.
+    scale_free : bool
+        As for `refine_linear`.
+    random, should_stop, device
+        As for `refine_linear`.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> x, noise = random.laplace(size=(2, 500))
+    >>> given = Given(np.column_stack([x, 3 * x + 2 * noise]), ["x", "y"])
+    >>> decide_noise(given, {}, random=random).noise
+    'non-gaussian'
+    """
+    stop = should_stop or (lambda: False)
+    if noise == "non-gaussian" and method == "order":
+        reason = "Noise that is not Gaussian was asked for."
+        return _non_gaussian(_by_entropy(given, orders, random, stop), reason)
+
+    def search(starts: Mapping[str, NDArray[Any]], score: str, not_equal: str | None) -> Refined:
+        return refine_linear(
+            given.X if given.moments is None else given.moments,
+            starts,
+            method=method,
+            score=score,
+            support=given.support,
+            required=given.required,
+            before=given.beyond_support,
+            random=random,
+            scale_free=scale_free,
+            not_equal=not_equal,
+            should_stop=stop,
+            device=device,
+        )
+
+    if given.counted is not None and noise == "auto" and method == "order":
+        # Experiments tell directions whatever the noise: what is assumed of it comes after them.
+        orders = {**orders, "experiments": search(orders, "gaussian", None).order}
+    score = "gaussian" if noise == "non-gaussian" else noise
+    found = _gaussian(search(orders, score, _against_equal(given) if noise == "auto" else None))
+    is_open = noise == "auto" and method == "order" and found.noise == "gaussian"
+    if not is_open or found.ended_early or len(found.order) > ENTROPY_LIMIT:
+        return found
+    return _beyond_gaussian(given, orders, found, random, stop)
+
+
+def _against_equal(given: Given) -> str | None:
+    """Say why equal variances cannot be assumed, or None where they can."""
+    shared = common_scale(given.X if given.means is None else given.X + given.means)
+    if shared is not None:
+        return (
+            f"The columns are on a common scale ({shared}), so that variances say nothing about "
+            "the order, and a noise variance for each variable was assumed."
+        )
+    if few_valued(given.X).mean() >= 0.5:
+        return (
+            "Most columns have few distinct values, which noise of equal variance cannot give, and "
+            "a noise variance for each variable was assumed."
+        )
+    return None
+
+
+def _beyond_gaussian(
+    given: Given,
+    orders: Mapping[str, NDArray[np.intp]],
+    found: Decided,
+    random: np.random.Generator,
+    stop: Callable[[], bool],
+) -> Decided:
+    """Assume noise that is not Gaussian where residuals are not, and the model then holds."""
+    # Where a variable was set, what is left of it is no noise.
+    rows = slice(None) if given.counted is None else given.untouched
+    # Variables without arcs have no direction to tell, whatever their distribution.
+    pattern = abs(found.weights)
+    joined = np.flatnonzero((pattern.sum(axis=0) + pattern.sum(axis=1)) > 0)
+    if rows is None or not len(joined):
+        return found
+    verdict = non_gaussianity((given.X - given.X @ found.weights)[rows][:, joined])
+    scores = {
+        **found.scores,
+        "non_gaussian_gain": verdict.gain,
+        "gain_by_chance": verdict.threshold,
+    }
+    if not verdict.is_non_gaussian:
+        return replace(found, scores=scores)
+    coarse = joined[few_valued(given.X[:, joined])]
+    if len(coarse):
+        listed = name_list([given.names[v] for v in coarse])
+        seen = f"few distinct values in {len(coarse)} of {len(joined)} columns ({listed})"
+        return _doubted(found, scores, seen)
+    starts = {**orders, "gaussian search": found.order}
+    searched = _by_entropy(given, starts, random, stop)
+    holds = noise_dependence(given.X, searched.weights, given.counted)
+    scores["arcs_refuted"] = holds.share
+    if holds.refutes:
+        return _doubted(found, scores, _at_worst(holds, given.names), _report(searched, False))
+    decided = _non_gaussian(searched, _confirmed(verdict, holds))
+    return replace(decided, scores=scores, report=[*found.report, *decided.report])
+
+
+def _doubted(
+    found: Decided, scores: dict[str, float], seen: str, further: Sequence[dict[str, Any]] = ()
+) -> Decided:
+    """Keep the Gaussian graph, and say what speaks against a linear non-Gaussian model."""
+    reason = f"The residuals are not Gaussian, but there are {seen}, {_CLASS_ONLY}."
+    doubt = (
+        f"{reason} Directions that the class leaves open are free choices, and weights are those "
+        "of straight lines."
+    )
+    return replace(
+        found, reason=reason, scores=scores, doubt=doubt, report=[*further, *found.report]
+    )
+
+
+def _at_worst(holds: Dependence, names: Sequence[str]) -> str:
+    """Say what was seen, and where most of all."""
+    assert holds.worst is not None
+    tail, head = (names[v] for v in holds.worst)
+    return f"{holds.seen} (most of all between {tail!r} and {head!r})"
+
+
+def _confirmed(verdict: NonGaussianity, holds: Dependence) -> str:
+    """One sentence on why noise that is not Gaussian may be assumed."""
+    return (
+        f"The residuals are not Gaussian (log-likelihood gained {verdict.gain:.0f}, by chance at "
+        f"most {verdict.threshold:.0f}), and they depend on a parent in {holds.refuted} of "
+        f"{holds.arcs} arcs only."
+    )
+
+
+def _gaussian(found: Refined) -> Decided:
+    scores = {} if found.compared is None else found.compared.numbers()
+    return Decided(
+        order=found.order,
+        weights=found.weights,
+        noise=found.score,
+        reason=found.why,
+        report=found.report,
+        ended_early=found.ended_early,
+        scores=scores,
+    )
+
+
+def _non_gaussian(found: NonGaussianSearch, reason: str) -> Decided:
+    return Decided(
+        order=found.order,
+        weights=found.weights,
+        noise="non-gaussian",
+        reason=reason,
+        report=_report(found, True),
+        ended_early=found.stopped,
+    )
+
+
+def _by_entropy(
+    given: Given,
+    orders: Mapping[str, NDArray[np.intp]],
+    random: np.random.Generator,
+    stop: Callable[[], bool],
+) -> NonGaussianSearch:
+    """Search with the entropy of residuals as the score."""
+    return search_non_gaussian(
+        given.X,
+        orders,
+        random=random,
+        support=given.support,
+        required=given.required,
+        before=given.before,
+        counted=given.counted,
+        should_stop=stop,
+    )
+
+
+def _report(found: NonGaussianSearch, chosen: bool) -> list[dict[str, Any]]:
+    """One record for each start of a search with entropies."""
+    best = max(start.score_after for start in found.starts)
+    return [
+        {
+            "start": start.name,
+            "score": "non-gaussian",
+            "before": start.score_before,
+            "after": start.score_after,
+            "moves": start.moves,
+            "seconds": start.seconds,
+            "chosen": chosen and start.score_after == best,
+        }
+        for start in found.starts
+    ]
