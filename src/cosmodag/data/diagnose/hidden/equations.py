@@ -1,0 +1,119 @@
+"""Linear equations of a graph, their scores, and hidden variables among them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Equations", "Floats", "Model", "Parents"]
+
+Floats = NDArray[np.float64]
+Parents = Sequence[Sequence[int]]
+
+_LEAST_NOISE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """Correlations and a graph: what each equation is worth.
+
+    Attributes
+    ----------
+    correlations
+        (d, d), of observed variables, or with expected ones of hidden variables.
+    parents
+        Of each variable.
+    rows
+        Number of rows.
+    penalty
+        Per arc, in units of log-likelihood.
+    """
+
+    correlations: Floats
+    parents: Parents
+    rows: float
+    penalty: float
+
+    @cached_property
+    def padded(self) -> NDArray[np.intp]:
+        """(d, k): parents of each variable, filled up with −1."""
+        width = max(1, *(len(causes) for causes in self.parents))
+        table = np.full((len(self.parents), width), -1, np.intp)
+        for child, causes in enumerate(self.parents):
+            table[child, : len(causes)] = causes
+        return table
+
+    @cached_property
+    def fitted(self) -> tuple[Floats, Floats]:
+        """(d, d) weights, W[u, v] for u → v, and (d,) variances of the noise, by least squares."""
+        d = len(self.parents)
+        weights, noise = np.zeros((d, d)), np.diagonal(self.correlations).copy()
+        for child, causes in enumerate(self.parents):
+            if len(causes):
+                products = self.correlations[np.ix_(causes, causes)]
+                targets = self.correlations[causes, child]
+                slopes = np.linalg.solve(products, targets)
+                weights[causes, child] = slopes
+                noise[child] -= slopes @ targets
+        return weights, np.maximum(noise, _LEAST_NOISE)
+
+    @cached_property
+    def scores(self) -> Floats:
+        """(d,): log-likelihood of each equation, up to a constant, less the price of its arcs."""
+        counts = np.array([len(causes) for causes in self.parents])
+        scores: Floats = -self.rows / 2 * np.log(self.fitted[1]) - self.penalty * counts
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Equations of d observed and then h hidden variables.
+
+    Attributes
+    ----------
+    weights
+        (d + h, d + h): W[u, v] for u → v.
+    noise
+        (d + h,): variances.
+    observed
+        The number d.
+    """
+
+    weights: Floats
+    noise: Floats
+    observed: int
+
+    @cached_property
+    def precision(self) -> Floats:
+        """(d + h, d + h): inverse covariance, (I − W) diag(noise)⁻¹ (I − W)ᵀ."""
+        differences = np.eye(len(self.noise)) - self.weights
+        precision: Floats = (differences / self.noise) @ differences.T
+        return precision
+
+    def expected(self, correlations: Floats) -> Floats:
+        """Moments of all variables, those of hidden ones as expected given the observed ones.
+
+        Hidden variables are scaled to expected variance one.
+        """
+        d, precision = self.observed, self.precision
+        unknown = np.linalg.inv(precision[d:, d:])
+        slopes = -unknown @ precision[d:, :d]
+        moments = np.empty(precision.shape)
+        moments[:d, :d] = correlations
+        moments[d:, :d] = slopes @ correlations
+        moments[:d, d:] = moments[d:, :d].T
+        moments[d:, d:] = moments[d:, :d] @ slopes.T + unknown
+        scales = np.ones(len(moments))
+        scales[d:] = np.sqrt(np.diagonal(moments)[d:])
+        return moments / np.outer(scales, scales)
+
+    def log_likelihood(self, correlations: Floats, rows: float) -> float:
+        """Log-likelihood of the observed variables, zero for independent standard ones."""
+        d, precision = self.observed, self.precision
+        hidden = precision[d:, d:]
+        slopes = np.linalg.solve(hidden, precision[d:, :d])
+        marginal = precision[:d, :d] - precision[:d, d:] @ slopes
+        log_determinant = -np.log(self.noise).sum() - np.linalg.slogdet(hidden)[1]
+        return float(rows / 2 * (log_determinant - (marginal * correlations).sum() + d))
