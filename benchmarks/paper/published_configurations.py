@@ -1,9 +1,9 @@
 """COSMO with the configurations that its authors published, on fresh graphs.
 
-Our own search finds configurations whose AUC is as the paper's and whose NHD is up to 3.4 times it. Is
-that the implementation, the search or the graphs? The authors' selected hyper-parameters and the figures
-they validated them with (`published_configurations.csv`) answer it: the same settings, run here on graphs
-of the same families, are compared with what was published.
+Our own search finds configurations whose AUC is as the paper's and whose NHD is up to 3.4 times it.
+Is that the implementation, the search or the graphs? The authors' selected hyper-parameters and the
+figures they validated them with (`published_configurations.csv`) answer it: the same settings, run
+here on graphs of the same families, are compared with what was published.
 
     OMP_NUM_THREADS=1 python benchmarks/paper/published_configurations.py --jobs 16 --graphs 20
 """
@@ -36,7 +36,7 @@ FIRST_SEED = 70_000  # fresh graphs: no other benchmark uses these
 
 
 def figures_of(row: dict[str, str], seed: int) -> tuple[float, float, float]:
-    """AUC and NHD at 0.3 with the published configuration, and NHD of `Cosmo()` on the same table."""
+    """AUC and NHD at 0.3 with the published configuration, and NHD of `Cosmo()` there."""
     from cosmodag import Cosmo, metrics, simulate
 
     data = simulate.load(row["dataset"], seed=seed)
@@ -91,9 +91,9 @@ def main() -> None:
     columns = ["data", "AUC here", "published", "NHD at 0.3 here", "published", "NHD of `Cosmo()`"]
     page = (
         header("The authors' published configurations, run here")
-        + f"\nMeans ± standard errors over {options.graphs} fresh graphs a row; the authors' means are over "
-        "five or ten. ▲: more than two standard errors of the difference apart. Last column: the default, "
-        "refined, on the same tables.\n\n"
+        + f"\nMeans ± standard errors over {options.graphs} fresh graphs a row; the authors' means "
+        "are over five or ten. ▲: more than two standard errors of the difference apart. Last "
+        "column: the default, refined, on the same tables.\n\n"
         + table(columns, [list(line) for line in lines])
         + f"\nWithin two standard errors: AUC {sum(auc)} of {len(rows)} rows, NHD {sum(nhd)} of "
         f"{len(rows)}.\n"

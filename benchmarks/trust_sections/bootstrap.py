@@ -8,6 +8,7 @@ certifies nothing, and the note says how many tables that were.
 import warnings
 
 import numpy as np
+
 from trust_sections.base import Cell, Found, Row
 
 SURE = 0.95
