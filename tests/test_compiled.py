@@ -155,6 +155,15 @@ def test_a_program_under_another_name_is_not_run(package):
     assert call(package) == (4.0, 0)
 
 
+def test_another_users_folder_is_not_used(package, monkeypatch):
+    assert call(package) == (4.0, 0)
+    another = os.getuid() + 1
+    with monkeypatch.context() as patch, pytest.warns(FallbackWarning):
+        patch.setattr(os, "getuid", lambda: another)
+        assert call(package) == (4.0, 0)
+    assert call(package) == (4.0, 1)
+
+
 def test_a_damaged_cache_is_made_anew(package):
     call(package)
     for file in (package / "cache").rglob("*.nb?"):

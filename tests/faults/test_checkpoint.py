@@ -63,13 +63,14 @@ def test_interrupted_again_and_again(name, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_another_fit_takes_no_notice(tmp_path, monkeypatch):
-    table = chain_table()
+@pytest.mark.parametrize("change", [{"random_state": 1}, {"lambda1": 0.3}, {"epochs": 41}], ids=str)
+def test_another_fit_takes_no_notice(tmp_path, monkeypatch, change):
+    table, settings = chain_table(), {"epochs": 40, "random_state": 0, "refine": None}
     with monkeypatch.context() as patched:
         patched.setattr(Watch, "stop", property(StopsAfter(3)))
-        Cosmo(epochs=40, random_state=0, checkpoint=tmp_path).fit(table)
-    other = Cosmo(epochs=40, random_state=1, checkpoint=tmp_path).fit(table)
-    assert same(other, Cosmo(epochs=40, random_state=1).fit(table))
+        Cosmo(**settings, checkpoint=tmp_path).fit(table)
+    other = Cosmo(**{**settings, **change}, checkpoint=tmp_path).fit(table)
+    assert same(other, Cosmo(**{**settings, **change}).fit(table))
     assert len(list(tmp_path.iterdir())) == 1
 
 

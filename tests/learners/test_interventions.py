@@ -143,6 +143,24 @@ def test_they_direct_what_standardised_observations_cannot(experiments):
     assert metrics.evaluate(data.graph, better.adjacency_, threshold=0.0)["nhd"] <= 0.02
 
 
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+@pytest.mark.parametrize("place", [0, 2, 5])
+def test_a_constant_column_moves_no_target_of_the_score(table, place):
+    """The column counts for nothing, wherever it stands: before, between or after the others."""
+    targets = ["b" if row % 4 == 0 else "" for row in range(len(table))]
+    wild = table.copy()
+    wild.loc[::4, "b"] += 50.0
+    model = VarianceSort().fit(table)
+    assert model.score(wild, interventions=targets) > model.score(wild) + 1
+    longer, wider = table.copy(), wild.copy()
+    for frame in (longer, wider):
+        frame.insert(place, "still", 7.0)
+    other = VarianceSort().fit(longer)
+    assert other.score(wider, interventions=targets) == pytest.approx(
+        model.score(wild, interventions=targets), rel=1e-5
+    )
+
+
 def test_values_that_were_set_do_not_count_in_the_score(experiments):
     data, table = experiments
     model = OrderSearch(random_state=0).fit(table, interventions=data.interventions)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from graphs_to_report import bootstrap_of, model_of, random_dag
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import cosmodag
@@ -31,10 +31,14 @@ def data_in(page: str) -> dict:
 
 
 @settings(max_examples=20)
-@given(st.text() | st.sampled_from(["</script>", "<!--", "<!--SCRIPTS-->", "\u2028", "]]>"]))
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+@example("</script>")
+@example("<!--SCRIPTS-->")
+@example("]]>")
+@example("&lt;")
+@example("\u2028")
+@example("\u2029")
 def test_any_text_comes_back_and_ends_no_element(text):
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        return
     written = embedded({"name": text})
     assert json.loads(written) == {"name": text}
     assert not set("<>&\u2028\u2029") & set(written)

@@ -12,9 +12,9 @@ from graphs_to_report import bootstrap_of, model_of, random_dag
 import cosmodag
 from cosmodag.cli import main
 from cosmodag.cli.shared.results import write_results
-from cosmodag.io import Table
-from cosmodag.report import write_cytoscape
-from cosmodag.report.saved import report_folder
+from cosmodag.io import Table, read_graph
+from cosmodag.report import Evidence, write_cytoscape
+from cosmodag.report.saved import edge_list, report_folder
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
@@ -108,6 +108,18 @@ def test_what_is_missing_or_broken_is_named(folder, capsys, break_it, words):
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+
+
+def test_names_in_the_list_of_arcs_keep_their_blanks(tmp_path):
+    names = [" a", "b ", "c\t", 'd "e"', "f,g", "-1.5"]
+    model = model_of(random_dag(6, 5))
+    text = edge_list(model, names, Evidence(errors=None))
+    (tmp_path / "edges.csv").write_text(text, encoding="utf-8")
+    graph = read_graph(tmp_path / "edges.csv")
+    assert sorted(graph.names) == sorted(names)
+    places = [names.index(name) for name in graph.names]
+    expected = model.adjacency_[np.ix_(places, places)]
+    np.testing.assert_allclose(graph.dense(), expected)
 
 
 def test_without_the_files_beside_it_the_model_alone_is_shown(folder):

@@ -1,10 +1,12 @@
 """The automatic choice: lines where lines do, networks where they do not, and why."""
 
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from cosmodag import CosmoMLP, Knowledge, metrics, selection, simulate
+from cosmodag import CosmoMLP, Knowledge, OrderSearch, metrics, selection, simulate
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
 
@@ -26,6 +28,21 @@ def test_networks_are_taken_where_curves_gain():
     choice = selection.auto(X, random_state=0)
     assert isinstance(choice.model, CosmoMLP)
     assert "curves gain" in choice.reasons["learner"]
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_candidates_that_assume_different_noise_are_ranked_by_the_extended_bic(monkeypatch):
+    candidates = {
+        "no arcs": OrderSearch(noise="equal-variance", threshold=1e9, random_state=0),
+        "all arcs": OrderSearch(noise="gaussian", random_state=0),
+    }
+    module = import_module("cosmodag.selection.choosing")
+    monkeypatch.setattr(module, "_candidates", lambda d, common: candidates)
+    choice = selection.auto(DATA.X, random_state=0)
+    assert choice.table["noise"].nunique() == 2
+    assert choice.table["extended_bic"].idxmin() == "all arcs"
+    assert choice.model is candidates["all arcs"]
+    assert "all arcs was preferred to no arcs" in choice.reasons["penalties"]
 
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")

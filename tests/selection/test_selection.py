@@ -77,6 +77,21 @@ def test_a_path_over_thresholds_never_fits(monkeypatch):
     assert selection.threshold_path(model, FRAME, [0.2, 0.4])["threshold"].tolist() == [0.2, 0.4]
 
 
+def test_weights_at_another_threshold_are_those_of_least_squares_on_the_parents():
+    model = VarianceSort(criterion="none").fit(DATA.X)
+    cut = selection.at_threshold(model, DATA.X, 0.5)
+    centred = DATA.X - DATA.X.mean(axis=0)
+    kept = np.abs(model.weights_) > 0.5
+    expected = np.zeros((6, 6))
+    for v in range(6):
+        expected[kept[:, v], v] = np.linalg.lstsq(centred[:, kept[:, v]], centred[:, v])[0]
+    assert 0 < np.count_nonzero(kept) < np.count_nonzero(model.weights_)
+    # Centred data are float32 there.
+    np.testing.assert_allclose(cut.adjacency_, expected, atol=1e-5)
+    residuals = centred - centred @ expected
+    np.testing.assert_allclose(cut.noise_variances_, (residuals**2).mean(axis=0), rtol=1e-4)
+
+
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_networks_lose_the_inputs_that_are_cut():
     X = DATA.X[:100, :3]

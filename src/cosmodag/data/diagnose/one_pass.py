@@ -11,7 +11,7 @@ from cosmodag.data.diagnose.collinear import combinations
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.errors import name_list
 
-__all__ = ["EQUAL_SCALE", "FAR", "LARGE", "LEVELS", "SCALE_RATIO", "quick"]
+__all__ = ["EQUAL_SCALE", "FAR", "LARGE", "LEVELS", "SCALE_RATIO", "SMALL", "quick"]
 
 # Linear models with unit noise reach ratios of 1,600 on 100 nodes and 400 arcs: above this, units
 # are a likelier reason than causes.
@@ -28,6 +28,8 @@ LEVELS = 10
 # Learners bring a table to a common scale, but squares of more than this overflow on the way: the
 # square root of the largest float64 is 1.3e154, and squares are summed.
 LARGE = 1e150
+# Likewise squares of less than this lose their digits, and then vanish.
+SMALL = 1e-150
 
 _BLOCK = 1 << 22
 _SAMPLE = 4096
@@ -56,9 +58,9 @@ def quick(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
     Returns
     -------
     list of Finding
-        Named ``constant``, ``too_large``, ``duplicate``, ``collinear``, ``unusable_scale``,
-        ``scale_ratio``, ``equal_scale``, ``few_rows``, ``outliers`` and ``integer_codes``; those
-        that do not apply are left out.
+        Named ``constant``, ``too_large``, ``too_small``, ``duplicate``, ``collinear``,
+        ``unusable_scale``, ``scale_ratio``, ``equal_scale``, ``few_rows``, ``outliers`` and
+        ``integer_codes``; those that do not apply are left out.
 
     Examples
     --------
@@ -75,12 +77,13 @@ def quick(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
     repeats = {column for group in groups for column in group[1:]}
     distinct = [
         column
-        for column in np.flatnonzero(~constant & (summary.spans <= LARGE)).tolist()
+        for column in np.flatnonzero((summary.spans >= SMALL) & (summary.spans <= LARGE)).tolist()
         if column not in repeats
     ]
     return [
         *_constant(constant, names),
         *_too_large(summary.spans, names),
+        *_too_small(summary.spans, names),
         *_duplicate(groups, names),
         *_collinear(X, distinct, names),
         *_scale(summary.deviations, constant, names),
@@ -146,6 +149,20 @@ def _too_large(spans: NDArray[np.float64], names: Sequence[str]) -> Iterator[Fin
             "error",
             f"Squares of the values in {name_list(found)} exceed what double precision holds: "
             "divide them by a large number.",
+        )
+
+
+def _too_small(spans: NDArray[np.float64], names: Sequence[str]) -> Iterator[Finding]:
+    small = (spans > 0) & (spans < SMALL)
+    if small.any():
+        found = _chosen(names, small)
+        yield Finding(
+            "too_small",
+            found,
+            float(spans[small].min()),
+            "error",
+            f"Squares of the values in {name_list(found)} are too small for double precision: "
+            "multiply them by a large number.",
         )
 
 
