@@ -85,10 +85,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out tests marked ``nightly``, unless they were asked for by mark or by name."""
     if "nightly" in config.option.markexpr or any("::" in word for word in config.args):
         return
-    left_out = [item for item in items if item.get_closest_marker("nightly") and not _drawn(item)]
+    kept, left_out = [], []
+    for item in items:
+        is_left_out = item.get_closest_marker("nightly") and not _drawn(item)
+        (left_out if is_left_out else kept).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        items[:] = kept
 
 
 def _drawn(item: pytest.Item) -> bool:

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from cosmodag import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
+pytest_plugins = ["pytester"]
 
 SAMPLE = """
 import pytest
@@ -61,6 +63,60 @@ def test_elsewhere_the_same_skip_is_honest(tmp_path: Path) -> None:
     done = run_sample(tmp_path, "pytest.skip('not here')", "pass", gate=False)
     assert done.returncode == 0, done.stdout
     assert "not here" in done.stdout
+
+
+NIGHTLY = """
+import pytest
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("number", range(200))
+def test_slow(number):
+    pass
+
+def test_quick():
+    pass
+"""
+
+
+@pytest.fixture
+def nightly_tests(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A quick test and 200 nightly ones, with this suite's conftest."""
+    monkeypatch.delenv("COSMODAG_NIGHTLY_SAMPLE", raising=False)
+    pytester.makeini("[pytest]\nmarkers =\n    nightly\n    optional\n")
+    pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyfile(test_sample=NIGHTLY)
+    return pytester
+
+
+def passed(pytester: pytest.Pytester, *options: str) -> list[str]:
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-v", *options)
+    return [line.split()[0] for line in done.outlines if " PASSED " in f"{line} "]
+
+
+def test_nightly_tests_run_when_they_are_asked_for(nightly_tests: pytest.Pytester) -> None:
+    assert passed(nightly_tests) == ["test_sample.py::test_quick"]
+    assert len(passed(nightly_tests, "-m", "nightly")) == 200
+    (named,) = passed(nightly_tests, "test_sample.py::test_slow[7]")
+    assert named == "test_sample.py::test_slow[7]"
+
+
+def test_a_sample_of_nightly_tests_depends_on_the_seed_alone(
+    nightly_tests: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = []
+    for seed in ("a", "b", "a"):
+        monkeypatch.setenv("COSMODAG_NIGHTLY_SAMPLE", seed)
+        samples.append(passed(nightly_tests))
+    assert samples[0] == samples[2] != samples[1]
+    for sample in samples:
+        assert 8 < len(sample) < 40
+        assert "test_sample.py::test_quick" in sample
+
+
+def test_the_gate_installs_the_ray_that_the_extra_asks_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (wanted,) = project["optional-dependencies"]["ray"]
+    assert f"'{wanted}'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
 def readme_commands() -> list[str]:

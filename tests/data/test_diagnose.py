@@ -242,12 +242,13 @@ def test_every_sentence_is_one(X):
     findings = diagnose(X, names, graph=np.triu(np.ones((8, 8)), 1))
     findings += (
         quick(X * 1e160, names)
+        + quick(X * 1e-160, names)
         + quick(X[:4], names)
         + quick(X[:, :4] / X[:, :4].std(axis=0), NAMES)
     )
     assert {finding.name for finding in findings} == {
-        "constant", "too_large", "duplicate", "scale_ratio", "equal_scale", "few_rows", "outliers",
-        "integer_codes", "variance_order", "r2_order", "collinear", "varsortability",
+        "constant", "too_large", "too_small", "duplicate", "scale_ratio", "equal_scale", "few_rows",
+        "outliers", "integer_codes", "variance_order", "r2_order", "collinear", "varsortability",
         "r2_sortability",
     }  # fmt: skip
     for finding in findings:
@@ -275,6 +276,16 @@ def test_values_too_large_to_square(X, size):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert found(diagnose(X, NAMES))["too_large"].columns == ("b",)
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-310])
+def test_values_too_small_to_square(X, size):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        findings = found(diagnose(X * size, NAMES))
+    assert findings["too_small"].columns == tuple(NAMES)
+    assert findings["too_small"].severity == "error"
+    assert "collinear" not in findings
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

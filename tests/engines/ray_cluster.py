@@ -20,6 +20,9 @@ os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 # The other node has an address of its own, so that this process joins the head and not that one.
 _HEAD, _OTHER = "127.0.0.1", "127.0.0.2"
 
+# How often the head is started where another program takes its port first.
+_ATTEMPTS = 5
+
 
 class LoopbackCluster:
     """Context with a head of one core and another node of one core.
@@ -35,22 +38,34 @@ class LoopbackCluster:
         self._nodes: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> "LoopbackCluster":
-        port = self.address.partition(":")[2]
-        options = (f"--port={port}", "--include-dashboard=false")
         try:
-            self._start("head", "--head", *options)
+            self._start_head()
             self._start("other", f"--address={self.address}", f"--node-ip-address={_OTHER}")
         except BaseException:
             self.__exit__()
             raise
         return self
 
+    def _start_head(self) -> None:
+        """Start the head; where another program took its port meanwhile, on another one."""
+        for attempt in range(_ATTEMPTS):
+            port = self.address.partition(":")[2]
+            try:
+                self._start("head", "--head", f"--port={port}", "--include-dashboard=false")
+            except ChildProcessError:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+                self.kill_node("head")
+                self.address = f"{_HEAD}:{_free_port()}"
+            else:
+                return
+
     def __exit__(self, *_: object) -> None:
         for name in list(self._nodes):
             self.kill_node(name)
 
     def _start(self, name: str, *options: str) -> None:
-        command = [str(Path(sys.executable).with_name("ray")), "start", "--block", *options]
+        command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *options]
         command += ["--num-cpus=1", "--disable-usage-stats", "--object-store-memory=100000000"]
         paths = [os.path.abspath(entry) for entry in sys.path]
         self._nodes[name] = subprocess.Popen(
@@ -60,7 +75,12 @@ class LoopbackCluster:
             start_new_session=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )
-        _wait(lambda: self.alive() == len(self._nodes), f"the node {name!r}")
+        _wait(lambda: self._has_joined(name), f"the node {name!r}")
+
+    def _has_joined(self, name: str) -> bool:
+        if self._nodes[name].poll() is not None:
+            raise ChildProcessError(f"the node {name!r} ended before it had joined")
+        return self.alive() == len(self._nodes)
 
     def alive(self) -> int:
         """Nodes that the cluster counts."""
@@ -96,7 +116,7 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _wait(condition: Callable[[], bool], what: str, seconds: float = 120) -> None:
+def _wait(condition: Callable[[], bool], what: str, seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

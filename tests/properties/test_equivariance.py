@@ -160,21 +160,14 @@ class Turns:
         return self._places[self._random.permutation(count)]
 
 
-@in_gate(60)
-@example(230, 8, 20, "gaussian")
-@given(seeds, st.integers(2, 9), st.integers(20, 200), st.sampled_from(["gaussian", "equal"]))
-def test_the_order_search_follows_the_columns(seed, d, rows, score):
-    """Score and equivalence class are the same.
+def searched_twice(seed: int, d: int, rows: int, score: str):
+    """Results of a search and of the same one after renumbering, and how columns were renumbered.
 
-    A search is local, so that its end depends on whose turn it is: turns are renumbered too. Graphs
-    of one class have one Gaussian score whatever the data are, so that rounding decides between
-    them; and two variables without an arc may stand either way in an order. From there searches may
-    go on to different ends (seed 230, 8 variables, 20 rows): each is then one for both.
+    A search is local, so that its end depends on whose turn it is: turns are renumbered too.
     """
     random, moments = moments_of(seed, d, rows)
     names, order = random.permutation(d), random.permutation(d)
     places = np.argsort(names)
-    score = "equal-variance" if score == "equal" else score
     found = search_order(moments, order, score=score, random=Turns(seed, np.arange(d)), threads=1)
     moved = search_order(
         renumbered_moments(moments, names),
@@ -183,9 +176,37 @@ def test_the_order_search_follows_the_columns(seed, d, rows, score):
         random=Turns(seed, places),
         threads=1,
     )
-    if not np.isclose(moved.score, found.score, rtol=1e-9, atol=0):
+    return moments, names, found, moved
+
+
+def is_other_end(found, moved) -> bool:
+    return not np.isclose(moved.score, found.score, rtol=1e-9, atol=0)
+
+
+SCORES = ["gaussian", "equal-variance"]
+
+
+@in_gate(60)
+@example(230, 8, 20, "gaussian")
+@given(seeds, st.integers(2, 9), st.integers(20, 200), st.sampled_from(SCORES))
+def test_the_order_search_follows_the_columns(seed, d, rows, score):
+    """Score and equivalence class are the same.
+
+    Graphs of one class have one Gaussian score whatever the data are, so that rounding decides
+    between them; and two variables without an arc may stand either way in an order. From there
+    searches may go on to different ends (seed 230, 8 variables, 20 rows): each is then one for
+    both. How often that may happen is bounded below.
+    """
+    moments, names, found, moved = searched_twice(seed, d, rows, score)
+    if is_other_end(found, moved):
         turns = Turns(seed, np.arange(d))
         again = search_order(moments, names[moved.order], score=score, random=turns, threads=1)
         np.testing.assert_allclose(again.score, moved.score, rtol=1e-9)
         return
     assert class_distance(moved.graph.matrix(), found.graph.matrix()[np.ix_(names, names)]) == 0
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_searches_of_renumbered_columns_rarely_end_elsewhere(score):
+    ends = [searched_twice(seed, 2 + seed % 8, 20 + 4 * seed, score)[2:] for seed in range(40)]
+    assert sum(is_other_end(*pair) for pair in ends) <= 2

@@ -57,13 +57,16 @@ def diagnose(
     table = as_table(data, names)
     X, columns = table.X, table.names
     findings = quick(X, columns)
-    large = {
-        name for finding in findings if finding.name == "too_large" for name in finding.columns
+    cannot_be_squared = {
+        name
+        for finding in findings
+        if finding.name in ("too_large", "too_small")
+        for name in finding.columns
     }
     varying = [
         index
         for index in np.flatnonzero(X.max(axis=0) > X.min(axis=0)).tolist()
-        if columns[index] not in large
+        if columns[index] not in cannot_be_squared
     ]
     kept = [columns[index] for index in varying]
     known = {finding.name for finding in findings}
