@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,19 +13,10 @@ import pytest
 MOUNT = Path("/sys/fs/cgroup")
 
 
-def run_limited(
-    script: str, *arguments: str, memory: int | None = None, processors: float | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run a Python script with limits; skips the test where no group can be made."""
-    limits: list[tuple[str, dict[str, str]]] = []
-    if memory is not None:
-        limits.append(("memory", {"memory.limit_in_bytes": str(memory)}))
-    if processors is not None:
-        quota = str(round(100_000 * processors))
-        limits.append(("cpu", {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": quota}))
-    with ExitStack() as stack:
-        groups = [stack.enter_context(_group(*limit)) for limit in limits]
-        enter = " && ".join(f"echo $$ > {group}/cgroup.procs" for group in groups)
+def run_limited(script: str, *arguments: str, memory: int) -> subprocess.CompletedProcess[str]:
+    """Run a Python script with a limit of memory; skips the test where no group can be made."""
+    with _group("memory", {"memory.limit_in_bytes": str(memory)}) as group:
+        enter = f"echo $$ > {group}/cgroup.procs"
         command = ["sh", "-c", f'{enter} && exec "$@"', "sh", sys.executable, "-c", script]
         return subprocess.run(
             [*command, *arguments], capture_output=True, text=True, check=False, timeout=300

@@ -1,15 +1,15 @@
-"""Limits of control groups, of both versions, wherever in the tree the process is."""
+"""Memory limits of control groups, of both versions, wherever in the tree the process is."""
 
 from pathlib import Path
 
 import pytest
 
-from cosmodag.solve.container import cpu_quota, memory_left
+from cosmodag.solve.container import memory_left
 
 
 @pytest.fixture
 def system(tmp_path):
-    """Make a tree of control groups, and give what the two functions are to be asked with."""
+    """Make a tree of control groups, and give the paths that the function takes."""
 
     def make(membership: str, files: dict[str, str]) -> tuple[Path, Path]:
         mount = tmp_path / "cgroup"
@@ -75,28 +75,5 @@ def test_memory_that_is_left(system, membership, files, left):
     assert memory_left(*system(membership, files)) == left
 
 
-@pytest.mark.parametrize(
-    ("membership", "files", "quota"),
-    [
-        ("0::/", {"cpu.max": "100000 100000"}, 1.0),
-        ("0::/", {"cpu.max": "max 100000"}, None),
-        ("0::/a/b", {"a/b/cpu.max": "400000 100000", "a/cpu.max": "150000 100000"}, 1.5),
-        (
-            "2:cpu,cpuacct:/job",
-            {
-                "cpu,cpuacct/job/cpu.cfs_quota_us": "50000",
-                "cpu,cpuacct/job/cpu.cfs_period_us": "100000",
-            },
-            0.5,
-        ),
-        ("1:cpu:/", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, None),
-        ("0::/", {}, None),
-    ],
-)
-def test_processors_that_are_granted(system, membership, files, quota):
-    assert cpu_quota(*system(membership, files)) == quota
-
-
 def test_a_system_without_control_groups(tmp_path):
     assert memory_left(tmp_path / "none", tmp_path / "none") is None
-    assert cpu_quota(tmp_path / "none", tmp_path / "none") is None

@@ -25,16 +25,21 @@ def test_the_smaller_of_machine_and_container_counts(monkeypatch):
     assert machine.main_memory() is None
 
 
-def test_cores_are_those_of_the_quota(monkeypatch):
-    monkeypatch.setattr(joblib, "cpu_count", lambda: 3)
-    monkeypatch.setattr(machine, "cpu_quota", lambda: None)
-    assert machine.cores() == 3
+@pytest.fixture
+def three_cores(monkeypatch):
+    machine.cores.cache_clear()
+    asked = []
+    monkeypatch.setattr(joblib, "cpu_count", lambda: asked.append(None) or 3)
+    yield asked
+    machine.cores.cache_clear()
+
+
+def test_cores_are_counted_once(three_cores):
+    assert machine.cores() == available_threads() == 3
     assert machine.threads_worth(1e12) == 3
     assert machine.threads_worth(1e12, workers=2) == 1
     assert machine.threads_worth(10.0) == 1
-    for quota, count in ((0.5, 1), (1.0, 1), (1.5, 2), (8.0, 3)):
-        monkeypatch.setattr(machine, "cpu_quota", lambda quota=quota: quota)
-        assert machine.cores() == available_threads() == count
+    assert len(three_cores) == 1
 
 
 def blas_limits() -> list[int]:

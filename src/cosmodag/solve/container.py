@@ -1,19 +1,19 @@
-"""Limits of the control groups in which a process runs, as containers and batch systems set them.
+"""The memory that control groups leave to a process, as containers and batch systems set it.
 
 A process is in a group of every hierarchy (version 1) or of the one there is (version 2), and the
-limits of all groups above it hold too. Inside a container the group's path may be told as it is
-outside: files are then found at the top of what is mounted.
+limits of all groups above it hold too. Inside a container the group's path may be the one outside:
+the files are then at the top of what is mounted.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["cpu_quota", "memory_left"]
+__all__ = ["memory_left"]
 
 _MOUNT = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
 
-# Version 1 has no word for "no limit": it tells the largest number there is.
+# Version 1 writes "no limit" as the largest number there is.
 _NO_LIMIT = 2**60
 
 
@@ -34,18 +34,6 @@ def memory_left(mount: Path = _MOUNT, membership: Path = _MEMBERSHIP) -> int | N
         ),
     ]
     return min((size for size in left if size is not None), default=None)
-
-
-def cpu_quota(mount: Path = _MOUNT, membership: Path = _MEMBERSHIP) -> float | None:
-    """Processors that the tightest quota grants, 0.5 for half of one, or None without a quota."""
-    granted: list[float] = []
-    for folder in _groups("", mount, membership):
-        words = _text(folder / "cpu.max").split()
-        granted += _share(*words) if len(words) == 2 else []
-    for folder in _groups("cpu", mount, membership):
-        quota, period = (_text(folder / f"cpu.cfs_{what}_us") for what in ("quota", "period"))
-        granted += _share(quota, period)
-    return min(granted, default=None)
 
 
 def _groups(controller: str, mount: Path, membership: Path) -> Iterator[Path]:
@@ -80,15 +68,6 @@ def _left(folder: Path, limit: str, used: str, cached: str) -> int | None:
         if name == cached and value.strip().isdigit():
             now -= int(value)
     return max(0, most - max(0, now))
-
-
-def _share(quota: str, period: str) -> list[float]:
-    """Processors that a quota grants, in a list; without a quota (``max`` or −1) it is empty."""
-    try:
-        of, whole = int(quota), int(period)
-    except ValueError:
-        return []
-    return [of / whole] if of > 0 and whole > 0 else []
 
 
 def _text(path: Path) -> str:

@@ -1,6 +1,5 @@
-"""What this process may use of the machine: cores, memory, threads of linear algebra."""
+"""Cores, memory and BLAS threads that this process may use."""
 
-import math
 import os
 import threading
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-from cosmodag.solve.container import cpu_quota, memory_left
+from cosmodag.solve.container import memory_left
 
 __all__ = ["blas_threads", "cores", "main_memory", "threads_worth"]
 
@@ -21,16 +20,16 @@ __all__ = ["blas_threads", "cores", "main_memory", "threads_worth"]
 _WORTH_THREADS = 1e8
 
 
+@cache
 def cores() -> int:
-    """Cores that this process may use, by affinity and by its container's quota."""
+    """Cores that this process may use, by affinity, container and ``LOKY_MAX_CPU_COUNT``."""
     from joblib import cpu_count
 
-    quota = cpu_quota()
-    return int(cpu_count() if quota is None else min(cpu_count(), max(1, math.ceil(quota))))
+    return int(cpu_count())
 
 
 def main_memory() -> int | None:
-    """Bytes of main memory that can still be had; None where that cannot be told."""
+    """Bytes of main memory that are available; None where the system does not say."""
     known = [size for size in (_machine_memory(), memory_left()) if size is not None]
     return min(known) if known else None
 
@@ -49,7 +48,7 @@ def _machine_memory() -> int | None:
 
 
 def threads_worth(multiplications: float, workers: int = 1) -> int:
-    """Threads that a matrix product of so many multiplications is worth to each of some workers."""
+    """BLAS threads per worker for a matrix product of so many multiplications."""
     return max(1, cores() // workers) if multiplications > _WORTH_THREADS else 1
 
 

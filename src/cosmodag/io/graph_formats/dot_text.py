@@ -2,6 +2,8 @@
 
 A weight is written as ``beta``, DAGitty's name for a path coefficient. Graphviz' own ``weight``
 would not do: it pulls nodes together and may not be negative.
+
+The reader is not pydot's: pydot reads no DAGitty, and took 85 times as long for 4,000 arcs (7.6 s).
 """
 
 import re
@@ -16,11 +18,14 @@ _TOKEN = re.compile(
     r"""(?P<blank>\s+|//[^\n]*|/\*.*?\*/|\#[^\n]*)
       | (?P<quoted>"(?:[^"\\]|\\.)*")
       | (?P<operator><->|->|<-|--|@->|<-@|@-@|@--|--@)
-      | (?P<word>-?(?:\d+\.?\d*|\.\d+)(?![\w.])|[\w.]+)
+      | (?P<word>-?(?:\d+(?:\.\d*)?|\.\d+)(?![\w.])|[\w.]+)
       | (?P<mark>[{}\[\]=;,:])""",
     re.VERBOSE | re.DOTALL,
 )
 _UNDIRECTED = {"graph", "pdag", "mag", "pag"}
+
+# Arcs that lists of nodes may stand for: a file of n letters could ask for n² of them.
+_MOST_LISTED = 250_000
 
 
 class _Token(NamedTuple):
@@ -88,6 +93,7 @@ class _Reader:
         self.edge_defaults: dict[str, str] = {}
         self.nodes: dict[str, None] = {}
         self.arcs: list[tuple[str, str, float]] = []
+        self.listed = 0
 
     def graph(self) -> Graph:
         self._header()
@@ -165,6 +171,8 @@ class _Reader:
                     f"{self.source} joins {left[0]!r} and {right[0]!r} by {arrow.value!r} at line "
                     f"{line}, which has no single direction: only '->' and '<-' are read."
                 )
+            if len(left) > 1 or len(right) > 1:
+                self._count_listed(len(left) * len(right))
             forward = arrow.value == "->"
             pairs += [(u, v) if forward else (v, u) for u in left for v in right]
             left = right
@@ -172,6 +180,14 @@ class _Reader:
         weight = _weight(own, _weight(self.edge_defaults, "1"))
         value = number(weight, self.source)
         self.arcs += [(*pair, value) for pair in pairs]
+
+    def _count_listed(self, arcs: int) -> None:
+        self.listed += arcs
+        if self.listed > _MOST_LISTED:
+            raise DataError(
+                f"{self.source} has lists of nodes that stand for more than {_MOST_LISTED:,} arcs, "
+                f"up to line {_line(self.text, self.now.position)}: write the arcs one by one."
+            )
 
     def _ends(self) -> list[str]:
         """Read one node, or several in braces."""
@@ -220,9 +236,8 @@ def _weight(attributes: dict[str, str], default: str) -> str:
 def _tokens(text: str, source: str) -> list[_Token]:
     tokens = []
     expected = 0
-    for match in _TOKEN.finditer(text):
-        if match.start() != expected:
-            break
+    # Matched, not searched for: a search after comments that do not end takes n² steps.
+    while (match := _TOKEN.match(text, expected)) is not None:
         expected = match.end()
         kind, value = str(match.lastgroup), match.group()
         if kind == "quoted":
