@@ -9,7 +9,7 @@ import pytest
 
 from cosmodag.bench import Store, read_experiment
 from cosmodag.bench.pages import all_tables, write_report
-from cosmodag.bench.pages.findings import Figure, compared, entries_of, merged, paper_figures
+from cosmodag.bench.pages.entries import Figure, compared, entries_of, merged, paper_figures
 from cosmodag.bench.pages.tables import FLAG
 from cosmodag.bench.plan import Plan
 from cosmodag.bench.store import Row

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from cosmodag.bench import find_experiment, names, read_experiment
 from cosmodag.bench.cell import Cell, batched
-from cosmodag.bench.choice import choose
-from cosmodag.bench.plan import Plan
-from cosmodag.bench.space import draw, ranges_for
+from cosmodag.bench.methods import draw, ranges_for
+from cosmodag.bench.plan import Plan, choose
 from cosmodag.errors import DataError
 
 

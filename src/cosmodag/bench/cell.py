@@ -3,16 +3,19 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
 from cosmodag.bench.methods import METHODS
 
-__all__ = ["PROTOCOL", "Batch", "Cell", "batched"]
+__all__ = ["Batch", "Cell", "batched"]
 
-PROTOCOL = 1
-"""Version of what cells mean: a change that would give other figures is a new one."""
+# Version of what cells mean: a change that would give other figures is a new one.
+_PROTOCOL = 1
+
+# Cells that are fitted one by one gain nothing from a batch: this many is little to lose.
+_FEW = 2
 
 
 @dataclass(frozen=True)
@@ -24,12 +27,10 @@ class Cell:
     kind
         What is done: ``"fit"`` scores a fit, ``"time"`` times one alone on one thread, ``"epoch"``
         times passes over the data, ``"nothing"`` tests engines.
-    method
-        Name in `cosmodag.bench.methods.METHODS`.
-    data
-        Name of a data set.
+    method, data
+        Names of a method in `cosmodag.bench.methods.METHODS` and of a data set.
     graph
-        Seed of its graph and rows, and of the fit.
+        Seed of the graph and its rows, and of the fit.
     parameters
         All parameters of the learner that are not its defaults.
     standardised
@@ -49,30 +50,20 @@ class Cell:
     @property
     def description(self) -> dict[str, Any]:
         """All of it, as plain values."""
-        return {
-            "protocol": PROTOCOL,
-            "kind": self.kind,
-            "method": self.method,
-            "data": self.data,
-            "graph": self.graph,
-            "parameters": dict(self.parameters),
-            "standardised": self.standardised,
-            "device": self.device,
-        }
+        return {"protocol": _PROTOCOL, **asdict(self)}
 
     @cached_property
     def key(self) -> str:
         """Hash of the description: the same work has the same key in every experiment."""
-        text = json.dumps(self.description, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return _hash(json.dumps(self.description, sort_keys=True, separators=(",", ":")))
 
 
 @dataclass(frozen=True)
 class Batch:
     """Cells that are done together: all of them or none.
 
-    Which ones they are is decided by the plan, never by what is done already, so that a run that
-    was interrupted gives the same rows, to the last bit, as one that was not.
+    The plan decides which ones they are, and not what is done already, so that a run that was
+    interrupted gives the same rows, to the last bit, as one that was not.
     """
 
     cells: tuple[Cell, ...]
@@ -80,12 +71,7 @@ class Batch:
     @cached_property
     def key(self) -> str:
         """Hash of the keys of its cells."""
-        text = "".join(cell.key for cell in self.cells)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-# Cells that are fitted one by one gain nothing from a batch: this many is little to lose.
-_FEW = 2
+        return _hash("".join(cell.key for cell in self.cells))
 
 
 def batched(cells: Sequence[Cell], size: int) -> list[Batch]:
@@ -103,8 +89,12 @@ def batched(cells: Sequence[Cell], size: int) -> list[Batch]:
         alike = (cell.kind, cell.method, rows, variables, cell.device)
         groups.setdefault(alike, {})[cell.key] = cell
     batches = []
-    for members in map(list, (group.values() for group in groups.values())):
+    for members in (tuple(group.values()) for group in groups.values()):
         together = METHODS[members[0].method].is_solved_together
         most = size if together else min(size, _FEW)
-        batches += [Batch(tuple(members[i : i + most])) for i in range(0, len(members), most)]
+        batches += [Batch(members[i : i + most]) for i in range(0, len(members), most)]
     return batches
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -5,7 +5,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -18,10 +18,10 @@ from cosmodag.simulate import parse_name
 __all__ = ["RULES", "Experiment", "Group", "find_experiment", "names", "read_experiment"]
 
 RULES = ("oracle", "score")
-"""Ways to choose a configuration: by the AUC, which nobody has without the truth (*oracle*, the
-paper's way), or by the likelihood of held-out rows."""
+"""Ways to choose a configuration: by the AUC, which needs the true graph (*oracle*, the paper's),
+or by the likelihood of held-out rows (*score*)."""
 
-MOST_NAMES = 10_000
+_MOST_NAMES = 10_000
 
 
 @dataclass(frozen=True)
@@ -152,50 +152,55 @@ def read_experiment(text: str, place: str = "experiment") -> Experiment:
     groups = entries.pop("group", [])
     if not isinstance(groups, list) or not groups:
         raise DataError(f"'{place}' has no [[group]]: say on which data sets to do what.")
-    known = {"name": str, "title": str, "seed": int, "time_limit": float}
-    for name, value in entries.items():
-        if name not in known:
-            raise DataError(f"'{place}' has an unknown entry {name!r}: use {', '.join(known)}.")
-        _check_type(place, name, value, known[name])
+    _check_entries(place, f"'{place}'", entries, _EXAMPLE)
     if "name" not in entries:
         raise DataError(f"'{place}' has no name: add a line such as name = \"mine\".")
     entries.setdefault("title", entries["name"])
-    read = tuple(_group(place, group) for group in groups)
-    return Experiment(text=text, groups=read, **entries)
+    return Experiment(text=text, groups=tuple(_group(place, group) for group in groups), **entries)
+
+
+_EXAMPLE = {"name": "", "title": "", "seed": 0, "time_limit": 0.0}
 
 
 def _group(place: str, entries: Any) -> Group:
     if not isinstance(entries, dict):
         raise DataError(f"A group of '{place}' is {entries!r}: write it as [[group]].")
-    defaults = {f.name: f for f in fields(Group)}
-    example = Group(data=())
-    values: dict[str, Any] = {}
-    for name, value in entries.items():
-        if name not in defaults:
-            raise DataError(
-                f"A group of '{place}' has an unknown entry {name!r}: use {', '.join(defaults)}."
-            )
-        kind = type(getattr(example, name))
-        _check_type(place, name, value, list if kind is tuple else kind)
-        values[name] = tuple(value) if kind is tuple else value
-        for one in values[name] if kind is tuple else ():
-            _check_type(place, name, one, str)
-    for method, settings in values.get("parameters", {}).items():
-        _check_type(place, method, settings, dict)
+    example = vars(Group(data=()))
+    _check_entries(place, f"A group of '{place}'", entries, example)
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(example[name], tuple) else value
+        for name, value in entries.items()
+    }
     values["data"] = _expanded(place, values.get("data", ()))
     group = Group(**values)
     _check_group(place, group)
     return group
 
 
+def _check_entries(
+    place: str, subject: str, entries: Mapping[str, Any], example: Mapping[str, Any]
+) -> None:
+    """Refuse entries that are unknown, or of another type than in the example."""
+    for name, value in entries.items():
+        if name not in example:
+            raise DataError(f"{subject} has an unknown entry {name!r}: use {', '.join(example)}.")
+        kind: type = type(example[name])
+        _check_type(place, name, value, list if kind is tuple else kind)
+        for one in value if kind is tuple else ():
+            _check_type(place, name, one, str)
+        for method, settings in value.items() if kind is dict else ():
+            _check_type(place, method, settings, dict)
+
+
 def _check_type(place: str, name: str, value: Any, kind: type) -> None:
     accepted = (int, float) if kind is float else kind
-    if not isinstance(value, accepted) or (kind is int and isinstance(value, bool)):
+    if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
         raise DataError(
             f"The entry {name!r} of '{place}' is {value!r}: it must be a {kind.__name__}."
         )
-    is_negative = isinstance(value, int | float) and not isinstance(value, bool) and value < 0
-    if is_negative or (name in ("batch", "graphs", "time_limit") and value == 0):
+    lowest = 1 if name in ("batch", "graphs") else 0
+    is_low = isinstance(value, int | float) and value < lowest
+    if is_low or (name == "time_limit" and value == 0):
         raise DataError(f"The entry {name!r} of '{place}' is {value!r}: it must be greater.")
 
 
@@ -205,11 +210,11 @@ def _check_group(place: str, group: Group) -> None:
     for data in group.data:
         if parse_name(data).samples is None:
             raise DataError(f"The data set {data!r} of '{place}' has no rows to draw.")
-    everywhere = (*group.methods, *group.fixed, *group.standardised, *group.epochs)
-    for name in (*everywhere, *group.parameters):
+    scored = (*group.methods, *group.fixed)
+    for name in (*scored, *group.standardised, *group.epochs, *group.parameters):
         method_named(name)
     for name in group.standardised:
-        if name not in (*group.methods, *group.fixed):
+        if name not in scored:
             raise DataError(
                 f"The method {name!r} of '{place}' is only standardised: name it first."
             )
@@ -237,11 +242,11 @@ def _expanded(place: str, patterns: Sequence[str]) -> tuple[str, ...]:
     found: list[str] = []
     for pattern in patterns:
         pieces = re.split(r"\{([^}]*)\}", pattern)
-        choices = [piece.split(",") if odd % 2 else [piece] for odd, piece in enumerate(pieces)]
-        if math.prod(map(len, choices)) > MOST_NAMES:
+        choices = [piece.split(",") if at % 2 else [piece] for at, piece in enumerate(pieces)]
+        if math.prod(map(len, choices)) > _MOST_NAMES:
             raise DataError(
-                f"The data set {pattern!r} of '{place}' stands for more than {MOST_NAMES:,} names: "
-                "split it."
+                f"The data set {pattern!r} of '{place}' stands for more than {_MOST_NAMES:,} "
+                "names: split it."
             )
         found += ["".join(parts) for parts in product(*choices)]
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Running an experiment: what is not in the store is done, by an engine, and put there."""
+"""Running an experiment: an engine does what is not in the store, and the results are put there."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,14 +9,10 @@ from cosmodag.bench.methods import METHODS
 from cosmodag.bench.plan import TIMING, Plan
 from cosmodag.bench.protocol import Experiment
 from cosmodag.bench.store import Row, Store
-from cosmodag.bench.work import Order, carry_out
-from cosmodag.bench.work.data import NO_GPU
-from cosmodag.bench.work.results import as_result
+from cosmodag.bench.work import NO_GPU, Order, as_result, carry_out
 from cosmodag.engines import Failure, each
 
 __all__ = ["Means", "Run", "run"]
-
-Progress = Callable[[str, int, int], None]
 
 # Cores from which it pays to simulate tables in other processes.
 _FEW = 2
@@ -24,7 +20,7 @@ _FEW = 2
 
 @dataclass(frozen=True)
 class Means:
-    """With what an experiment is run.
+    """The engine, processes and device with which an experiment is run.
 
     On one machine, problems are solved in this process, which has all cores or the GPU to itself;
     fits that are done one by one go to other processes, one thread each, where there are cores for
@@ -49,12 +45,14 @@ class Means:
     cores: int = 1
 
     def do(self, experiment: Experiment, batches: list[Batch]) -> Iterator[tuple[Batch, Any]]:
-        """Have batches done, and give each with its results as they come."""
-        for way, some in self._sorted(batches).items():
-            orders = [Order(b, way.device, experiment.time_limit, way.makers) for b in some]
+        """Have batches done, and yield each with its results as they come."""
+        ways: dict[_Way, list[Batch]] = {}
+        for batch in batches:
+            ways.setdefault(self._way(batch), []).append(batch)
+        for way, some in ways.items():
             outcomes = each(
                 carry_out,
-                orders,
+                [Order(b, way.device, experiment.time_limit, way.makers) for b in some],
                 engine=self.engine,
                 address=self.address,
                 jobs=way.jobs,
@@ -62,14 +60,8 @@ class Means:
                 gpus=self.gpus,
                 variables=NO_GPU if way.device == "cpu" else None,
             )
-            for index, outcome in outcomes:
-                yield some[index], outcome
-
-    def _sorted(self, batches: list[Batch]) -> dict["_Way", list[Batch]]:
-        ways: dict[_Way, list[Batch]] = {}
-        for batch in batches:
-            ways.setdefault(self._way(batch), []).append(batch)
-        return ways
+            for place, outcome in outcomes:
+                yield some[place], outcome
 
     def _way(self, batch: Batch) -> "_Way":
         first = batch.cells[0]
@@ -93,19 +85,8 @@ class _Way(NamedTuple):
     makers: int | None = None
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a run did.
-
-    Attributes
-    ----------
-    done
-        Cells that it did.
-    found
-        Cells that the store had already.
-    failed
-        Cells of the experiment that have no figures, now or from before.
-    """
+class Run(NamedTuple):
+    """Cells that a run did, that it found in the store, and that have no figures at its end."""
 
     done: int
     found: int
@@ -116,7 +97,7 @@ def run(
     experiment: Experiment,
     store: Store,
     means: Means | None = None,
-    on_progress: Progress = lambda stage, done, total: None,
+    on_progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
     *,
     timing: bool = True,
 ) -> Run:
@@ -130,9 +111,9 @@ def run(
     experiment : Experiment
     store : Store
     means : Means, optional
-        With what.
+        The engine, processes and device.
     on_progress : callable
-        Told the stage, and how many of its cells are done of how many.
+        Called with the stage, and how many of its cells are done of how many.
     timing : bool
         Whether single fits are timed, which takes longer than all else where that has a GPU.
     """
@@ -144,18 +125,18 @@ def run(
         if stage.name == TIMING and not timing:
             continue
         cells = [cell for batch in stage.batches for cell in batch.cells]
-        open_batches = [b for b in stage.batches if any(c.key not in results for c in b.cells)]
-        left = sum(len(batch.cells) for batch in open_batches)
-        found += len(cells) - left
-        on_progress(stage.name, len(cells) - left, len(cells))
-        for batch, outcome in means.do(experiment, open_batches):
+        missing = [b for b in stage.batches if any(c.key not in results for c in b.cells)]
+        finished = len(cells) - sum(len(batch.cells) for batch in missing)
+        found += finished
+        on_progress(stage.name, finished, len(cells))
+        for batch, outcome in means.do(experiment, missing):
             rows = _rows(batch, outcome)
             store.add(rows)
             for row in rows:
                 results.setdefault(row.key, row.result)
             done += len(rows)
-            left -= len(rows)
-            on_progress(stage.name, len(cells) - left, len(cells))
+            finished += len(rows)
+            on_progress(stage.name, finished, len(cells))
         failed += sum(results[cell.key]["status"] != "done" for cell in cells)
     return Run(done, found, failed)
 

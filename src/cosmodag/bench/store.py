@@ -12,7 +12,6 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from cosmodag.errors import StoreError
@@ -35,19 +34,7 @@ _TABLES = (
 
 
 class Row(NamedTuple):
-    """One cell that was done.
-
-    Attributes
-    ----------
-    key
-        Hash of the description.
-    batch
-        Key of the batch in which it was done.
-    description
-        What was done.
-    result
-        What came of it: ``status`` and figures.
-    """
+    """One cell that was done: its key, the key of its batch, what was done, status and figures."""
 
     key: str
     batch: str
@@ -56,19 +43,10 @@ class Row(NamedTuple):
 
 
 class Store:
-    """A file of results; a context that closes it.
+    """A file of results, made where there is none and `create` is true; a context that closes it.
 
-    Parameters
-    ----------
-    path
-        The file; it is made where there is none.
-    create
-        Whether it may be made.
-
-    Raises
-    ------
-    StoreError
-        If the file is damaged, of another program or of a later version, or cannot be written.
+    A file that is damaged, of another program or of a later version, or that cannot be written, is
+    refused by a `StoreError`.
 
     Examples
     --------
@@ -93,12 +71,7 @@ class Store:
     def __enter__(self) -> "Store":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -107,9 +80,7 @@ class Store:
 
     def add(self, rows: Iterable[Row]) -> None:
         """Write rows, all of them or none; a row whose key is there already is left out."""
-        values = [
-            (row.key, row.batch, _text_of(row.description), _text_of(row.result)) for row in rows
-        ]
+        values = [(row.key, row.batch, _json(row.description), _json(row.result)) for row in rows]
         self._write("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", values)
 
     def keys(self) -> set[str]:
@@ -124,12 +95,9 @@ class Store:
         ]
 
     def remember(self, name: str, text: str) -> None:
-        """Keep what an experiment is, so that it can be resumed and reported from the file alone.
+        """Keep the text of an experiment, which is resumed and reported from the file alone.
 
-        Raises
-        ------
-        StoreError
-            If the file holds another experiment by that name.
+        Another experiment by that name is refused by a `StoreError`.
         """
         self._write("INSERT OR IGNORE INTO experiments VALUES (?, ?)", [(name, text)])
         if self.experiments()[name] != text:
@@ -156,17 +124,15 @@ class Store:
             raise StoreError(f"'{path}' must end in .csv or .parquet.")
 
     def _check_before_opening(self, create: bool) -> None:
+        is_there = self.path.exists()
         if self.path.is_dir():
             raise StoreError(f"'{self.path}' is a folder: give the name of a file for the results.")
-        if not self.path.exists():
-            if not create:
-                raise StoreError(f"'{self.path}' does not exist: run an experiment first.")
-            if not self.path.parent.is_dir():
-                raise StoreError(f"'{self.path}' cannot be made: there is no such folder.")
-            return
+        if not is_there and not create:
+            raise StoreError(f"'{self.path}' does not exist: run an experiment first.")
+        if not self.path.parent.is_dir():
+            raise StoreError(f"'{self.path}' cannot be made: there is no such folder.")
         try:
-            with open(self.path, "rb") as file:
-                head = file.read(len(_MAGIC))
+            head = self.path.read_bytes()[: len(_MAGIC)] if is_there else b""
         except OSError as error:
             raise StoreError(f"'{self.path}' cannot be read: {error.strerror}.") from error
         if head not in (b"", _MAGIC):
@@ -176,11 +142,11 @@ class Store:
             )
 
     def _prepare(self) -> None:
-        """Make the tables of a new file; refuse one that is not ours, or not whole."""
-        self._connection.execute("PRAGMA busy_timeout = 60000")
-        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
-        (layout,) = self._connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        """Make the tables of a new file; refuse one of another program, or one that is damaged."""
+        ask = self._connection.execute
+        (application,) = ask("PRAGMA application_id").fetchone()
+        (layout,) = ask("PRAGMA user_version").fetchone()
+        (tables,) = ask("SELECT count(*) FROM sqlite_master").fetchone()
         if application == 0 and tables == 0:
             self._make_tables()
         elif application != _APPLICATION:
@@ -190,8 +156,8 @@ class Store:
                 f"'{self.path}' was written by another version of cosmodag (layout {layout}, this "
                 f"one has {_LAYOUT}): give another name."
             )
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        (verdict, *_) = self._connection.execute("PRAGMA quick_check").fetchone()
+        ask("PRAGMA synchronous = NORMAL")
+        (verdict, *_) = ask("PRAGMA quick_check").fetchone()
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict)
 
@@ -264,8 +230,4 @@ def flat(row: Row) -> dict[str, Any]:
     return columns
 
 
-_to_text: Callable[[Any], str] = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
-
-
-def _text_of(value: dict[str, Any]) -> str:
-    return _to_text(value)
+_json: Callable[[Any], str] = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode

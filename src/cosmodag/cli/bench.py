@@ -1,5 +1,8 @@
 """``cosmodag bench``: the paper's evaluation, run, resumed and reported."""
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +16,8 @@ from cosmodag.cli.shared.shell import register
 from cosmodag.cli.shared.signals import slow_end
 
 if TYPE_CHECKING:
+    from rich.progress import TaskID
+
     from cosmodag.bench import Experiment, Means
 
 __all__ = ["app"]
@@ -143,6 +148,29 @@ def _means(
     return Means(engine.value, address, jobs, gpus, name, cores())
 
 
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Context with a function that shows how far a stage is, by a bar on a terminal."""
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress
+
+    with Progress(
+        *Progress.get_default_columns(),
+        MofNCompleteColumn(),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+    ) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks and total:
+                tasks[stage] = bars.add_task(stage, total=total, completed=done)
+            elif total:
+                bars.update(tasks[stage], completed=done, total=total)
+
+        yield show
+
+
 def _run(
     experiments: "list[Experiment]",
     path: Path,
@@ -153,13 +181,12 @@ def _run(
     json: bool,
 ) -> None:
     from cosmodag.bench import Store, run
-    from cosmodag.bench.progress import Progress
 
     facts = []
     with slow_end(), Store(path, create=create) as store:
         for experiment in experiments:
-            with Progress() as progress:
-                done = run(experiment, store, means, progress, timing=timing)
+            with _progress() as show:
+                done = run(experiment, store, means, show, timing=timing)
             facts.append(
                 {
                     "experiment": experiment.name,

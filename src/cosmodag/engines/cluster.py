@@ -1,8 +1,11 @@
-"""Many machines: one Ray task per item, tried again where a worker or a whole node is lost."""
+"""Many machines: one Ray task per item, tried again where a worker or a whole node is lost.
+
+Plain tasks, and not Ray's backend of joblib, whose run ends with an error when one worker dies.
+"""
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -20,24 +23,19 @@ def on_cluster(
     function: Callable[[Any], Any],
     items: Iterable[Any],
     timeout: float | None,
-    *,
+    retries: int,
+    variables: dict[str, str],
     address: str | None,
     jobs: int | None,
     threads: int,
     gpus: float,
-    retries: int,
-    variables: Mapping[str, str],
 ) -> Iterator[Done]:
-    """Do items as Ray tasks; results come as they are ready.
-
-    A task whose worker or node is lost is run again by Ray, and one that is lost more than
-    `retries` times is a failure.
-    """
+    """Call a function on items as Ray tasks; one lost more than `retries` times is a failure."""
+    limits = {"LOKY_MAX_CPU_COUNT": str(threads), "NUMBA_NUM_THREADS": str(threads)}
+    environment = {**limits, **variables}
+    if address is None:
+        environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
     with _connected(address, jobs) as ray:
-        limits = {"LOKY_MAX_CPU_COUNT": str(threads), "NUMBA_NUM_THREADS": str(threads)}
-        environment = {**limits, **variables}
-        if address is None:
-            environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
         task = ray.remote(
             num_cpus=threads,
             num_gpus=gpus,
@@ -49,8 +47,8 @@ def on_cluster(
         waiting = enumerate(items)
         pending: dict[Any, int] = {}
         while True:
-            for index, item in islice(waiting, most - len(pending)):
-                pending[task.remote(shared, item, timeout)] = index
+            for place, item in islice(waiting, most - len(pending)):
+                pending[task.remote(shared, item, timeout)] = place
             if not pending:
                 return
             (finished, *_), _ = ray.wait(list(pending), num_returns=1)
@@ -68,8 +66,7 @@ def _result_of(ray: Any, reference: Any) -> Any:
 @contextmanager
 def _connected(address: str | None, jobs: int | None) -> Iterator[Any]:
     """Ray, joined at an address or started on this machine; left as it was found."""
-    # Nothing is reported to anybody unless the user asks for it.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # unless the user asks for it
     try:
         import ray
     except ImportError:
@@ -79,13 +76,10 @@ def _connected(address: str | None, jobs: int | None) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
-    if address is None:
-        options |= {"address": "local", "num_cpus": jobs, "include_dashboard": False}
-    else:
-        options["address"] = address
+    here: dict[str, Any] = {"num_cpus": jobs, "include_dashboard": False}
     try:
-        ray.init(**options)
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+        ray.init(address or "local", **quiet, **(here if address is None else {}))
     except (ConnectionError, RuntimeError, ValueError) as error:
         (first, *_) = str(error).strip().splitlines() or [type(error).__name__]
         raise DataError(

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cosmodag.engines.cluster import on_cluster
-from cosmodag.engines.local import in_order, in_processes
-from cosmodag.engines.outcomes import Done
+from cosmodag.engines.local import in_processes
+from cosmodag.engines.outcomes import Done, attempt
 from cosmodag.errors import DataError
 
 __all__ = ["ENGINES", "each"]
@@ -26,11 +26,11 @@ def each(
     retries: int = 5,
     variables: Mapping[str, str] | None = None,
 ) -> Iterator[Done]:
-    """Call a function on every item, here or on many machines, and hand out results as they come.
+    """Call a function on every item, here or on many machines, and yield results as they come.
 
-    What goes wrong with one item is its result and nobody else's: a `Failure` that says
-    ``"timeout"``, ``"diverged"`` or ``"failed"``. Items are taken as they are needed, so that
-    there may be any number of them. Leaving the iterator early, as Ctrl-C does, ends the work.
+    An error with one item is its result, a `Failure` that says ``"timeout"``, ``"diverged"`` or
+    ``"failed"``, and does not affect the others. Items are taken as they are needed, so that there
+    may be any number of them. Leaving the iterator early, as Ctrl-C does, ends the work.
 
     Parameters
     ----------
@@ -74,32 +74,13 @@ def each(
     """
     if engine not in ENGINES:
         raise DataError(f"The engine {engine!r} is unknown: use one of {', '.join(ENGINES)}.")
+    variables = dict(variables or {})
     if engine == "ray":
         return on_cluster(
-            function,
-            items,
-            timeout,
-            address=address,
-            jobs=jobs,
-            threads=threads or 1,
-            gpus=gpus,
-            retries=retries,
-            variables=variables or {},
+            function, items, timeout, retries, variables, address, jobs, threads or 1, gpus
         )
     if address is not None:
         raise DataError(f"The address {address!r} is for the engine 'ray': give engine='ray' too.")
     if jobs is None:
-        return in_order(function, items, timeout)
-    if threads is None:
-        from joblib import cpu_count
-
-        threads = max(1, cpu_count() // jobs)
-    return in_processes(
-        function,
-        items,
-        timeout,
-        jobs=jobs,
-        threads=threads,
-        retries=retries,
-        variables=variables or {},
-    )
+        return (Done(k, attempt(function, item, timeout)) for k, item in enumerate(items))
+    return in_processes(function, items, timeout, retries, variables, jobs, threads)

@@ -1,20 +1,17 @@
-"""What comes of one item: its result, or a failure that has a name."""
+"""The outcome of one item: its result, or a failure that has a name."""
 
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
 from cosmodag.errors import DivergenceError
 
-__all__ = ["Done", "Failure", "attempt", "time_limit"]
+__all__ = ["Done", "Failure", "attempt"]
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(NamedTuple):
     """Why an item has no result.
 
     Attributes
@@ -30,27 +27,19 @@ class Failure:
 
 
 class Done(NamedTuple):
-    """One item, done.
-
-    Attributes
-    ----------
-    place
-        The place of the item among those given.
-    result
-        What the function returned, or a `Failure`.
-    """
+    """The place of an item among those given, and its result or a `Failure`."""
 
     place: int
     result: Any
 
 
 class _TimeIsUp(BaseException):
-    """Raised by the alarm; no handler of ordinary errors in the function may swallow it."""
+    """Raised by the alarm; no base of it is caught by handlers of ordinary errors."""
 
 
 @contextmanager
-def time_limit(seconds: float | None) -> Iterator[None]:
-    """Context that is left with `_TimeIsUp` after so many seconds of wall time.
+def _time_limit(seconds: float | None) -> Iterator[None]:
+    """Context that raises `_TimeIsUp` after so many seconds of wall time.
 
     The alarm rings between two operations of Python: one long call into compiled code ends first.
     Only the main thread of a process has an alarm, and Windows has none: no limit holds there.
@@ -60,7 +49,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         yield
         return
 
-    def ring(number: int, frame: FrameType | None) -> NoReturn:
+    def ring(*_: object) -> NoReturn:
         raise _TimeIsUp
 
     before = signal.signal(signal.SIGALRM, ring)
@@ -73,7 +62,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 
 def attempt(function: Callable[[Any], Any], item: Any, timeout: float | None) -> Any:
-    """Call a function on one item; whatever goes wrong with it is a value.
+    """Call a function on one item; an error becomes a `Failure`.
 
     Examples
     --------
@@ -81,7 +70,7 @@ def attempt(function: Callable[[Any], Any], item: Any, timeout: float | None) ->
     Failure(status='failed', message='ZeroDivisionError: division by zero')
     """
     try:
-        with time_limit(timeout):
+        with _time_limit(timeout):
             return function(item)
     except _TimeIsUp:
         return Failure("timeout", f"It took longer than the limit of {timeout:g} s.")

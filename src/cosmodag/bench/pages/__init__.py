@@ -1,18 +1,15 @@
 """The report: tables and figures of everything that a store holds."""
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from cosmodag._version import __version__
+from cosmodag.bench.pages.entries import Entry, entries_of, merged
 from cosmodag.bench.pages.figures import all_figures
-from cosmodag.bench.pages.findings import Entry, entries_of, merged
-from cosmodag.bench.pages.further_tables import chosen, defaults, epoch_times, failures
-from cosmodag.bench.pages.html import as_html
-from cosmodag.bench.pages.tables import Table, ablation, appendix, differences, main_table
-from cosmodag.bench.pages.writers import WRITERS, as_markdown
-from cosmodag.bench.protocol import Experiment, read_experiment
-from cosmodag.bench.store import Row, Store
+from cosmodag.bench.pages.tables import Table, all_tables
+from cosmodag.bench.pages.writers import WRITERS, as_html, as_markdown
+from cosmodag.bench.protocol import read_experiment
+from cosmodag.bench.store import Store
 from cosmodag.errors import StoreError
 from cosmodag.io.files import write_bytes, write_text
 
@@ -22,20 +19,11 @@ _TITLE = "The evaluation of COSMO, redone"
 
 
 def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
-    """Write tables, figures and all rows of a store to a folder.
+    """Write tables, figures and all rows of a store to a folder, made where there is none.
 
-    Parameters
-    ----------
-    store : Store
-    folder : path
-        Made where there is none; files in it are replaced.
-
-    Returns
-    -------
-    pathlib.Path
-        The page of HTML, ``index.html``. Beside it stand ``tables.md``, each table as Markdown,
-        LaTeX and CSV under ``tables/``, figures, and the rows as ``rows.csv`` and
-        ``rows.parquet``.
+    Files in it are replaced. Returned is the page of HTML, ``index.html``. Beside it stand
+    ``tables.md``, each table as Markdown, LaTeX and CSV under ``tables/``, figures, and the rows
+    as ``rows.csv`` and ``rows.parquet``.
     """
     experiments = [read_experiment(text, name) for name, text in store.experiments().items()]
     if not experiments:
@@ -44,7 +32,8 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     results = {row.key: row.result for row in rows}
     entries = merged(e for one in experiments for e in entries_of(one, results))
     tables, figures = all_tables(entries, rows), all_figures(entries, rows)
-    facts = _facts(experiments, len(rows))
+    facts = [f"`{one.name}`: {one.title}" for one in experiments]
+    facts.append(f"{len(rows):,} cells, cosmodag {__version__}")
     target = Path(folder)
     (target / "tables").mkdir(parents=True, exist_ok=True)
     for table in tables:
@@ -52,34 +41,10 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
             write_text(target / "tables" / f"{table.name}.{suffix}", write(table))
     for name, (_, image) in figures.items():
         write_bytes(target / f"{name}.png", image)
-    write_text(target / "tables.md", _markdown(facts, tables, list(figures)))
+    lines = [f"# {_TITLE}", "", *(f"- {fact}" for fact in facts), ""]
+    lines += [f"![{name}]({name}.png)\n" for name in figures]
+    write_text(target / "tables.md", "\n".join([*lines, *map(as_markdown, tables)]))
     for suffix in ("csv", "parquet"):
         store.export(target / f"rows.{suffix}")
     write_text(target / "index.html", as_html(_TITLE, facts, tables, figures))
     return target / "index.html"
-
-
-def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[Table]:
-    """Make every table for which there are figures."""
-    made = (
-        *main_table(entries),
-        *appendix(entries),
-        *ablation(entries),
-        *differences(entries),
-        *defaults(entries),
-        *chosen(entries),
-        *epoch_times(rows),
-        *failures(rows),
-    )
-    return [table.without_blank_columns() for table in made if table.rows]
-
-
-def _facts(experiments: list[Experiment], rows: int) -> list[str]:
-    listed = [f"`{one.name}`: {one.title}" for one in experiments]
-    return [*listed, f"{rows:,} cells, cosmodag {__version__}"]
-
-
-def _markdown(facts: list[str], tables: list[Table], figures: list[str]) -> str:
-    lines = [f"# {_TITLE}", "", *(f"- {fact}" for fact in facts), ""]
-    lines += [f"![{name}]({name}.png)\n" for name in figures]
-    return "\n".join([*lines, *(as_markdown(table) for table in tables)])

@@ -1,21 +1,17 @@
 """Figures: time per pass against the number of variables; a learnt matrix beside the true one."""
 
-import csv
 import io
-from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from cosmodag.bench.cell import Cell
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.pages.findings import Entry
+from cosmodag.bench.pages.entries import Entry, paper_lines
 from cosmodag.bench.store import Row
 
-__all__ = ["all_figures", "matrix_figure", "paper_epoch_times", "pass_figure", "pass_times"]
-
-Times = dict[tuple[str, str, int], float]
+__all__ = ["all_figures", "paper_pass_times", "pass_times"]
 
 _COLOURS = {"cosmo": "C0", "nocurl-u": "C1", "dagma": "C2", "notears": "C3"}
 
@@ -23,22 +19,20 @@ _COLOURS = {"cosmo": "C0", "nocurl-u": "C1", "dagma": "C2", "notears": "C3"}
 def all_figures(entries: Sequence[Entry], rows: Sequence[Row]) -> dict[str, tuple[str, bytes]]:
     """Draw every figure for which there is something: name → (caption, PNG)."""
     drawn = {}
-    times = pass_times(rows)
-    if times:
+    if times := pass_times(rows):
         drawn["epoch-time"] = (
             "Seconds per pass over the data against the number of variables; dashed: the paper's, "
             "on its machine.",
-            pass_figure(times),
+            _pass_figure(times),
         )
-    entry = _to_draw(entries)
-    if entry is not None:
-        drawn["matrices"] = matrix_figure(entry)
+    if (entry := _to_draw(entries)) is not None:
+        drawn["matrices"] = _matrix_figure(entry)
     return drawn
 
 
-def pass_times(rows: Sequence[Row]) -> Times:
+def pass_times(rows: Sequence[Row]) -> dict[tuple[str, str, int], float]:
     """Seconds per pass over the data, by machine, method and number of variables."""
-    found: Times = {}
+    found = {}
     for row in rows:
         if row.description["kind"] == "epoch" and row.result["status"] == "done":
             d = int(row.description["data"].split("_")[1][1:])
@@ -47,28 +41,25 @@ def pass_times(rows: Sequence[Row]) -> Times:
     return found
 
 
-def paper_epoch_times() -> dict[tuple[str, int], float]:
+def paper_pass_times() -> dict[tuple[str, int], float]:
     """Read the paper's seconds per pass, by method and number of variables."""
-    text = files("cosmodag.bench").joinpath("paper", "epoch_time.csv").read_text("utf-8")
-    lines = csv.DictReader(text.splitlines())
+    lines = paper_lines("epoch_time")
     return {(line["algorithm"], int(line["d"])): float(line["epoch_seconds"]) for line in lines}
 
 
-def pass_figure(times: Times) -> bytes:
+def _pass_figure(times: dict[tuple[str, str, int], float]) -> bytes:
     """Draw seconds per pass against d, on logarithmic axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axes = figure.subplots()
-    several = len({key[0] for key in times}) > 1
+    several = len({machine for machine, _, _ in times}) > 1
     for machine, method in sorted({key[:2] for key in times}):
-        points = sorted(
-            (d, t) for (m, name, d), t in times.items() if (m, name) == (machine, method)
-        )
+        points = sorted((d, t) for (*who, d), t in times.items() if who == [machine, method])
         label = METHODS[method].label + (f", {machine}" if several else "")
         axes.loglog(*zip(*points, strict=True), "o-", label=label, color=_COLOURS.get(method))
-    for method in sorted({key[1] for key in times}):
-        points = sorted((d, t) for (name, d), t in paper_epoch_times().items() if name == method)
+    for method in sorted({method for _, method, _ in times}):
+        points = sorted((d, t) for (name, d), t in paper_pass_times().items() if name == method)
         if points:
             axes.loglog(*zip(*points, strict=True), "--", color=_COLOURS.get(method), alpha=0.5)
     axes.set_xlabel("variables d")
@@ -78,57 +69,44 @@ def pass_figure(times: Times) -> bytes:
     return _png(figure)
 
 
-def matrix_figure(entry: Entry) -> tuple[str, bytes]:
+def _to_draw(entries: Sequence[Entry]) -> Entry | None:
+    """Take the entry for the figure: tuned COSMO on ER4, Gaussian, of d = 100 or close to it."""
+    able = [e for e in entries if e.method == "cosmo" and e.is_tuned and e.results]
+    able = [e for e in able if e.family[:2] == ("ER4", "gauss") and e.family[2] <= 100]
+    return max(able, key=lambda entry: entry.family[2], default=None)
+
+
+def _matrix_figure(entry: Entry) -> tuple[str, bytes]:
     """Draw learnt weights, the true ones, and their difference, as the paper does at d = 100.
 
     The store keeps figures and not matrices: the fit is done again.
     """
     from matplotlib.figure import Figure
 
-    learnt, truth, scores = _fit_again(entry)
-    figure = Figure(figsize=(10, 3.4), layout="constrained")
-    panels = figure.subplots(1, 3)
-    limit = float(np.abs(truth).max())
-    titles = ("learnt", "true", "difference")
-    for axes, matrix, title in zip(panels, (learnt, truth, learnt - truth), titles, strict=True):
-        image = axes.imshow(matrix, cmap="RdBu_r", vmin=-limit, vmax=limit)
-        axes.set_title(title)
-        axes.set_xticks([])
-        axes.set_yticks([])
-    figure.colorbar(image, ax=panels, shrink=0.8)
-    caption = (
-        f"Weights that COSMO learns on {entry.data} (graph {min(entry.results)}), the true ones, "
-        f"and the difference: TPR {scores['tpr']:.2f}, FPR {scores['fpr']:.2f}, NHD "
-        f"{scores['nhd']:.2f}. The paper's figure, of d = 100, has TPR .96, FPR .01, NHD .93."
-    )
-    return caption, _png(figure)
-
-
-def _to_draw(entries: Sequence[Entry]) -> Entry | None:
-    """Take the entry for the figure: tuned COSMO on ER4, Gaussian, of d = 100 or close to it."""
-    able = [
-        entry
-        for entry in entries
-        if entry.method == "cosmo"
-        and entry.rule == "oracle"
-        and not entry.standardised
-        and entry.family[:2] == ("ER4", "gauss")
-        and entry.results
-        and entry.family[2] <= 100
-    ]
-    return max(able, key=lambda entry: entry.family[2], default=None)
-
-
-def _fit_again(entry: Entry) -> tuple[Any, Any, Mapping[str, float]]:
     from cosmodag.bench.work.data import draw_table
     from cosmodag.bench.work.fits import learner_of, scores
     from cosmodag.simulate import load
 
     graph = min(entry.results)
     cell = Cell("fit", entry.method, entry.data, graph, entry.parameters)
-    model = learner_of(cell, device="cpu").fit(draw_table(cell).seen)
+    learnt = learner_of(cell, device="cpu").fit(draw_table(cell).seen).raw_weights_
     data = load(entry.data, seed=graph)
-    return model.raw_weights_, data.weights, scores(data.graph, model.raw_weights_, 0.3)
+    assert data.weights is not None
+    truth, found = data.weights, scores(data.graph, learnt, 0.3)
+    figure = Figure(figsize=(10, 3.4), layout="constrained")
+    panels = figure.subplots(1, 3)
+    limit = float(np.abs(truth).max())
+    drawn = {"learnt": learnt, "true": truth, "difference": learnt - truth}
+    for axes, (title, matrix) in zip(panels, drawn.items(), strict=True):
+        image = axes.imshow(matrix, cmap="RdBu_r", vmin=-limit, vmax=limit)
+        axes.set(title=title, xticks=[], yticks=[])
+    figure.colorbar(image, ax=panels, shrink=0.8)
+    caption = (
+        f"Weights that COSMO learns on {entry.data} (graph {graph}), the true ones, "
+        f"and the difference: TPR {found['tpr']:.2f}, FPR {found['fpr']:.2f}, NHD "
+        f"{found['nhd']:.2f}. The paper's figure, of d = 100, has TPR .96, FPR .01, NHD .93."
+    )
+    return caption, _png(figure)
 
 
 def _png(figure: Any) -> bytes:

@@ -1,17 +1,20 @@
-"""The paper's tables, with ours beside."""
+"""The paper's tables with ours beside, and further ones: defaults, choices, times, failures."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.pages.findings import Entry, Figure, compared, paper_figures
+from cosmodag.bench.pages.entries import Entry, Figure, compared, paper_figures
+from cosmodag.bench.pages.figures import paper_pass_times, pass_times
+from cosmodag.bench.store import Row
 
-__all__ = ["FLAG", "Table", "ablation", "appendix", "differences", "main_table", "written"]
+__all__ = ["FLAG", "Table", "all_tables", "written"]
 
 FLAG = "▲"
-"""Stands by a difference from the paper of more than two standard errors of the difference."""
+"""Marks a difference from the paper of more than two standard errors of the difference."""
 
 _MANY = 2.0
 _NOISES = {
@@ -20,133 +23,208 @@ _NOISES = {
     "gumbel": "Gumbel",
     "mlp": "networks, Gaussian",
 }
-_METRICS = {"nhd": "NHD", "tpr": "TPR", "auc": "AUC", "time_s": "time (s)"}
-_DIGITS = {"nhd": (3, 2), "tpr": (3, 2), "auc": (3, 2), "time_s": (2, 2)}
+_SCORES = {"nhd": "NHD", "tpr": "TPR", "auc": "AUC"}
+_METRICS = {**_SCORES, "time_s": "time (s)"}
 _ORDER = {name: place for place, name in enumerate(METHODS)}
+_ORACLE = (
+    "Mean ± sample standard deviation over graphs. *Oracle*: the configuration has the best mean "
+    "AUC, which takes the truth to know; *held-out score*: the best likelihood of rows not seen. "
+    "Methods without either had nothing chosen for them."
+)
+_TIMES = "Times are processor seconds of single fits on one thread; machines differ."
+
+# The method that follows the rule for defaults, for each that is tuned.
+_RULES = {"cosmo": "cosmo-default", "cosmo-mlp": "cosmo-mlp-default"}
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table, free of any format.
-
-    Attributes
-    ----------
-    name
-        Of its files.
-    title
-        For people.
-    columns, rows
-        Cells are text.
-    note
-        What a reader has to know.
-    """
+class Table(NamedTuple):
+    """A table of text: the name of its files, a title, columns, rows and a note for readers."""
 
     name: str
     title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
     note: str = ""
 
     def without_blank_columns(self) -> "Table":
         """Leave out columns in which no row has anything, such as figures the paper has not."""
         kept = [place for place in range(len(self.columns)) if any(row[place] for row in self.rows)]
-        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
-        return replace(self, columns=tuple(self.columns[place] for place in kept), rows=rows)
+        rows = [[row[place] for place in kept] for row in self.rows]
+        return self._replace(columns=[self.columns[place] for place in kept], rows=rows)
 
 
-def main_table(entries: Sequence[Entry]) -> Iterable[Table]:
+def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[Table]:
+    """Make every table for which there are figures."""
+    made = (
+        _main(entries),
+        *_appendix(entries),
+        _ablation(entries),
+        _differences(entries),
+        _defaults(entries),
+        _chosen(entries),
+        _pass_times(rows),
+        _failures(rows),
+    )
+    return [table.without_blank_columns() for table in made if table.rows]
+
+
+def _main(entries: Sequence[Entry]) -> Table:
     """Make the main table of the paper: ER4, AUC and time by noise, for tuned methods."""
     noises = ("gauss", "exp", "gumbel")
+    ours = {(*e.family, e.method): e for e in entries if e.is_tuned}
     rows = []
-    ours = {(*e.family, e.method): e for e in entries if e.rule == "oracle" and not e.standardised}
     for d in sorted({key[2] for key in ours if key[0] == "ER4"}):
         for method in METHODS:
             found = [ours.get(("ER4", noise, d, method)) for noise in noises]
-            if not any(found):
-                continue
-            cells = [f"{d}", METHODS[method].label]
-            for entry in found:
-                for metric in ("auc", "time_s"):
-                    figure = entry.figure(metric) if entry else None
-                    theirs = entry.paper.get(metric) if entry else None
-                    cells += [written(figure, metric), written(theirs, metric)]
-            rows.append(tuple(cells))
+            cells = [
+                written(figure, metric)
+                for entry in found
+                for metric in ("auc", "time_s")
+                for figure in (
+                    (entry.figure(metric), entry.paper.get(metric)) if entry else (None,) * 2
+                )
+            ]
+            if any(found):
+                rows.append([f"{d}", METHODS[method].label, *cells])
     heads = [f"{noise}: {what}" for noise in noises for what in ("AUC", "paper", "s", "paper s")]
-    yield Table(
-        "main",
-        "ER4: AUC and time, tuned by the oracle",
-        ("d", "method", *heads),
-        tuple(rows),
-        _TIMES,
-    )
+    title = "ER4: AUC and time, tuned by the oracle"
+    return Table("main", title, ["d", "method", *heads], rows, _TIMES)
 
 
-def appendix(entries: Sequence[Entry]) -> Iterable[Table]:
+def _appendix(entries: Sequence[Entry]) -> Iterable[Table]:
     """Make a table for each kind of graph and noise, as in the appendix, and the honest rows."""
-    groups: dict[tuple[str, str], list[Entry]] = {}
-    for entry in entries:
-        graph, noise, _ = entry.family
-        groups.setdefault((graph, noise), []).append(entry)
-    for (graph, noise), some in sorted(groups.items()):
+    note = f"{_ORACLE} {_TIMES} {FLAG}: more than two standard errors of the difference apart."
+    for graph, noise in sorted({entry.family[:2] for entry in entries}):
+        some = [entry for entry in entries if entry.family[:2] == (graph, noise)]
         some.sort(key=lambda e: (e.family[2], e.standardised, _ORDER[e.method], str(e.rule)))
         yield Table(
             f"{graph}-{noise}".lower(),
             f"{graph}, {_NOISES.get(noise, noise)} noise",
-            ("d", "method", *_beside(("nhd", "tpr", "auc", "time_s")), "graphs"),
-            tuple(_with_paper(entry) for entry in some),
-            f"{_ORACLE} {_TIMES} {FLAG}: more than two standard errors of the difference apart.",
+            ["d", "method", *_beside(_METRICS), "graphs"],
+            [[f"{e.family[2]}", e.label, *_pairs(e, e.paper, _METRICS), _graphs(e)] for e in some],
+            note,
         )
 
 
-def ablation(entries: Sequence[Entry]) -> Iterable[Table]:
+def _ablation(entries: Sequence[Entry]) -> Table:
     """Make the paper's ablation: with and without the penalty on priorities."""
+    paired = [e for e in entries if e.method in ("cosmo", "cosmo-np") and e.is_tuned]
+    with_both = {e.data for e in entries if e.method == "cosmo-np" and e.rule == "oracle"}
     rows = []
-    paired = [e for e in entries if e.method in ("cosmo", "cosmo-np") and e.rule == "oracle"]
-    with_both = {e.data for e in paired if e.method == "cosmo-np"}
     for entry in sorted(paired, key=lambda e: (e.family, e.method)):
-        if entry.data not in with_both or entry.standardised:
-            continue
-        graph, noise, d = entry.family
-        theirs = paper_figures("ablation").get((graph, noise, d, entry.method), {})
-        cells = [graph, noise, f"{d}", METHODS[entry.method].label]
-        rows.append((*cells, *_pairs(entry, theirs, ("nhd", "tpr", "auc"))))
-    yield Table(
+        if entry.data in with_both:
+            graph, noise, d = entry.family
+            theirs = paper_figures("ablation").get((graph, noise, d, entry.method), {})
+            label = METHODS[entry.method].label
+            rows.append([graph, noise, f"{d}", label, *_pairs(entry, theirs, _SCORES)])
+    return Table(
         "ablation",
         "Ablation: no penalty on priorities",
-        ("graph", "noise", "d", "method", *_beside(("nhd", "tpr", "auc"))),
-        tuple(rows),
+        ["graph", "noise", "d", "method", *_beside(_SCORES)],
+        rows,
         "COSMO-NP has λ_p = 0, else the configuration chosen for COSMO, on the same graphs.",
     )
 
 
-def differences(entries: Sequence[Entry]) -> Iterable[Table]:
+def _differences(entries: Sequence[Entry]) -> Table:
     """List what differs from the paper by more than two standard errors of the difference."""
-    rows = []
+    rows, count = [], 0
     for entry in entries:
-        for metric in ("nhd", "tpr", "auc"):
+        for metric, name in _SCORES.items():
             ours, theirs = entry.figure(metric), entry.paper.get(metric)
             apart = compared(ours, theirs)
+            count += apart is not None
             if apart is not None and abs(apart) > _MANY:
-                better = (apart > 0) != (metric == "nhd")
-                rows.append(
-                    (
-                        entry.data,
-                        entry.label,
-                        _METRICS[metric],
-                        written(ours, metric),
-                        written(theirs, metric),
-                        f"{apart:+.1f}",
-                        "ours" if better else "the paper's",
-                    )
-                )
-    yield Table(
+                better = "ours" if (apart > 0) != (metric == "nhd") else "the paper's"
+                both = [written(ours, metric), written(theirs, metric)]
+                rows.append([entry.data, entry.label, name, *both, f"{apart:+.1f}", better])
+    return Table(
         "differences",
         "Where ours and the paper's differ",
-        ("data", "method", "metric", "ours", "paper", "standard errors", "better"),
-        tuple(rows),
-        f"{_compared_count(entries)} figures were compared; by chance alone some 5 in 100 would "
+        ["data", "method", "metric", "ours", "paper", "standard errors", "better"],
+        rows,
+        f"{count} figures were compared; by chance alone some 5 in 100 would "
         "differ by more than two standard errors, and more with 5 graphs each.",
     )
+
+
+def _defaults(entries: Sequence[Entry]) -> Table:
+    """Compare the rule for defaults with the tuned configuration, graph by graph."""
+    tuned = {(e.data, _RULES[e.method]): e for e in entries if e.method in _RULES and e.is_tuned}
+    rows, means = [], []
+    for entry in sorted(entries, key=lambda e: (e.family[2], e.data)):
+        other = tuned.get((entry.data, entry.method))
+        graphs = sorted(entry.results.keys() & other.results.keys()) if other else []
+        if other is None or entry.standardised or not graphs:
+            continue
+        cells = [entry.data, f"{len(graphs)}"]
+        for metric in ("auc", "nhd"):
+            values = [[e.results[g][metric] for g in graphs] for e in (entry, other)]
+            apart = Figure.of(np.subtract(values[0], values[1]))
+            assert apart is not None
+            cells += [f"{np.mean(v):.3f}" for v in values]
+            cells.append(f"{apart.mean:+.4f} ± {apart.error:.4f}")
+            means.append((metric, entry.family[2], apart.mean))
+        rows.append(cells)
+    for d in sorted({d for _, d, _ in means}):
+        line = [f"**mean, d = {d}**", ""]
+        for metric in ("auc", "nhd"):
+            some = [mean for name, size, mean in means if (name, size) == (metric, d)]
+            line += ["", "", f"**{np.mean(some):+.4f}**"]
+        rows.append(line)
+    kinds = ("rule", "tuned", "rule − tuned")
+    return Table(
+        "defaults",
+        "The rule for defaults beside the configuration tuned for each data set",
+        ["data", "graphs", *(f"{name} {kind}" for name in ("AUC", "NHD") for kind in kinds)],
+        rows,
+        "Raw weights, on the same fresh graphs; ± is the standard error of the paired difference.",
+    )
+
+
+def _chosen(entries: Sequence[Entry]) -> Table:
+    """List the configurations that searches chose."""
+    searched = [e for e in entries if e.settings and not e.standardised]
+    names = sorted({name for entry in searched for name in entry.settings})
+    rows = [
+        [
+            *(entry.data, entry.label, f"{entry.configurations}"),
+            *(f"{entry.settings[n]:.2e}" if n in entry.settings else "" for n in names),
+        ]
+        for entry in searched
+    ]
+    title = "Configurations that were chosen"
+    return Table("chosen", title, ["data", "method", "of", *names], rows)
+
+
+def _pass_times(rows: Sequence[Row]) -> Table:
+    """List seconds per pass over the data, by number of variables, beside the paper's."""
+    found, theirs = pass_times(rows), paper_pass_times()
+    methods = [method for method in METHODS if any(key[1] == method for key in found)]
+    lines = []
+    for machine, d in sorted({(key[0], key[2]) for key in found}):
+        pairs = [(found.get((machine, m, d)), theirs.get((m, d))) for m in methods]
+        lines.append(
+            [machine, f"{d:,}", *(f"{s:.3g}" if s else "" for pair in pairs for s in pair)]
+        )
+    return Table(
+        "epoch-time",
+        "Seconds per pass over the data",
+        ["machine", "d", *(name for m in methods for name in (METHODS[m].label, "paper"))],
+        lines,
+        "The paper's were taken on a CPU, with the loader of its framework in them.",
+    )
+
+
+def _failures(rows: Sequence[Row]) -> Table:
+    """Count cells without figures, by method and by what went wrong."""
+    counts = Counter(
+        (row.description["method"], row.description["data"], row.result["status"])
+        for row in rows
+        if row.result["status"] != "done"
+    )
+    lines = [[*key, f"{number}"] for key, number in sorted(counts.items())]
+    return Table("failures", "Cells without figures", ["method", "data", "what", "cells"], lines)
 
 
 def written(figure: Figure | None, metric: str) -> str:
@@ -159,37 +237,20 @@ def written(figure: Figure | None, metric: str) -> str:
     """
     if figure is None:
         return ""
-    digits, sd_digits = _DIGITS[metric]
+    digits, sd_digits = (2 if metric == "time_s" else 3), 2
     if metric == "time_s" and figure.mean >= 10:
         digits = sd_digits = 0
-    if not np.isfinite(figure.sd):
-        return f"{figure.mean:.{digits}f}"
-    return f"{figure.mean:.{digits}f} ± {figure.sd:.{sd_digits}f}"
+    deviation = f" ± {figure.sd:.{sd_digits}f}" if np.isfinite(figure.sd) else ""
+    return f"{figure.mean:.{digits}f}{deviation}"
 
 
-_ORACLE = (
-    "Mean ± sample standard deviation over graphs. *Oracle*: the configuration has the best mean "
-    "AUC, which takes the truth to know; *held-out score*: the best likelihood of rows not seen. "
-    "Methods without either had nothing chosen for them."
-)
-_TIMES = "Times are processor seconds of single fits on one thread; machines differ."
-
-
-def _beside(metrics: Sequence[str]) -> list[str]:
+def _beside(metrics: Iterable[str]) -> list[str]:
     return [
         name for metric in metrics for name in (_METRICS[metric], f"paper's {_METRICS[metric]}")
     ]
 
 
-def _with_paper(entry: Entry) -> tuple[str, ...]:
-    """One row of an appendix table."""
-    cells = _pairs(entry, entry.paper, ("nhd", "tpr", "auc", "time_s"))
-    total = len(entry.results) + entry.failed
-    count = f"{total}" if not entry.failed else f"{len(entry.results)} of {total}"
-    return (f"{entry.family[2]}", entry.label, *cells, count)
-
-
-def _pairs(entry: Entry, paper: dict[str, Figure], metrics: Sequence[str]) -> list[str]:
+def _pairs(entry: Entry, paper: dict[str, Figure], metrics: Iterable[str]) -> list[str]:
     """Ours and the paper's figures of several metrics, flagged where they differ."""
     cells = []
     for metric in metrics:
@@ -200,6 +261,6 @@ def _pairs(entry: Entry, paper: dict[str, Figure], metrics: Sequence[str]) -> li
     return cells
 
 
-def _compared_count(entries: Sequence[Entry]) -> int:
-    pairs = [(e.figure(m), e.paper.get(m)) for e in entries for m in ("nhd", "tpr", "auc")]
-    return sum(compared(*pair) is not None for pair in pairs)
+def _graphs(entry: Entry) -> str:
+    total = len(entry.results) + entry.failed
+    return f"{total}" if not entry.failed else f"{len(entry.results)} of {total}"

@@ -1,15 +1,16 @@
-"""Tables as Markdown, LaTeX and CSV."""
+"""Tables as Markdown, LaTeX and CSV, and one page of HTML that loads nothing."""
 
+import base64
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
 
-from cosmodag.bench.pages.tables import Table
+from cosmodag.bench.pages.tables import FLAG, Table
 
-__all__ = ["WRITERS", "as_csv", "as_latex", "as_markdown"]
+__all__ = ["WRITERS", "as_html", "as_markdown"]
 
-_SPECIAL = re.compile(r"([&%$#_{}])")
 _LATEX = {
     "±": r"$\pm$",
     "▲": r"$\blacktriangle$",
@@ -18,11 +19,26 @@ _LATEX = {
     "µ": r"$\mu$",
     "–": "--",
 }
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem;
+  color: #1a1a1a; background: #fff; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px; }
+th, td { padding: .2rem .6rem; text-align: left; white-space: nowrap;
+  border-bottom: 1px solid #ddd; }
+th { position: sticky; top: 0; background: #f4f4f4; }
+td.flagged { background: #fff1c9; }
+.scroll { overflow-x: auto; }
+figure { margin: 1rem 0; } img { max-width: 100%; background: #fff; }
+.note { color: #555; max-width: 60rem; } nav a { margin-right: 1rem; }
+@media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #16181c; }
+  th { background: #24272d; } th, td { border-color: #3a3e46; } td.flagged { background: #4a3d10; }
+  .note { color: #aaa; } a { color: #8ab4f8; } }
+"""
 
 
 def as_markdown(table: Table) -> str:
     """Write a table as Markdown, with its title and note."""
-    lines = [table.columns, ("---",) * len(table.columns), *table.rows]
+    lines = [table.columns, ["---"] * len(table.columns), *table.rows]
     body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     note = f"\n{table.note}\n" if table.note else ""
     return f"## {table.title}\n\n{body}\n{note}"
@@ -44,42 +60,82 @@ def as_latex(table: Table) -> str:
     \end{tabular}
     <BLANKLINE>
     """
-    lines = [
-        "  " + " & ".join(map(_escaped, line)) + r" \\" for line in (table.columns, *table.rows)
-    ]
-    return "\n".join(
-        [
-            f"% {table.title}",
-            rf"\begin{{tabular}}{{{'l' * len(table.columns)}}}",
-            r"  \toprule",
-            lines[0],
-            r"  \midrule",
-            *lines[1:],
-            r"  \bottomrule",
-            r"\end{tabular}",
-            "",
-        ]
+    head, *rows = (
+        "  " + " & ".join(map(_latex_cell, line)) + " \\\\\n"
+        for line in (table.columns, *table.rows)
     )
+    return (
+        f"% {table.title}\n\\begin{{tabular}}{{{'l' * len(table.columns)}}}\n  \\toprule\n{head}"
+        f"  \\midrule\n{''.join(rows)}  \\bottomrule\n\\end{{tabular}}\n"
+    )
+
+
+def _latex_cell(cell: str) -> str:
+    text = re.sub(r"([&%$#_{}])", r"\\\1", cell.replace("`", "").replace("**", ""))
+    return "".join(_LATEX.get(character, character) for character in text)
 
 
 def as_csv(table: Table) -> str:
     """Write the cells of a table as CSV."""
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
+    csv.writer(buffer, lineterminator="\n").writerows([table.columns, *table.rows])
     return buffer.getvalue()
 
 
-WRITERS: dict[str, Callable[[Table], str]] = {
-    "md": as_markdown,
-    "tex": as_latex,
-    "csv": as_csv,
-}
+WRITERS: dict[str, Callable[[Table], str]] = {"md": as_markdown, "tex": as_latex, "csv": as_csv}
 
 
-def _escaped(cell: str) -> str:
-    text = _SPECIAL.sub(r"\\\1", cell.replace("`", "").replace("**", ""))
-    for character, command in _LATEX.items():
-        text = text.replace(character, command)
-    return text
+def as_html(
+    title: str,
+    facts: Sequence[str],
+    tables: Sequence[Table],
+    figures: Mapping[str, tuple[str, bytes]],
+) -> str:
+    """Write the page: facts below the title, figures (captions and PNG by name), tables."""
+    links = [(table.name, table.title) for table in tables]
+    links += [(name, name) for name in figures]
+    parts = [
+        '<!doctype html><html lang="en"><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width">',
+        f"<title>{escape(title)}</title><style>{_STYLE}</style>",
+        f"<h1>{escape(title)}</h1><ul>",
+        *(f"<li>{_inline(fact)}</li>" for fact in facts),
+        "</ul><nav>",
+        *(f'<a href="#{escape(name)}">{escape(text)}</a> ' for name, text in links),
+        "</nav>",
+        *(_html_figure(name, *figure) for name, figure in figures.items()),
+        *(_html_table(table) for table in tables),
+        "</html>",
+    ]
+    return "\n".join(parts)
+
+
+def _html_table(table: Table) -> str:
+    head = "".join(f"<th>{_inline(column)}</th>" for column in table.columns)
+    body = "".join("<tr>" + "".join(map(_html_cell, row)) + "</tr>\n" for row in table.rows)
+    note = f'<p class="note">{_inline(table.note)}</p>' if table.note else ""
+    return (
+        f'<h2 id="{escape(table.name)}">{escape(table.title)}</h2><div class="scroll"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
+    )
+
+
+def _html_cell(text: str) -> str:
+    kind = ' class="flagged"' if FLAG in text else ""
+    return f"<td{kind}>{_inline(text)}</td>"
+
+
+def _html_figure(name: str, caption: str, image: bytes) -> str:
+    data = base64.b64encode(image).decode()
+    return (
+        f'<figure id="{escape(name)}"><img alt="{escape(caption)}" '
+        f'src="data:image/png;base64,{data}"><figcaption class="note">{escape(caption)}'
+        "</figcaption></figure>"
+    )
+
+
+def _inline(text: str) -> str:
+    """Escape a text, and turn the little Markdown that tables use into HTML."""
+    safe = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    safe = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", safe)
+    return re.sub(r"(?<!\w)\*([^*]+)\*(?!\w)", r"<i>\1</i>", safe)

@@ -1,16 +1,17 @@
 """What is done with cells, by kind.
 
-Learners are imported with the first cell that needs them: who only reads results need not wait for
+Learners are imported with the first cell that needs them, so that reading results does not import
 JAX.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from cosmodag.bench.cell import Batch, Cell
-from cosmodag.bench.work.results import Result, one_by_one
+from cosmodag.bench.work.data import NO_GPU, Result, as_result
+from cosmodag.engines.outcomes import attempt
 
-__all__ = ["KINDS", "Order", "carry_out"]
+__all__ = ["NO_GPU", "Order", "as_result", "carry_out"]
 
 
 class Order(NamedTuple):
@@ -34,37 +35,18 @@ class Order(NamedTuple):
     makers: int | None = None
 
 
-def _fit(cells: Sequence[Cell], order: Order) -> list[Result]:
-    from cosmodag.bench.work.fits import fit_cells
-
-    return fit_cells(cells, order.device, order.limit, order.makers)
-
-
-def _time(cells: Sequence[Cell], order: Order) -> list[Result]:
-    from cosmodag.bench.work.timing import time_fit
-
-    return one_by_one(time_fit, cells, order.limit)
-
-
-def _epoch(cells: Sequence[Cell], order: Order) -> list[Result]:
-    from cosmodag.bench.work.timing import time_epochs
-
-    return one_by_one(time_epochs, cells, order.limit)
-
-
-def _do_nothing(cells: Sequence[Cell], order: Order) -> list[Result]:
-    return [{"status": "done", "number": cell.graph} for cell in cells]
-
-
-KINDS: dict[str, Callable[[Sequence[Cell], Order], list[Result]]] = {
-    "fit": _fit,
-    "time": _time,
-    "epoch": _epoch,
-    "nothing": _do_nothing,
-}
-
-
 def carry_out(order: Order) -> list[Result]:
     """Do the cells of a batch: one result each, in their order."""
+    from cosmodag.bench.work.fits import fit_cells
+    from cosmodag.bench.work.timing import time_epochs, time_fit
+
     cells = order.batch.cells
-    return KINDS[cells[0].kind](cells, order)
+    if cells[0].kind == "fit":
+        return fit_cells(cells, order.device, order.limit, order.makers)
+    one_by_one: dict[str, Callable[[Cell], Result]] = {
+        "time": time_fit,
+        "epoch": time_epochs,
+        "nothing": lambda cell: {"number": cell.graph},
+    }
+    function = one_by_one[cells[0].kind]
+    return [as_result(attempt(function, cell, order.limit)) for cell in cells]

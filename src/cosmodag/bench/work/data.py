@@ -1,8 +1,7 @@
 """Tables of cells: the rows that a learner sees, as many held out, and the true graph."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from cosmodag.bench.cell import Cell
 from cosmodag.engines import Failure, each
 from cosmodag.simulate import load, parse_name
 
-__all__ = ["NO_GPU", "Drawn", "draw_table", "draw_tables"]
+__all__ = ["NO_GPU", "Drawn", "Result", "as_result", "draw_table", "draw_tables"]
 
 NO_GPU = {"JAX_PLATFORMS": "cpu"}
 """For processes beside one that has the GPU: they would take its memory by merely looking."""
@@ -19,18 +18,14 @@ NO_GPU = {"JAX_PLATFORMS": "cpu"}
 # Fewer tables than this are simulated before other processes have started.
 _MANY = 64
 
+Result = dict[str, Any]
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """A simulated table.
 
-    Attributes
-    ----------
-    seen, held_out
-        (n, d) float32, centred by the means of the rows seen; on request divided by their standard
-        deviations. The held-out rows are further ones of the same graph, which no fit sees.
-    graph
-        The truth.
+class Drawn(NamedTuple):
+    """A simulated table, and the true graph.
+
+    ``seen`` and ``held_out`` are (n, d) float32, centred by the means of the rows seen, on request
+    divided by their standard deviations. No fit sees the held-out rows.
     """
 
     seen: NDArray[np.float32]
@@ -63,11 +58,16 @@ def draw_tables(cells: Sequence[Cell], makers: int | None) -> list[Drawn]:
     """
     which = {(cell.data, cell.graph, cell.standardised): cell for cell in cells}
     jobs = makers if len(which) >= _MANY else None
-    drawn: dict[tuple[str, int, bool], Drawn] = {}
-    places = list(which)
-    making = each(draw_table, which.values(), jobs=jobs, threads=1, variables=NO_GPU)
-    for index, table in making:
+    places, drawn = list(which), {}
+    for place, table in each(draw_table, which.values(), jobs=jobs, threads=1, variables=NO_GPU):
         if isinstance(table, Failure):
             raise RuntimeError(table.message)
-        drawn[places[index]] = table
+        drawn[places[place]] = table
     return [drawn[cell.data, cell.graph, cell.standardised] for cell in cells]
+
+
+def as_result(outcome: Any) -> Result:
+    """Return the figures of a cell that was done, or the name of what went wrong."""
+    if isinstance(outcome, Failure):
+        return {"status": outcome.status, "message": outcome.message}
+    return {"status": "done", **outcome}

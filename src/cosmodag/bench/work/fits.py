@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from cosmodag.bench.cell import Cell
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.work.data import Drawn, draw_tables
-from cosmodag.bench.work.results import Result, as_result
+from cosmodag.bench.work.data import Drawn, Result, as_result, draw_tables
 from cosmodag.engines.outcomes import Failure, attempt
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.preparation import Preparation
@@ -31,11 +30,13 @@ from cosmodag.solve.watch import Watch
 
 __all__ = ["fit_cells", "learner_of", "scores"]
 
+
+# Threshold on optimised weights, as in the paper.
 _CUT = 0.3
 
 
 def learner_of(cell: Cell, **others: Any) -> StructureLearner:
-    """Make the learner of a cell, silent."""
+    """Make the learner of a cell, which shows no progress."""
     kind = LEARNERS[METHODS[cell.method].learner].load()
     known = kind().get_params()
     common = {"random_state": cell.graph, "verbose": False, **others}
@@ -54,18 +55,15 @@ def fit_cells(
         first = models[0]
         if isinstance(first, TrainedLearner) and getattr(first, "refine", None) is None:
             return _together([m for m in models if isinstance(m, TrainedLearner)], tables, limit)
-        reads = READERS[METHODS[cells[0].method].reads]
+        alone = partial(_alone, METHODS[cells[0].method].reads)
         pairs = zip(models, tables, strict=True)
-        return [as_result(attempt(partial(_alone, reads), pair, limit)) for pair in pairs]
+        return [as_result(attempt(alone, pair, limit)) for pair in pairs]
 
 
 def scores(graph: Any, weights: Any, cut: float, order: Any = None) -> Result:
-    """Give the paper's metrics of weights, over all d² entries, and the arcs that an order breaks.
+    """Return the paper's metrics over all d² entries, and the share of arcs that an order breaks.
 
-    Raises
-    ------
-    FloatingPointError
-        If a weight is not finite.
+    Weights that are not finite raise `FloatingPointError`.
     """
     if not np.isfinite(weights).all():
         raise FloatingPointError("the weights are not finite")
@@ -80,28 +78,14 @@ def scores(graph: Any, weights: Any, cut: float, order: Any = None) -> Result:
     return figures
 
 
-def _raw(model: StructureLearner) -> tuple[NDArray[Any], float]:
-    return model.raw_weights_, _CUT
-
-
-def _graph(model: StructureLearner) -> tuple[NDArray[Any], float]:
-    return np.where(model.adjacency_ != 0, model.weights_, 0.0), 0.0
-
-
-READERS: dict[str, Callable[[StructureLearner], tuple[NDArray[Any], float]]] = {
-    "raw": _raw,
-    "graph": _graph,
-}
-
-
-def _alone(
-    reads: Callable[[StructureLearner], tuple[NDArray[Any], float]],
-    pair: tuple[StructureLearner, Drawn],
-) -> Result:
+def _alone(reads: str, pair: tuple[StructureLearner, Drawn]) -> Result:
     """Fit one learner, refinement and all."""
     model, table = pair
     model.fit(table.seen)
-    weights, cut = reads(model)
+    if reads == "raw":
+        weights, cut = model.raw_weights_, _CUT
+    else:
+        weights, cut = np.where(model.adjacency_ != 0, model.weights_, 0.0), 0.0
     figures = scores(table.graph, weights, cut, model.causal_order_)
     return {**figures, "score": model.score(table.held_out)}
 

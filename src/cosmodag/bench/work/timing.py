@@ -2,15 +2,13 @@
 
 import time
 import warnings
-from typing import Any
 
 import jax
 import numpy as np
 
 from cosmodag.bench.cell import Cell
-from cosmodag.bench.work.data import draw_table
+from cosmodag.bench.work.data import Result, draw_table
 from cosmodag.bench.work.fits import learner_of
-from cosmodag.bench.work.results import Result
 from cosmodag.errors import CosmodagWarning
 from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.simulate import load
@@ -62,7 +60,8 @@ def time_epochs(cell: Cell) -> Result:
     (plan,) = plan_many(solver, problems, cell.device or "auto")
     recipe = solver.recipes[0]
     batch = plan.batch(recipe, problems, plan.batches[0])
-    batch = batch.with_settings(**_first_settings(solver, batch))
+    changed = solver.recipes[0].needs - set(batch.settings)
+    batch = batch.with_settings(**{name: _FIRST[name] for name in changed})
     rounds = Passes.over(len(data), recipe.batch_size).rounds
     backend, state = batch.backend, batch.backend.start(batch)
     state = _finished(backend.advance(batch, state, 0, rounds))
@@ -80,17 +79,10 @@ def time_epochs(cell: Cell) -> Result:
 
 
 def _finished(state: State) -> State:
-    """Wait until a state is there."""
-    for leaf in jax.tree.leaves(state):
-        if isinstance(leaf, jax.Array):
-            leaf.block_until_ready()
+    """Wait until a state is computed."""
+    jax.block_until_ready(state)  # type: ignore[no-untyped-call]
     return state
 
 
-def _first_settings(solver: Any, batch: Any) -> dict[str, float]:
-    """Give the settings that a method changes on its way, as they are in its first problem."""
-    needed = solver.recipes[0].needs - set(batch.settings)
-    return {name: _FIRST[name] for name in needed}
-
-
+# Settings that a method changes on its way, as they are in its first problem.
 _FIRST = {"multiplier": 1.0, "penalty": 1.0, "score_weight": 1.0, "radius": 1.0, "rounds": 5.0}

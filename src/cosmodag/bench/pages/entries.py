@@ -1,0 +1,203 @@
+"""The results of a store by method and data set, graph by graph, and the paper's beside them."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.bench.methods import METHODS
+from cosmodag.bench.plan import Plan, Results, columns
+from cosmodag.bench.protocol import Experiment, Group
+from cosmodag.simulate import parse_name
+
+__all__ = ["Entry", "Figure", "compared", "entries_of", "merged", "paper_figures", "paper_lines"]
+
+# Graphs behind each mean of the paper.
+_PAPER_GRAPHS = 5
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Mean and sample standard deviation (nan for one graph) over so many graphs."""
+
+    mean: float
+    sd: float
+    count: int
+
+    @classmethod
+    def of(cls, values: Sequence[float] | NDArray[Any]) -> "Figure | None":
+        """Summarise values; None where there are none."""
+        array = np.asarray(values, float)
+        if not array.size:
+            return None
+        sd = float(array.std(ddof=1)) if array.size > 1 else float("nan")
+        return cls(float(array.mean()), sd, array.size)
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean."""
+        return self.sd / float(np.sqrt(self.count))
+
+
+def compared(ours: Figure | None, theirs: Figure | None) -> float | None:
+    """Difference in standard errors of the difference; None where it cannot be told.
+
+    Examples
+    --------
+    >>> compared(Figure(0.98, 0.01, 10), Figure(0.96, 0.03, 5)).__round__(2)
+    1.45
+    """
+    if ours is None or theirs is None:
+        return None
+    error = float(np.hypot(ours.error, theirs.error))
+    return (ours.mean - theirs.mean) / error if error > 0 else None
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One method on one data set.
+
+    Attributes
+    ----------
+    data, method, rule, standardised
+        Which; the rule is None where nothing was chosen.
+    results, failed
+        Results by the seed of the graph, and how many graphs have none.
+    seconds
+        Times of single fits.
+    parameters, settings, configurations
+        Of the learner; what was chosen, and out of how many.
+    """
+
+    data: str
+    method: str
+    rule: str | None
+    standardised: bool
+    results: dict[int, dict[str, Any]]
+    failed: int
+    seconds: tuple[float, ...]
+    parameters: dict[str, Any]
+    settings: dict[str, float]
+    configurations: int
+
+    @property
+    def key(self) -> tuple[str, str, str | None, bool]:
+        """What tells it from others."""
+        return (self.data, self.method, self.rule, self.standardised)
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether it is tuned by the oracle on tables as they are, as the paper's rows are."""
+        return self.rule == "oracle" and not self.standardised
+
+    @property
+    def family(self) -> tuple[str, str, int]:
+        """Graph, noise and number of variables."""
+        parts = parse_name(self.data)
+        return f"{parts.kind}{parts.degree}", parts.mechanism, parts.nodes
+
+    @property
+    def label(self) -> str:
+        """Name in tables."""
+        chosen = {"oracle": " (oracle)", "score": " (held-out score)", None: ""}[self.rule]
+        return METHODS[self.method].label + chosen + ", standardised" * self.standardised
+
+    def figure(self, metric: str) -> Figure | None:
+        """Return the mean of a metric; ``"time_s"`` is that of single fits."""
+        if metric == "time_s":
+            return Figure.of(self.seconds)
+        return Figure.of([result[metric] for result in self.results.values()])
+
+    @property
+    def paper(self) -> dict[str, Figure]:
+        """The paper's figures for the same row, by metric."""
+        return (
+            paper_figures("results").get((*self.family, self.method), {}) if self.is_tuned else {}
+        )
+
+
+def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
+    """Yield every entry that an experiment has figures for."""
+    plan = Plan(experiment)
+    for group in experiment.groups:
+        for data in group.data:
+            for standardised, only in ((False, None), (True, group.standardised)):
+                for method, rule in columns(group, only):
+                    yield from _entry(plan, group, data, method, rule, standardised, results)
+
+
+def _entry(
+    plan: Plan,
+    group: Group,
+    data: str,
+    method: str,
+    rule: str | None,
+    standardised: bool,
+    results: Results,
+) -> Iterator[Entry]:
+    """Collect one entry; none where nothing was done yet."""
+    cells = plan.validated(group, method, data, rule, results, standardised)
+    found = [(cell, dict(results[cell.key])) for cell in cells if cell.key in results]
+    if not found:
+        return
+    done = {cell.graph: result for cell, result in found if result["status"] == "done"}
+    is_timed = not standardised and rule in (None, group.select[0])
+    timed = plan.timed(group, method, data, results) if is_timed else []
+    times = [results.get(cell.key, {}) for cell in timed]
+    yield Entry(
+        data,
+        method,
+        rule,
+        standardised,
+        done,
+        len(found) - len(done),
+        tuple(result["seconds"] for result in times if result.get("status") == "done"),
+        dict(cells[0].parameters),
+        (plan.chosen(group, method, data, rule, results) if rule else None) or {},
+        group.configurations if rule else 0,
+    )
+
+
+def merged(entries: Iterable[Entry]) -> list[Entry]:
+    """Of entries for the same thing, from several experiments, keep the one with most graphs.
+
+    Where it was not timed, it takes the times of another with the same parameters.
+    """
+    best: dict[object, Entry] = {}
+    times: dict[object, tuple[float, ...]] = {}
+    for entry in entries:
+        fit = _fit(entry)
+        times[fit] = max(times.get(fit, ()), entry.seconds, key=len)
+        before = best.get(entry.key)
+        if before is None or len(entry.results) > len(before.results):
+            best[entry.key] = entry
+    return [replace(entry, seconds=times[_fit(entry)]) for entry in best.values()]
+
+
+def _fit(entry: Entry) -> tuple[object, ...]:
+    """Key of fits that take the same time."""
+    return (*entry.key, *sorted((name, str(value)) for name, value in entry.parameters.items()))
+
+
+def paper_lines(name: str) -> list[dict[str, str]]:
+    """Read one of the paper's tables."""
+    text = files("cosmodag.bench").joinpath("paper", f"{name}.csv").read_text("utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+@cache
+def paper_figures(name: str) -> dict[tuple[Any, ...], dict[str, Figure]]:
+    """Read the paper's figures: (graph, noise, d, algorithm) → metric → figure."""
+    return {
+        (line["graph"], line.get("noise", "gauss"), int(line["d"]), line["algorithm"]): {
+            metric: Figure(float(line[metric]), float(line[f"{metric}_sd"]), _PAPER_GRAPHS)
+            for metric in ("nhd", "tpr", "auc", "time_s")
+            if line.get(metric)
+        }
+        for line in paper_lines(name)
+    }
