@@ -24,6 +24,10 @@ or by the likelihood of held-out rows (*score*)."""
 _MOST_NAMES = 10_000
 
 
+# Parameters by which a learner reads or writes files.
+_PLACES = {"checkpoint", "knowledge"}
+
+
 @dataclass(frozen=True)
 class Group:
     """Data sets, and what is done with all of them alike.
@@ -171,6 +175,12 @@ def _group(place: str, entries: Any) -> Group:
         name: tuple(value) if isinstance(example[name], tuple) else value
         for name, value in entries.items()
     }
+    for method, settings in values.get("parameters", {}).items():
+        for name in _PLACES & set(settings):
+            raise DataError(
+                f"The parameter {name!r} of {method!r} in '{place}' names a place on a disk, and "
+                "an experiment may come from anybody: leave it out."
+            )
     values["data"] = _expanded(place, values.get("data", ()))
     group = Group(**values)
     _check_group(place, group)

@@ -137,7 +137,7 @@ def run(
             done += len(rows)
             finished += len(rows)
             on_progress(stage.name, finished, len(cells))
-        failed += sum(results[cell.key]["status"] != "done" for cell in cells)
+        failed += sum(results[cell.key].get("status") != "done" for cell in cells)
     return Run(done, found, failed)
 
 

@@ -157,9 +157,20 @@ class Store:
                 f"one has {_LAYOUT}): give another name."
             )
         ask("PRAGMA synchronous = NORMAL")
+        self._check_tables()
         (verdict, *_) = ask("PRAGMA quick_check").fetchone()
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict)
+
+    def _check_tables(self) -> None:
+        """Refuse a file whose tables are not those that `_make_tables` makes.
+
+        A view in the place of a table, or a column that is computed, would run when it is read.
+        """
+        found = self._connection.execute("SELECT type, sql FROM sqlite_master WHERE sql NOT NULL")
+        expected = {("table", sql.replace("IF NOT EXISTS ", "")) for sql in _TABLES}
+        if set(found.fetchall()) != expected:
+            raise StoreError(f"'{self.path}' holds other tables than cosmodag makes. {_REMEDY}")
 
     def _make_tables(self) -> None:
         self._connection.execute("PRAGMA journal_mode = WAL")

@@ -18,6 +18,7 @@ from cosmodag.fit.trusted import (
     check_arrays,
     check_facts,
     check_model,
+    check_values,
 )
 from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.base import StructureLearner
@@ -82,7 +83,7 @@ def load(path: str | os.PathLike[str]) -> StructureLearner:
     arrays, facts = read_model(path)
     try:
         return _rebuilt(path, arrays, facts)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         if isinstance(error, CosmodagError):
             raise
         reason = f": {error}" if isinstance(error, DamagedError) else ""
@@ -100,6 +101,7 @@ def _rebuilt(
             f"'{path}' holds a {facts['learner']}, which is not defined here: import the module "
             "that defines it first, if it is not from a later version of cosmodag."
         )
+    check_values(facts)
     check_arrays(arrays, facts)
     # A saved tuple comes back as a list.
     parameters: dict[str, Any] = {
@@ -110,6 +112,7 @@ def _rebuilt(
     parameters["knowledge"] = Knowledge(**known) if isinstance(known, dict) else None
     parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
     model = learner(**parameters)
+    model._check_settings()
     _restore(model, arrays, facts)
     check_model(model)
     return model

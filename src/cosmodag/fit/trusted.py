@@ -5,13 +5,14 @@ believed only after it was looked at: types, shapes, numbers, and that the graph
 order given.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["DamagedError", "check_arrays", "check_facts", "check_model"]
+__all__ = ["DamagedError", "check_arrays", "check_facts", "check_model", "check_values"]
 
 
 class DamagedError(ValueError):
@@ -29,6 +30,70 @@ def check_facts(facts: Any) -> None:
         _require(isinstance(names, list), "its names are no list")
         _require(all(isinstance(name, str) for name in names), "a name is no text")
         _require(len(set(names)) == len(names), "a name occurs twice")
+
+
+_HUGE = 1e300
+
+# Entries of records that are numbers.
+_NUMBERS = {"after", "before", "changed", "entries", "moves", "rounds", "rows", "seconds", "share"}
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a float, or a whole number that a float can hold: JSON's may be longer."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return abs(value) < _HUGE
+    return isinstance(value, float)
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | bool) or _is_number(value)
+
+
+def _is_record(value: Any, *needed: str) -> bool:
+    """Whether a value is a mapping of names to plain values, or to lists of them."""
+    return (
+        isinstance(value, dict)
+        and all(name in value for name in needed)
+        and all(
+            _is_number(entry) if name in _NUMBERS else all(map(_is_plain, _entries(entry)))
+            for name, entry in value.items()
+        )
+    )
+
+
+def _entries(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _are_numbers(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_number, value.values()))
+
+
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("stopped_", "noise_"), lambda value: value is None or isinstance(value, str)),
+    **dict.fromkeys(("noise_reason_", "backend_"), lambda value: isinstance(value, str)),
+    **dict.fromkeys(("was_cyclic_", "converged_"), lambda value: isinstance(value, bool)),
+    **dict.fromkeys(
+        ("dropped_arcs_", "n_iter_"), lambda value: isinstance(value, int) and _is_number(value)
+    ),
+    "settings_": _are_numbers,
+    "history_": lambda value: isinstance(value, list) and all(map(_are_numbers, value)),
+    "refine_report_": lambda value: (
+        isinstance(value, list) and all(_is_record(record, "start") for record in value)
+    ),
+    "missing_report_": lambda value: _is_record(value, "entries", "share"),
+}
+"""What fitted attributes must be, by name; those of learners defined elsewhere are not known."""
+
+
+def check_values(facts: dict[str, Any]) -> None:
+    """Look at the values of parameters and fitted attributes: types, and sizes of numbers."""
+    for name, value in facts["parameters"].items():
+        plain = name == "knowledge" or all(map(_is_plain, _entries(value)))
+        _require(plain, f"its parameter {name!r} has a value of a wrong type")
+    for name, value in facts["fitted"].items():
+        kind = _KINDS.get(name)
+        _require(kind is None or kind(value), f"{name!r} has a value of a wrong type")
 
 
 def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:

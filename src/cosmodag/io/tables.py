@@ -281,7 +281,8 @@ def _read_npy(path: Path, source: str, choose: _Choose) -> Any:
     import pandas as pd
 
     try:
-        array = np.load(path, allow_pickle=False)
+        # Mapped, so that a header that promises more than the file holds asks for no memory.
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
     except _NOT_NPY as error:
         raise DataError(
             f"{source} is not a NumPy file of plain numbers: write it with numpy.save."
@@ -289,9 +290,9 @@ def _read_npy(path: Path, source: str, choose: _Choose) -> Any:
     if not isinstance(array, np.ndarray):
         raise DataError(f"{source} holds several arrays: save a single one with numpy.save.")
     if array.ndim != 2 or array.shape[1] == 0:
-        return array  # refused with all other arrays that are no tables
+        return np.array(array)  # refused with all other arrays that are no tables
     names = numbered_names(array.shape[1])
     chosen = choose(names)
     if len(chosen) == len(names):
-        return array
+        return np.array(array)
     return pd.DataFrame(array[:, chosen], columns=[names[position] for position in chosen])

@@ -25,6 +25,10 @@ __all__ = ["Cosmo"]
 # that training finds.
 _TOO_LARGE = 5_000
 
+# Ratio of standard deviations from which training that diverged is taken to have done so for the
+# units of columns: up to 1e6 it was seen to go well, at 1e12 not.
+_APART = 1e6
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Cosmo(AnnealedLearner):
@@ -174,10 +178,10 @@ class Cosmo(AnnealedLearner):
             return super()._learnt(solved, problems)
         except DivergenceError as error:
             data = problems[0].data
-            if self._refinement_for(data.shape[1]) != "order":
-                raise
             deviations = data.std(axis=0, dtype=np.float64)
             ratio = deviations.max() / deviations[deviations > 0].min(initial=np.inf)
+            if ratio < _APART or self._refinement_for(data.shape[1]) != "order":
+                raise
             reason = str(error).partition(" with ")[0]
             warnings.warn(
                 f"{reason}, and the standard deviations of columns differ by a factor of "

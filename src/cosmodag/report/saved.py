@@ -24,6 +24,8 @@ __all__ = ["EDGES", "MODEL", "RUN", "edge_list", "report_folder", "run_facts"]
 MODEL, RUN, EDGES = "model.safetensors", "run.json", "edges.csv"
 
 _NUMBER = (int, float)
+# Above every count, time and score; a whole number in JSON may have any number of digits.
+_HUGE = 1e100
 _ENTRIES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("table", "data", "sha256", "date", "command"), (str,)),
     **dict.fromkeys(("rows", "seconds", "auc", "nhd", "tpr", "fdr"), _NUMBER),
@@ -136,6 +138,12 @@ def _run(path: Path) -> dict[str, Any]:
         raise DataError(f"'{path}' was not written by cosmodag.")
     run = {name: value for name, value in run.items() if value is not None}
     if not all(isinstance(run[name], types) for name, types in _ENTRIES.items() if name in run):
+        raise _changed(path)
+    if not all(
+        abs(run[name]) < _HUGE
+        for name, types in _ENTRIES.items()
+        if types is _NUMBER and name in run
+    ):
         raise _changed(path)
     sentences = [*run.get("choice", {}).values(), *run.get("warnings", [])]
     if not all(isinstance(sentence, str) for sentence in sentences):

@@ -10,7 +10,7 @@ from cosmodag.bench.pages.tables import Table, all_tables
 from cosmodag.bench.pages.writers import WRITERS, as_html, as_markdown
 from cosmodag.bench.protocol import read_experiment
 from cosmodag.bench.store import Store
-from cosmodag.errors import StoreError
+from cosmodag.errors import CosmodagError, StoreError
 from cosmodag.io.files import write_bytes, write_text
 
 __all__ = ["Entry", "Table", "all_tables", "write_report"]
@@ -30,8 +30,16 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
         raise StoreError(f"'{store.path}' has no experiment to report: run one first.")
     rows = store.rows()
     results = {row.key: row.result for row in rows}
-    entries = merged(e for one in experiments for e in entries_of(one, results))
-    tables, figures = all_tables(entries, rows), all_figures(entries, rows)
+    try:
+        entries = merged(e for one in experiments for e in entries_of(one, results))
+        tables, figures = all_tables(entries, rows), all_figures(entries, rows)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if isinstance(error, CosmodagError):
+            raise
+        raise StoreError(
+            f"'{store.path}' holds rows that cosmodag does not write, so that there is nothing to "
+            "report: run the experiment anew under another name."
+        ) from error
     facts = [f"`{one.name}`: {one.title}" for one in experiments]
     facts.append(f"{len(rows):,} cells, cosmodag {__version__}")
     target = Path(folder)

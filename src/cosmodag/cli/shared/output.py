@@ -1,5 +1,7 @@
 """What commands print: messages on stderr, results on stdout, as text or as JSON."""
 
+import codecs
+import io
 import json
 import math
 import sys
@@ -11,7 +13,31 @@ from typing import Any
 
 from cosmodag.errors import CosmodagWarning
 
-__all__ = ["noted_warnings", "print_json", "print_result", "print_table", "say"]
+__all__ = [
+    "noted_warnings",
+    "print_json",
+    "print_result",
+    "print_table",
+    "say",
+    "spell_what_streams_lack",
+]
+
+
+_SPELT = {"→": "->", "…": "...", "−": "-", "×": "x", "“": '"', "”": '"', "≤": "<=", "≥": ">="}
+
+
+def spell_what_streams_lack() -> None:
+    """Have characters that stdout or stderr cannot hold spelt in ASCII, or shown as ``?``."""
+
+    def spelt(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeEncodeError)
+        text = error.object[error.start : error.end]
+        return "".join(_SPELT.get(character, "?") for character in text), error.end
+
+    codecs.register_error("cosmodag-spelt", spelt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="cosmodag-spelt")
 
 
 def say(message: str) -> None:
@@ -66,7 +92,8 @@ def print_json(value: object) -> None:
       ]
     }
     """
-    print(json.dumps(_to_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    is_utf8 = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
+    print(json.dumps(_to_plain(value), indent=2, ensure_ascii=not is_utf8, allow_nan=False))
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> None:

@@ -106,18 +106,32 @@ def longest_chains(before: Mask) -> NDArray[np.float32]:
     >>> longest_chains(closure(np.eye(3, k=1, dtype=bool))).tolist()
     [[-inf, 1.0, 2.0], [-inf, -inf, 1.0], [-inf, -inf, -inf]]
     """
+    # Row v is what comes before v: chains are taken row by row, where they lie together.
+    after = np.ascontiguousarray(before.T)
     gaps = np.full(before.shape, -np.inf, np.float32)
+    order = np.argsort(after.sum(axis=1), kind="stable")
     # Variables with the same predecessors, as those of one tier, have the same chains.
     known: dict[bytes, NDArray[np.float32]] = {}
-    for v in np.argsort(before.sum(axis=0), kind="stable"):
-        key = before[:, v].tobytes()
+    for v in order:
+        key = after[v].tobytes()
         if key not in known:
-            earlier = np.flatnonzero(before[:, v])
-            chains = gaps[:, earlier] + 1
-            chains[earlier, np.arange(len(earlier))] = 1
-            known[key] = chains.max(axis=1, initial=-np.inf)
-        gaps[:, v] = known[key]
-    return gaps
+            last = _last_of(order[after[v][order]], after)
+            chains = gaps[last] + 1
+            chains[np.arange(len(last)), last] = 1
+            known[key] = chains.max(axis=0, initial=-np.inf)
+        gaps[v] = known[key]
+    return np.ascontiguousarray(gaps.T)
+
+
+def _last_of(earlier: NDArray[np.intp], after: Mask) -> list[int]:
+    """Those of some variables that come before none of them; the longest chain ends with one."""
+    inner = np.zeros(len(after), np.bool_)
+    last = []
+    for u in earlier[::-1].tolist():
+        if not inner[u]:
+            last.append(u)
+            inner |= after[u]
+    return last
 
 
 def cycle_in(edges: Sequence[tuple[int, int]]) -> list[int]:

@@ -83,7 +83,8 @@ class Knowledge:
                 for entry in entries
             )
             object.__setattr__(self, "search_space", space)
-        self.bounds(self.names)
+        names = self.names
+        refuse_contradictions(self, _places(names, names), names)
 
     @property
     def names(self) -> list[Name]:
