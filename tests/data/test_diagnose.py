@@ -270,12 +270,14 @@ def test_a_common_factor_changes_no_finding(X):
         assert [f.name for f in quick(X * factor, names)] == ["collinear"]
 
 
-@pytest.mark.parametrize("size", [1e160, 1e307])
-def test_values_too_large_to_square(X, size):
+@pytest.mark.parametrize(
+    ("size", "name"), [(1e160, "too_large"), (1e307, "too_large"), (1e-170, "too_small")]
+)
+def test_values_too_large_or_too_small_to_square(X, size, name):
     X[:, 1] *= size
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert found(diagnose(X, NAMES))["too_large"].columns == ("b",)
+        assert found(diagnose(X, NAMES))[name].columns == ("b",)
 
 
 @pytest.mark.parametrize("size", [1e-160, 1e-310])

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-__all__ = ["Equations", "doubt", "fill"]
+from cosmodag.fit.normal import Normal
+
+__all__ = ["Equations", "fill"]
 
 # Share of a variable's variance below which its noise is not taken to be.
 _LEAST_NOISE = 1e-6
@@ -40,6 +42,9 @@ class Equations:
     ) -> "Equations":
         """Regress every variable on its parents, over the rows in which it was not set.
 
+        Means are those of plain observations, as the equations imply them, whether or not the
+        table has such rows.
+
         Parameters
         ----------
         arcs : (d, d) bool
@@ -49,34 +54,29 @@ class Equations:
         targets : (n, d) bool, optional
             Where a variable was set from outside.
         """
-        means = X.mean(axis=0)
-        centred = X - means
-        variances = np.maximum(centred.var(axis=0), np.finfo(np.float64).tiny)
-        terms = np.eye(X.shape[1])
-        for v in range(X.shape[1]):
+        n, d = X.shape
+        counted = np.ones((n, d), bool) if targets is None else ~targets
+        variances = np.maximum(np.var(X, axis=0, where=counted), np.finfo(np.float64).tiny)
+        terms, constants = np.eye(d), np.empty(d)
+        for v in range(d):
             parents = np.flatnonzero(arcs[:, v])
-            rows = slice(None) if targets is None else ~targets[:, v]
-            own = centred[rows]
+            own = X[counted[:, v]]
+            centres = own.mean(axis=0)
+            own = own - centres
             weights = linalg.lstsq(own[:, parents], own[:, v])[0] if len(parents) else np.empty(0)
             left = own[:, v] - own[:, parents] @ weights
             noise = max(float(np.mean(left**2)), _LEAST_NOISE * variances[v])
+            constants[v] = centres[v] - centres[parents] @ weights
             terms[parents, v] = -weights
             terms[:, v] /= np.sqrt(noise)
+        # Where all equations hold, means obey them too.
+        means = linalg.solve(terms.T, constants * np.diag(terms))
         return cls(means, variances, terms @ terms.T, terms)
 
     @classmethod
-    def without_graph(cls, X: NDArray[np.float64], doubt: NDArray[np.float64]) -> "Equations":
-        """Take the covariance of a filled table, plus what conditional means lack of it.
-
-        Where rows are few beside the variables, correlations are shrunk.
-        """
-        means, (n, d) = X.mean(axis=0), X.shape
-        covariance = (X - means).T @ (X - means) / n + doubt
-        scales = np.sqrt(np.diag(covariance))
-        scales = np.where(scales > 0, scales, 1.0)
-        shrunk = _LEAST_NOISE + (d / n) ** 2 / (1 + (d / n) ** 2)
-        correlations = (1 - shrunk) * covariance / np.outer(scales, scales) + shrunk * np.eye(d)
-        return cls(means, scales**2, linalg.inv(correlations) / np.outer(scales, scales))
+    def of_normal(cls, normal: Normal, n: int) -> "Equations":
+        """Take a normal distribution without a graph, fitted to n rows."""
+        return cls(normal.means, normal.scales**2, normal.precision(n))
 
     def precision_where(self, was_set: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Inverse covariance in rows in which some variables were set, and follow no equation."""
@@ -129,15 +129,6 @@ def fill(
         means = -np.linalg.solve(own, pulls.T)
         filled[np.ix_(members, some)] = (means + drawn).T + equations.means[some]
     return filled
-
-
-def doubt(absent: NDArray[np.bool_], equations: Equations) -> NDArray[np.float64]:
-    """(d, d): covariance that missing values have given the others, as a mean over all rows."""
-    total = np.zeros(equations.precision.shape)
-    for members, some, _ in _patterns(absent, None):
-        block = np.ix_(some, some)
-        total[block] += len(members) * np.linalg.inv(equations.precision[block])
-    return total / len(absent)
 
 
 def _patterns(

@@ -231,12 +231,12 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         return self._preparation.undo(values)
 
     def _drawn_residuals(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
-        """Draw noise of each variable from rows in which it followed its own equation."""
-        d, targets = self.n_features_in_, self._told.targets
-        if targets is None:
+        """Draw noise of each variable from rows in which it was measured, and not set."""
+        d, counted = self.n_features_in_, self._told.counted
+        if counted is None:
             rows = random.integers(len(self.residuals_), size=(n, d))
         else:
-            own = (np.flatnonzero(~column) for column in targets.T)
+            own = (np.flatnonzero(column) for column in counted.T)
             rows = np.stack([random.choice(places, size=n) for places in own], axis=1)
         return self.residuals_[rows, np.arange(d)].astype(np.float64)
 

@@ -1,6 +1,6 @@
 """What a fit is told beside its table: bounds on the graph, and which values were set."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ _MOST_BYTES = 2**33
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Bounds on the graph, and interventions; either may be absent.
+    """Bounds on the graph, interventions, and missing values; each may be None.
 
     Attributes
     ----------
@@ -29,15 +29,18 @@ class Known:
         Which arcs may be, which are, and what comes before what.
     targets
         (n, d) bool: where a variable was set from outside.
+    absent
+        (n, d) bool: where a value is missing, and was filled in.
     """
 
     bounds: Bounds | None = None
     targets: NDArray[np.bool_] | None = None
+    absent: NDArray[np.bool_] | None = None
 
     @property
     def is_nothing(self) -> bool:
-        """Whether there is neither."""
-        return self.bounds is None and self.targets is None
+        """Whether there is none of them."""
+        return self.bounds is None and self.targets is None and self.absent is None
 
     @property
     def support(self) -> NDArray[np.bool_] | None:
@@ -65,8 +68,12 @@ class Known:
 
     @property
     def counted(self) -> NDArray[np.float64] | None:
-        """(n, d): one where an entry follows the variable's own equation; None for everywhere."""
-        return None if self.targets is None else (~self.targets).astype(np.float64)
+        """(n, d): one where an entry was measured and follows the variable's own equation.
+
+        None for everywhere.
+        """
+        others = [mask for mask in (self.targets, self.absent) if mask is not None]
+        return (~np.logical_or.reduce(others)).astype(np.float64) if others else None
 
     @property
     def untouched(self) -> NDArray[np.bool_] | None:
@@ -76,25 +83,54 @@ class Known:
         rows = np.asarray(~self.targets.any(axis=1))
         return rows if np.count_nonzero(rows) >= _FEWEST_ROWS else None
 
+    @property
+    def centred_on(self) -> NDArray[np.bool_] | None:
+        """Rows (n,) in which nothing was set; or entries (n, d) that were not, where such are few.
+
+        None for the whole table.
+        """
+        if self.targets is None:
+            return None
+        return ~self.targets if self.untouched is None else self.untouched
+
+    def of_rows(self, rows: NDArray[np.intp]) -> "Known":
+        """Take some rows, in any number of repetitions."""
+        targets = None if self.targets is None else self.targets[rows]
+        absent = None if self.absent is None else self.absent[rows]
+        return replace(self, targets=targets, absent=absent)
+
     def moments(self, X: NDArray[Any]) -> "Moments":
         """Second moments of a table, over the rows of each variable's own equation.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Missing values filled in; without interventions these do not matter.
 
         Raises
         ------
         ResourceError
             Where one matrix for each set of rows would be too much to hold.
         """
+        from cosmodag.fit.normal import moments_of_gaps
         from cosmodag.refinement.moments import Moments
 
-        if self.targets is not None:
-            groups, d = len(np.unique(self.targets, axis=1).T), X.shape[1]
+        if self.targets is None and self.absent is not None:
+            return moments_of_gaps(X, self.absent)
+        counted = self.counted
+        if counted is not None:
+            groups, d = len(np.unique(counted, axis=1).T), X.shape[1]
             if groups * d**2 * 8 > _MOST_BYTES:
                 raise ResourceError(
                     f"{groups} different sets of rows count for {d} variables, and one matrix of "
                     f"{d} × {d} for each takes {groups * d**2 * 8 / 2**30:.0f} GiB: leave out "
                     "targets, or variables."
                 )
-        return Moments.of(X, self.counted)
+        found = Moments.of(X, counted)
+        if self.absent is None:
+            return found
+        # Of the rows in which a variable was measured, those count in which its causes were too.
+        return replace(found, rows=np.maximum(found.rows * (1 - self.absent.mean()), 2.0))
 
     def ordered(self, order: NDArray[Any]) -> NDArray[np.intp]:
         """Nearest order in which everything comes after what it is bound to come after."""

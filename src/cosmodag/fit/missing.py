@@ -1,17 +1,17 @@
-"""Missing values: refused, dropped with their rows, or drawn from the learner's own graph."""
+"""Missing values: refused, dropped with their rows, or drawn given the others of their row."""
 
-import time
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from cosmodag.data.interventions import targets_of
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.conditional import Equations, doubt, fill
+from cosmodag.fit.conditional import Equations, fill
+from cosmodag.fit.known import Known
+from cosmodag.fit.normal import Normal, effective_rows
 from cosmodag.io.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
 
@@ -22,15 +22,14 @@ __all__ = ["CHOICES", "REMEDY", "Completed", "complete"]
 
 CHOICES = ("error", "drop", "impute")
 REMEDY = (
-    "leave out the rows that hold them with missing='drop' (--missing drop), or have them drawn "
-    "from the learnt graph with missing='impute' (--missing impute)"
+    "leave out the rows that hold them with missing='drop' (--missing drop), or have them "
+    "estimated from the others with missing='impute' (--missing impute)"
 )
 """What the message on missing values advises."""
 
-# Fits after which imputation ends even if the graph still changes.
-_ROUNDS = 4
-# Rounds of the start, which needs no graph, and the change in standard deviations that ends them.
-_START_ROUNDS, _SETTLED = 10, 0.02
+# Searches after which imputation ends even if the graph still changes, and how often values are
+# drawn anew on each graph: their equations are fitted to earlier draws.
+_ROUNDS, _REPEATS = 4, 5
 
 Targets = NDArray[np.bool_] | None
 
@@ -46,11 +45,14 @@ class Completed(NamedTuple):
         (n, d) bool: what was set in its rows; None where nothing was.
     report
         What was done, in plain values; None where nothing was missing.
+    absent
+        (n, d) bool: where values were filled in; None where none were.
     """
 
     table: Table
     targets: Targets
     report: dict[str, Any] | None = None
+    absent: NDArray[np.bool_] | None = None
 
 
 def complete(model: "StructureLearner", X: Any, entries: Any) -> Completed:
@@ -115,58 +117,73 @@ def _dropped(
 
 
 def _imputed(model: "StructureLearner", given: Completed) -> Completed:
-    """Alternate: draw what is missing given the rest and a graph, and learn the graph again.
+    """Draw missing values given the others of their row.
 
-    Draws are conditional means plus noise of the conditional variance, and not means alone: those
-    would have no noise of their own, and evidence would be overstated. The same random numbers
-    serve every round, so that the rounds can settle. An equation of the graph is a regression on
-    the parents by least squares, for networks too: there it is a linear approximation.
+    Draws are conditional means plus noise of the conditional variance, and not means alone, which
+    have no noise of their own. They serve training, the networks and residuals; refinement of
+    linear relations takes its covariance from the values that are there (`Known.moments`).
     """
     X, names = np.asarray(given.table.X, np.float64), given.table.names
     absent = np.isnan(X)
     (seed,) = seeds_from(getattr(model, "random_state", 0), 1)
     draws = np.random.default_rng([seed, 0x6D697373]).normal(size=int(absent.sum()))
-    filled = _started(X, absent)
-    learner, limit = clone(model).set_params(missing="error"), getattr(model, "max_time", None)
-    if limit is not None:
-        learner.set_params(max_time=limit / (2 * _ROUNDS))
+    targets = given.targets
+    equations, rounds = _without_graph(X, absent, targets), 1
+    filled = fill(X, absent, equations, draws, None) if targets is None else X
+    if targets is not None:
+        filled, rounds = _by_graphs(model, X, absent, targets, equations, draws, names)
+    report = {**(given.report or {}), "method": "impute", "rounds": rounds}
+    report["effective_rows"] = round(effective_rows(absent), 1)
+    return Completed(Table(filled, names), targets, report, absent)
+
+
+def _without_graph(
+    X: NDArray[np.float64], absent: NDArray[np.bool_], targets: Targets
+) -> Equations:
+    """Fit a normal distribution to the plain observations, where there are enough of them."""
+    rows = Known(targets=targets).untouched
+    some = slice(None) if rows is None or absent[rows].all(axis=0).any() else rows
+    return Equations.of_normal(Normal.of(X[some], absent[some]), len(X[some]))
+
+
+def _by_graphs(
+    model: "StructureLearner",
+    X: NDArray[np.float64],
+    absent: NDArray[np.bool_],
+    targets: NDArray[np.bool_],
+    equations: Equations,
+    draws: NDArray[np.float64],
+    names: list[str],
+) -> tuple[NDArray[np.float64], int]:
+    """Fill in where variables were set: in turns with a graph, since only causes are cut off.
+
+    Without a graph a value that was set says nothing of the others; with one it speaks of its
+    effects, and not of its causes. The same random numbers serve every round, so that the rounds
+    can settle.
+    """
+    from cosmodag.learners.order_search import OrderSearch
+
+    (seed,) = seeds_from(getattr(model, "random_state", 0), 1)
+    learner = OrderSearch(
+        noise="gaussian", knowledge=model.knowledge, random_state=seed, verbose=False
+    )
+    unknown = absent | targets
+    numbers = np.zeros(X.shape)
+    numbers[absent] = draws
+    filled = np.where(absent, fill(X, unknown, equations, numbers[unknown], None), X)
     before: NDArray[np.bool_] | None = None
-    changes: list[int] = []
-    begin = time.monotonic()
+    rounds = 0
     with ignoring(CosmodagWarning):
-        while len(changes) < _ROUNDS and (limit is None or time.monotonic() - begin < limit / 2):
-            learner.fit(Table(filled, names), interventions=given.targets)
+        while rounds < _ROUNDS:
+            learner.fit(Table(filled, names), interventions=targets)
             arcs = _pattern(learner)
-            changes.append(int(np.count_nonzero(arcs if before is None else arcs ^ before)))
-            equations = Equations.on(arcs, filled, given.targets)
-            filled = fill(X, absent, equations, draws, given.targets)
-            if before is not None and not changes[-1]:
+            for _ in range(_REPEATS):
+                filled = fill(X, absent, Equations.on(arcs, filled, targets), draws, targets)
+            rounds += 1
+            if before is not None and np.array_equal(arcs, before):
                 break
             before = arcs
-            if learner.stopped_ is not None:
-                break
-    report = {
-        **(given.report or {}),
-        "method": "impute",
-        "rounds": len(changes),
-        "changed_arcs": changes,
-        "settled": len(changes) > 1 and changes[-1] == 0,
-    }
-    return Completed(Table(filled, names), given.targets, report)
-
-
-def _started(X: NDArray[np.float64], absent: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Fill in conditional means of a normal distribution without a graph, by EM."""
-    filled = np.where(absent, np.nanmean(X, axis=0), X)
-    lacking = np.diag(filled.var(axis=0) * absent.mean(axis=0))
-    nothing = np.zeros(int(absent.sum()))
-    for _ in range(_START_ROUNDS):
-        equations, before = Equations.without_graph(filled, lacking), filled
-        filled = fill(X, absent, equations, nothing, None)
-        lacking = doubt(absent, equations)
-        if np.all(np.abs(filled - before) <= _SETTLED * np.sqrt(equations.variances)):
-            break
-    return filled
+    return filled, rounds
 
 
 def _pattern(model: "StructureLearner") -> NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 """Centring and scaling: what a learner does to a table before it learns, and how to undo it."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,10 +53,10 @@ class Preparation:
         X : (n, d) array
         scale : {"center", "standardize", "none"}
             Subtract the mean; also divide by the standard deviation; or leave columns alone.
-        rows : (n,) bool, optional
-            Rows to take means and deviations from, by default all. With interventions they are
-            those in which nothing was set: about these means linear equations without a constant
-            hold in all rows.
+        rows : (n,) or (n, d) bool, optional
+            Rows, or entries, to take means and deviations from, by default all. With interventions
+            they are the rows in which nothing was set: about these means linear equations without
+            a constant hold in all rows.
         """
         constant = np.ptp(X, axis=0) == 0
         d = X.shape[1]
@@ -64,10 +64,10 @@ class Preparation:
             return cls(np.zeros(d), np.ones(d), 1.0, constant)
         # Divided on the way, since a sum of huge numbers may overflow where their mean does not; by
         # a power of two, which changes no digit.
-        X = X if rows is None else X[rows]
         largest = float(2.0 ** np.frexp(np.max(np.abs(X), initial=0.0))[1])
-        means = np.asarray(np.mean(X / largest, axis=0, dtype=np.float64) * largest)
-        deviations = np.std(X / largest, axis=0, dtype=np.float64) * largest
+        some = np.ones((1, 1), bool) if rows is None else rows.reshape(len(X), -1)
+        means = np.asarray(np.mean(X / largest, axis=0, dtype=np.float64, where=some) * largest)
+        deviations = np.std(X / largest, axis=0, dtype=np.float64, where=some) * largest
         deviations = np.where(constant | (deviations == 0), 1.0, deviations)
         if scale == "center":
             varying = deviations[~constant]
@@ -83,6 +83,10 @@ class Preparation:
             stacklevel=4,
         )
         return cls(means, deviations, 1.0, constant)
+
+    def moved(self, by: NDArray[np.float64]) -> "Preparation":
+        """Subtract more from every column: so much in prepared units."""
+        return replace(self, means=self.means + by * self.scales)
 
     def centre(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Map a table but for the common unit, in float64."""

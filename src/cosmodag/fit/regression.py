@@ -1,7 +1,7 @@
 """Sparse regression of each variable on those before it in a causal order."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from scipy import linalg
 
 from cosmodag.errors import DataError
 from cosmodag.random_state import preserve_random_state
+from cosmodag.refinement.moments import Moments
 from cosmodag.warning_filters import ignoring
 
 __all__ = ["CRITERIA", "NEGLIGIBLE", "regress_on_predecessors"]
@@ -25,7 +26,7 @@ VANISHED = 1e-9
 
 
 def regress_on_predecessors(
-    data: NDArray[Any],
+    data: NDArray[Any] | Moments,
     order: NDArray[np.intp],
     criterion: str = "bic",
     *,
@@ -51,11 +52,12 @@ def regress_on_predecessors(
     (n − 1)/2 regressors are kept.
 
     All of it is computed from the d×d matrix of second moments, so that only one product depends
-    on n. There is no intercept: centre the data.
+    on n. A table is regressed without an intercept: centre it, or give its
+    moments about their means.
 
     Parameters
     ----------
-    data : (n, d) array
+    data : (n, d) array, or Moments
     order : (d,) array of int
         The variables, causes first.
     criterion : {"bic", "aic", "none"}
@@ -63,7 +65,7 @@ def regress_on_predecessors(
     support, required : (d, d) bool, optional
         Arcs that may exist, and arcs that are always in; these agree with the order.
     counted : (n, d), optional
-        How much row i counts in the regression of v, at [i, v].
+        How much row i of a table counts in the regression of v, at [i, v].
 
     Returns
     -------
@@ -86,59 +88,29 @@ def regress_on_predecessors(
 
     if criterion not in CRITERIA:
         raise DataError(f"criterion is {criterion!r}: it must be one of {CRITERIA}.")
-    d = data.shape[1]
-    order = order[np.ptp(data, axis=0)[order] > 0]
-    products = _Products.of(data, order, counted)
+    if not isinstance(data, Moments):
+        data = Moments.of(data, counted).about_zero()
+    moments, d = data, data.variables
+    order = order[moments.own_scales[order] > 0]
     weights = np.zeros((d, d))
     # What it warns of is that a redundant regressor was left out, and that is meant.
     with ignoring(ConvergenceWarning):
         for k in range(1, len(order)):
-            v, earlier = order[k], np.arange(k)
+            v, earlier = order[k], order[:k]
+            group = moments.group[v]
+            products, sizes = moments.correlations[group], moments.scales[group]
+            earlier = earlier[sizes[earlier] > 0]
             if support is not None:
-                earlier = earlier[support[order[:k], v]]
-            gram, target, n = products.of_equation(k, earlier)
-            forced = None if required is None else required[order[earlier], v]
-            coefficients = _regress(gram, target, n, criterion, forced)
-            sizes = products.sizes
-            weights[order[earlier], v] = coefficients * sizes[k] / sizes[earlier]
-    return weights
-
-
-class _Products(NamedTuple):
-    """Mean products of the ordered columns, all divided by their sizes, for each set of rows."""
-
-    sizes: NDArray[np.float64]
-    matrices: NDArray[np.float64]
-    group: NDArray[np.intp]
-    rows: NDArray[np.float64]
-    some: bool
-
-    @classmethod
-    def of(
-        cls, data: NDArray[Any], order: NDArray[np.intp], counted: NDArray[Any] | None
-    ) -> "_Products":
-        ordered = data[:, order].astype(np.float64)
-        sizes = np.sqrt(np.mean(ordered**2, axis=0))
-        ordered /= sizes
-        if counted is None:
-            every = ordered.T @ ordered / len(ordered)
-            return cls(
-                sizes, every[None], np.zeros(len(order), np.intp), np.array([len(ordered)]), False
+                earlier = earlier[support[earlier, v]]
+            forced = None if required is None else required[earlier, v]
+            weights[earlier, v] = (sizes[v] / sizes[earlier]) * _regress(
+                products[np.ix_(earlier, earlier)],
+                products[earlier, v],
+                int(moments.rows[group]),
+                criterion,
+                forced,
             )
-        distinct, group = np.unique(counted[:, order], axis=1, return_inverse=True)
-        rows = distinct.sum(axis=0)
-        matrices = [(ordered * c[:, None]).T @ ordered / c.sum() for c in distinct.T]
-        return cls(sizes, np.stack(matrices), group.ravel(), rows, True)
-
-    def of_equation(
-        self, k: int, earlier: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-        """Products among the regressors and with variable k, which has unit size; rows."""
-        products, n = self.matrices[self.group[k]], int(self.rows[self.group[k]])
-        gram, target = products[np.ix_(earlier, earlier)], products[earlier, k]
-        # Over all rows it has unit size; over some of them, all columns are divided by its size.
-        own = products[k, k] if self.some and products[k, k] > 0 else 1.0
-        return gram / own, target / own, n
+    return weights
 
 
 def _regress(

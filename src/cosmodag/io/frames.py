@@ -227,7 +227,10 @@ def _numbers_from_objects(values: NDArray[np.object_], name: str, source: str) -
         if value is None or type(value).__name__ in ("NAType", "NaTType"):
             return math.nan
         if isinstance(value, Real | Decimal | np.bool_):
-            return float(value)
+            try:
+                return float(value)
+            except OverflowError:  # beyond double precision, and refused as such later
+                return math.inf if value > 0 else -math.inf  # type: ignore[operator]
         raise not_numbers(name, value, source)
 
     return np.array([number(value) for value in values], dtype=np.float64)

@@ -72,9 +72,7 @@ class Prepared:
 
     def of_rows(self, rows: NDArray[np.intp]) -> "Prepared":
         """Take some rows, in any number of repetitions, prepared as they are here."""
-        targets = self.known.targets
-        known = replace(self.known, targets=None if targets is None else targets[rows])
-        return replace(self, X=self.X[rows], data=self.data[rows], known=known)
+        return replace(self, X=self.X[rows], data=self.data[rows], known=self.known.of_rows(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,14 +202,14 @@ class StructureLearner(FittedGraph):
         """Check parameters and table, forget an earlier fit, and prepare the table."""
         self._check_settings()
         X, entries = take_column(X, interventions)
-        table, targets, report = complete(self, X, entries)
+        table, targets, report, absent = complete(self, X, entries)
         heed(quick(table.X, table.names), stacklevel=4)
         self._forget()
         if report is not None:
             self.missing_report_ = report
         self._remember_names(X, table.names)
         self._check_memory(*table.X.shape)
-        return self._prepare(table.X, self._known(table.names, targets))
+        return self._prepare(table.X, self._known(table.names, targets, absent))
 
     def _check_memory(self, n: int, d: int) -> None:
         """Refuse a table whose fit cannot end well for lack of memory; training has its own check.
@@ -239,7 +237,12 @@ class StructureLearner(FittedGraph):
         if learnt.raw_weights is None and hasattr(self, "weights_"):
             self.raw_weights_ = self.weights_
 
-    def _known(self, names: list[str], targets: NDArray[np.bool_] | None = None) -> Known:
+    def _known(
+        self,
+        names: list[str],
+        targets: NDArray[np.bool_] | None = None,
+        absent: NDArray[np.bool_] | None = None,
+    ) -> Known:
         """Compile what is known for a table, and remember it; contradictions are refused."""
         self.knowledge_ = as_knowledge(self.knowledge)
         bounds = bounds_of(self.knowledge_, names)
@@ -249,13 +252,13 @@ class StructureLearner(FittedGraph):
             if always.any():
                 bounds = (bounds or Bounds.none(len(names))).without_causes(always, names)
                 targets = targets & ~always
-        self._told = Known(bounds, targets)
+        self._told = Known(bounds, targets, absent)
         return self._told
 
     def _prepare(self, X: NDArray[Any], known: Known = NOTHING) -> Prepared:
         # However the caller's table lies in memory, sums over it are the same to the last bit.
         X = np.ascontiguousarray(X)
-        self._preparation = Preparation.of(X, self.scale, known.untouched)
+        self._preparation = Preparation.of(X, self.scale, known.centred_on)
         centred, data = self._preparation.centre(X), self._preparation.apply(X)
         return Prepared(centred, data, self._preparation, known)
 
@@ -272,10 +275,27 @@ class StructureLearner(FittedGraph):
 
     def _settle(self, data: NDArray[np.float32]) -> None:
         """Keep what is left of the training data once the graph is known."""
+        if self._told.targets is not None and self.scale != "none":
+            data = self._recentred(data)
         self.residuals_ = np.asarray(data - self._fitted(data), np.float32)
         scaled = self.residuals_.astype(np.float64) * self._preparation.scales
         self.noise_variances_ = np.average(scaled**2, axis=0, weights=self._told.counted)
         self.deviations_ = _deviations(data, self._told.counted) * self._preparation.scales
+
+    def _recentred(self, data: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Centre the columns so that residuals of each equation have mean zero over its own rows.
+
+        The means that obey all equations are those of plain observations, whether or not the
+        table has such rows.
+        """
+        counted = self._told.counted
+        residuals = data.astype(np.float64) - self._fitted(data)
+        shift = np.average(residuals, axis=0, weights=counted)
+        shift[self._preparation.constant] = 0.0
+        for v in self._order:
+            shift[v] += self._fitted_column(shift[None], v)[0]
+        self._preparation = self._preparation.moved(shift)
+        return np.asarray(data - shift, np.float32)
 
     def _read_out(self, learnt: Learnt) -> None:
         """Turn what was learnt into fitted attributes; arcs against the order are dropped."""

@@ -59,13 +59,13 @@ class SortLearner(StructureLearner):
         order = known.ordered(self._sort(given))
         if self.refine is not None:  # which then decides on arcs, at less cost
             return Learnt(None, order)
+        moments = known.moments(given.X)
         weights = regress_on_predecessors(
-            given.data,
+            moments.about_zero() if self.scale == "none" else moments,
             order,
             self.criterion,
             support=known.support,
             required=known.required,
-            counted=known.counted,
         )
         return Learnt(weights, order)
 

@@ -3,25 +3,45 @@
 Functions on arrays: no learner is imported here, and none is trained. Linear relations are pruned
 and searched on correlations (`prune`, `search_order`, `refine_linear`), with noise that is not
 Gaussian on the rows (`search_non_gaussian`); networks by Gaussian processes (`prune_networks`).
+The names are imported when first used, since most of them import Numba.
 """
 
-from cosmodag.refinement.entropy.search import search_non_gaussian
-from cosmodag.refinement.graph import Graph
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.networks.pruning import prune_networks
-from cosmodag.refinement.order_search import search_order
-from cosmodag.refinement.prune import prune
-from cosmodag.refinement.refine import refine_linear
-from cosmodag.refinement.starts import equal_variance_order, variance_order
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cosmodag.refinement.entropy.search import search_non_gaussian
+    from cosmodag.refinement.graph import Graph
+    from cosmodag.refinement.moments import Moments
+    from cosmodag.refinement.networks.pruning import prune_networks
+    from cosmodag.refinement.order_search import search_order
+    from cosmodag.refinement.refine import refine_linear
+    from cosmodag.refinement.starts import equal_variance_order, variance_order
 
 __all__ = [
     "Graph",
     "Moments",
     "equal_variance_order",
-    "prune",
     "prune_networks",
     "refine_linear",
     "search_non_gaussian",
     "search_order",
     "variance_order",
 ]
+
+_HOMES = {
+    "Graph": "graph",
+    "Moments": "moments",
+    "equal_variance_order": "starts",
+    "prune_networks": "networks.pruning",
+    "refine_linear": "refine",
+    "search_non_gaussian": "entropy.search",
+    "search_order": "order_search",
+    "variance_order": "starts",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"cosmodag.refinement.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'cosmodag.refinement' has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """What linear scores need of a table: correlations, numbers of rows and scales."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,16 @@ class Moments:
             np.stack([means for _, _, means, _ in sets]),
             np.stack([scales for *_, scales in sets]),
         )
+
+    def about_zero(self) -> "Moments":
+        """Leave the means in, for equations without an intercept."""
+        means = np.where(self.scales > 0, self.means, 0.0)
+        scales = np.hypot(self.scales, means)
+        divisors = np.where(scales > 0, scales, 1.0)
+        shares, rest = self.scales / divisors, means / divisors
+        products = self.correlations * shares[:, :, None] * shares[:, None, :]
+        products += rest[:, :, None] * rest[:, None, :]
+        return replace(self, correlations=products, means=np.zeros_like(means), scales=scales)
 
 
 def _groups(

@@ -54,7 +54,7 @@ def polish(
     Examples
     --------
     >>> from cosmodag import simulate
-    >>> from cosmodag.refinement import prune
+    >>> from cosmodag.refinement.prune import prune
     >>> data = simulate.load("n200_d30_ER4_gauss", seed=1)
     >>> moments, order = Moments.of(data.X), np.argsort(data.X.var(axis=0))
     >>> first = prune(moments, order, penalty=5.3)

@@ -2,17 +2,19 @@
 
 import math
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from cosmodag.data.interventions import take_column, targets_of
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_number
-from cosmodag.fit.known import NOTHING
-from cosmodag.fit.matrices import count_arcs
-from cosmodag.graph.dags import above
+from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.matrices import chosen_arcs, count_arcs
+from cosmodag.fit.regression import regress_on_predecessors
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.trained.networks import NetworkLearner
 
@@ -24,7 +26,9 @@ __all__ = ["at_threshold", "extended_bic", "threshold_path"]
 _THRESHOLDS = 50
 
 
-def extended_bic(model: StructureLearner, X: Any, gamma: float = 0.5) -> float:
+def extended_bic(
+    model: StructureLearner, X: Any, gamma: float = 0.5, *, interventions: Any = None
+) -> float:
     r"""Give the extended BIC of a fitted model: smaller is better.
 
     .. math:: -2 \ell + k \log n + 4 \gamma\, k \log d
@@ -40,6 +44,9 @@ def extended_bic(model: StructureLearner, X: Any, gamma: float = 0.5) -> float:
     X : table
         That it was fitted on.
     gamma : float
+    interventions : optional
+        What was set in each row, as for ``fit``, by default what the model was fitted with. Values
+        that were set count neither in the likelihood nor as rows.
 
     Examples
     --------
@@ -50,17 +57,25 @@ def extended_bic(model: StructureLearner, X: Any, gamma: float = 0.5) -> float:
     """
     check_is_fitted(model, "adjacency_")
     check_number("gamma", gamma, low=0.0, low_allowed=True)
+    X, entries = take_column(X, interventions)
     likelihoods = model._log_likelihoods(X)
-    parameters = count_arcs(model.adjacency_) * getattr(model, "hidden", (1,))[0]
-    price = math.log(len(likelihoods)) + 4 * gamma * math.log(model.n_features_in_)
-    return float(-2 * likelihoods.sum() + price * parameters)
+    known = _known(model, entries, len(likelihoods))
+    counted = np.ones((len(likelihoods), model.n_features_in_))
+    counted = counted if known.counted is None else known.counted
+    units = getattr(model, "hidden", (1,))[0]
+    parameters = units * np.bincount(model.edges_.col, minlength=model.n_features_in_)
+    prices = np.log(counted.sum(axis=0)) + 4 * gamma * math.log(model.n_features_in_)
+    varying = ~model._preparation.constant
+    return float(-2 * np.sum(likelihoods * counted[:, varying]) + prices @ parameters)
 
 
-def at_threshold(model: StructureLearner, X: Any, threshold: float) -> StructureLearner:
+def at_threshold(
+    model: StructureLearner, X: Any, threshold: float, *, interventions: Any = None
+) -> StructureLearner:
     """Read a fitted model again at another threshold; the learner is not fitted again.
 
     Weights of the arcs that are left are those of least squares; networks stay as they are, and
-    lose the inputs that are cut.
+    lose the inputs that are cut. Arcs that knowledge requires stay, whatever their weights.
 
     Parameters
     ----------
@@ -70,35 +85,56 @@ def at_threshold(model: StructureLearner, X: Any, threshold: float) -> Structure
         That it was fitted on.
     threshold : float
         Arcs of ``weights_`` above it are kept.
+    interventions : optional
+        What was set in each row, as for ``fit``, by default what the model was fitted with: no
+        equation is fitted to rows in which its variable was set.
     """
     check_is_fitted(model, "adjacency_")
     if not hasattr(model, "weights_"):
         raise DataError("A model of so many variables keeps no weights below its threshold.")
     check_number("threshold", threshold, low=0.0, low_allowed=True)
+    X, entries = take_column(X, interventions)
     one = copy(model)
-    one._told = getattr(model, "_told", NOTHING)
-    one.threshold = threshold
-    one.adjacency_ = above(model.weights_, threshold)
     data = one._prepared(X)
+    one._told = _known(model, entries, len(data))
+    one.threshold = threshold
+    required = one._told.required
+    one.adjacency_ = chosen_arcs(model.weights_, threshold, required)
     if not isinstance(one, NetworkLearner):
-        one.adjacency_ = _least_squares(data, one.adjacency_ != 0)
+        arcs = one.adjacency_ != 0 if required is None else (one.adjacency_ != 0) | required
+        moments = one._told.moments(data)
+        one.adjacency_ = regress_on_predecessors(
+            moments.about_zero() if model.scale == "none" else moments,
+            one._order,
+            "none",
+            support=arcs,
+        )
     one._settle(data.astype(np.float32))
     return one
 
 
-def _least_squares(data: NDArray[np.float64], arcs: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Weights of arcs by regression on the parents."""
-    weights = np.zeros(arcs.shape)
-    covariance = data.T @ data
-    for v in np.flatnonzero(arcs.any(axis=0)):
-        parents = np.flatnonzero(arcs[:, v])
-        own = covariance[np.ix_(parents, parents)]
-        weights[parents, v] = np.linalg.lstsq(own, covariance[parents, v], rcond=None)[0]
-    return weights
+def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
+    """Say which entries count: those of the fit, or as interventions say."""
+    known: Known = getattr(model, "_told", NOTHING)
+    if entries is not None:
+        names = [str(name) for name in model.names_]
+        return replace(known, targets=targets_of(entries, names, rows))
+    masks = [mask for mask in (known.targets, known.absent) if mask is not None]
+    if any(len(mask) != rows for mask in masks):
+        raise DataError(
+            f"The table has {rows} rows, but the model was fitted on {len(masks[0])}, of which "
+            "some were set or incomplete: give the table that it was fitted on, or interventions."
+        )
+    return known
 
 
 def threshold_path(
-    model: StructureLearner, X: Any, thresholds: ArrayLike | None = None, gamma: float = 0.5
+    model: StructureLearner,
+    X: Any,
+    thresholds: ArrayLike | None = None,
+    gamma: float = 0.5,
+    *,
+    interventions: Any = None,
 ) -> "pd.DataFrame":
     """Graphs of one fit at many thresholds, by extended BIC; the learner is not fitted again.
 
@@ -112,6 +148,8 @@ def threshold_path(
         By default 0 and up to 50 of the sizes that weights have.
     gamma : float
         Of :func:`extended_bic`.
+    interventions : optional
+        What was set in each row, as for ``fit``, by default what the model was fitted with.
 
     Returns
     -------
@@ -133,15 +171,16 @@ def threshold_path(
 
     check_is_fitted(model, "adjacency_")
     values = _sizes(model) if thresholds is None else np.sort(np.asarray(thresholds, np.float64))
+    X, entries = take_column(X, interventions)
     rows = []
     for threshold in values.tolist():
-        one = at_threshold(model, X, threshold)
+        one = at_threshold(model, X, threshold, interventions=entries)
         rows.append(
             {
                 "threshold": threshold,
                 "arcs": count_arcs(one.adjacency_),
-                "log_likelihood": one.score(X),
-                "extended_bic": extended_bic(one, X, gamma),
+                "log_likelihood": one.score(X, interventions=one._told.targets),
+                "extended_bic": extended_bic(one, X, gamma, interventions=entries),
             }
         )
     path = pd.DataFrame(rows)

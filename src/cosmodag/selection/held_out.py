@@ -52,7 +52,7 @@ def held_out(
     """
     check_count("folds", folds, low=2)
     X, entries = take_column(X, interventions)
-    table, targets, _ = complete(model, X, entries)
+    table, targets, *_ = complete(model, X, entries)
     n = len(table.X)
     if n < 2 * folds:
         raise DataError(f"{n} rows are too few for {folds} folds: give fewer folds.")

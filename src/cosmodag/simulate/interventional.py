@@ -48,6 +48,7 @@ def interventional(
     *,
     kind: str = "perfect",
     strength: float = 1.0,
+    shift: float = 0.0,
     seed: int = 0,
 ) -> Experiments:
     r"""Simulate a named data set, and experiments on its variables below it.
@@ -69,6 +70,9 @@ def interventional(
         were, and noise of twice the scale; for linear mechanisms.
     strength : float
         Of perfect interventions; greater values are seen better in the variable's effects.
+    shift : float
+        Of perfect interventions: how many standard deviations of the variable's observations are
+        added to the values to which it is set.
     seed : int
 
     Returns
@@ -97,10 +101,11 @@ def interventional(
         mask[first : first + rows, list(chosen)] = True
     added = mask[len(data.X) :]
     if data.weights is None:
-        X = _nonlinear(data, parts.mechanism, kind, strength, mask, rng, streams_of(seed)[2])
+        held = _held_values(data.X, mask, strength, shift, rng)
+        X = _nonlinear(data, parts.mechanism, kind, held, mask, streams_of(seed)[2])
     else:
-        held = _held_values(data.X, added, strength, rng) if kind == "perfect" else None
-        X = np.vstack([data.X, _linear(data, parts.mechanism, added, held, rng)])
+        values = _held_values(data.X, added, strength, shift, rng) if kind == "perfect" else None
+        X = np.vstack([data.X, _linear(data, parts.mechanism, added, values, rng)])
     return Experiments(name, data.seed, X, data.names, data.weights, data.graph, mask)
 
 
@@ -129,11 +134,15 @@ def _target_sets(
 
 
 def _held_values(
-    X: Matrix, mask: NDArray[np.bool_], strength: float, rng: np.random.Generator
+    X: Matrix,
+    mask: NDArray[np.bool_],
+    strength: float,
+    shift: float,
+    rng: np.random.Generator,
 ) -> Matrix:
     """Values to which variables are set."""
     normal = rng.normal(size=mask.shape)
-    return np.asarray(X.mean(axis=0) + strength * X.std(axis=0) * normal)
+    return np.asarray(X.mean(axis=0) + X.std(axis=0) * (strength * normal + shift))
 
 
 def _linear(
@@ -168,15 +177,14 @@ def _nonlinear(
     data: Dataset,
     mechanism: str,
     kind: str,
-    strength: float,
+    values: Matrix,
     mask: NDArray[np.bool_],
-    rng: np.random.Generator,
     rows_rng: np.random.Generator,
 ) -> Matrix:
     """All rows, through the functions and from the noise of `load`."""
     if kind != "perfect":
         raise DataError("Imperfect interventions are made for linear mechanisms only.")
-    held = np.where(mask, _held_values(data.X, mask, strength, rng), np.nan)
+    held = np.where(mask, values, np.nan)
     return sample_nonlinear(
         sparse.csr_array(data.graph), len(mask), rows_rng, mechanism=mechanism, held=held
     )

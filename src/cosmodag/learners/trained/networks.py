@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
-from cosmodag.graph.dags import above
+from cosmodag.fit.matrices import chosen_arcs
 from cosmodag.learners.base import Learnt, Prepared, Refined
 from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.learners.trained.network_refit import Networks, refit
@@ -193,7 +193,8 @@ class NetworkLearner(TrainedLearner):
         else:
             self.raw_weights_ = strengths
             self.weights_ = np.where(self.weights_ != 0, strengths, 0.0)
-            self.adjacency_ = above(self.weights_, self._refined_cut)
+            required = self._told.required
+            self.adjacency_ = chosen_arcs(self.weights_, self._refined_cut, required)
         self._settle(np.asarray(data, np.float32))
         return self
 

@@ -1,0 +1,154 @@
+"""A normal distribution without a graph, fitted by EM to a table with missing values."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from cosmodag.refinement.moments import Moments
+
+__all__ = ["Normal", "effective_rows", "moments_of_gaps"]
+
+# Share of a variable's variance below which its noise is not taken to be.
+_LEAST_NOISE = 1e-6
+# EM ends where no correlation changes by more than this, or after so many rounds.
+_SETTLED, _ROUNDS = 1e-4, 100
+# Numbers that the blocks of some rows hold at once.
+_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Normal:
+    """Means (d,), standard deviations (d,) and correlations (d, d) of all variables.
+
+    A column without variation has a deviation of 1 and no correlations.
+    """
+
+    means: NDArray[np.float64]
+    scales: NDArray[np.float64]
+    correlations: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, X: NDArray[Any], absent: NDArray[np.bool_]) -> "Normal":
+        """Maximise the likelihood of the values that are there, by EM.
+
+        Every round replaces missing values, and products of two of them, by their expectations
+        given the rest of the row. Where rows are few beside the variables, the correlations that
+        these expectations use are shrunk.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            With anything where a value is missing.
+        absent : (n, d) bool
+            Where that is; no column lacks all values.
+
+        Examples
+        --------
+        >>> X = np.array([[1.0, 2.0], [2.0, 4.1], [3.0, 5.9], [4.0, np.nan]])
+        >>> Normal.of(X, np.isnan(X)).means.round(1).tolist()
+        [2.5, 5.0]
+        """
+        there = ~absent
+        n, d = X.shape
+        centres = np.mean(X, axis=0, where=there, dtype=np.float64)
+        units = np.std(X, axis=0, where=there, dtype=np.float64)
+        units = np.where(units > 0, units, 1.0)
+        table = np.where(there, (X - centres) / units, 0.0)
+        means = np.zeros(d)
+        covariance = table.T @ table / n + np.diag(absent.mean(axis=0))
+        before = np.eye(d)
+        for _ in range(_ROUNDS):
+            filled, lacking = _expected(table, absent, means, _precision(covariance, n))
+            means = filled.mean(axis=0)
+            covariance = (filled - means).T @ (filled - means) / n + lacking / n
+            now = _correlations(covariance)
+            if np.max(np.abs(now - before)) <= _SETTLED:
+                break
+            before = now
+        scales = np.sqrt(np.diag(covariance))
+        scales = np.where(scales > 0, scales, 1.0)
+        return cls(centres + means * units, scales * units, _correlations(covariance))
+
+    def precision(self, n: int) -> NDArray[np.float64]:
+        """Inverse covariance, shrunk as n rows ask for."""
+        return _precision(self.correlations * np.outer(self.scales, self.scales), n)
+
+
+def moments_of_gaps(X: NDArray[Any], absent: NDArray[np.bool_]) -> Moments:
+    """Second moments of a table with missing values, and the number of rows that they are worth.
+
+    The covariance is that of `Normal`. No filled-in value counts as a measurement: the number of
+    rows is that of `effective_rows`.
+    """
+    found = Normal.of(X, absent)
+    scales = np.where(np.diag(found.correlations) > 0, found.scales, 0.0)
+    return Moments(
+        found.correlations[None],
+        np.zeros(X.shape[1], np.int64),
+        np.array([effective_rows(absent)]),
+        found.means[None],
+        scales[None],
+    )
+
+
+def effective_rows(absent: NDArray[np.bool_]) -> float:
+    """Rows in which two variables are both measured, as a mean over all pairs.
+
+    One number for all variables keeps the score the same for all graphs of one equivalence class.
+    """
+    there = (~absent).astype(np.float64)
+    d = absent.shape[1]
+    both = there.T @ there
+    return float((both.sum() - np.trace(both)) / max(d * (d - 1), 1))
+
+
+def _expected(
+    table: NDArray[np.float64],
+    absent: NDArray[np.bool_],
+    means: NDArray[np.float64],
+    precision: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Fill in conditional means; sum the conditional covariances over the rows."""
+    filled = np.where(absent, means, table)
+    lacking = np.zeros(precision.shape)
+    for rows, places in _by_number(absent):
+        pulls = np.take_along_axis((filled[rows] - means) @ precision, places, axis=1)
+        square = places[:, :, None], places[:, None, :]
+        spread = np.linalg.inv(precision[square])
+        filled[rows[:, None], places] = means[places] - np.einsum("ijk,ik->ij", spread, pulls)
+        np.add.at(lacking, square, spread)
+    return filled, lacking
+
+
+def _by_number(
+    absent: NDArray[np.bool_],
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Rows that lack the same number of values, and which: (r,) and (r, number)."""
+    numbers = absent.sum(axis=1)
+    for number in np.unique(numbers[numbers > 0]).tolist():
+        rows = np.flatnonzero(numbers == number)
+        for some in np.array_split(rows, 1 + len(rows) * number**2 // _AT_ONCE):
+            yield some, np.nonzero(absent[some])[1].reshape(-1, number)
+
+
+def _correlations(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Correlations; zeros throughout for a variable that does not vary."""
+    variances = np.diag(covariance)
+    scales = np.where(variances > 0, np.sqrt(np.maximum(variances, 0.0)), np.inf)
+    found = covariance / np.outer(scales, scales)
+    np.fill_diagonal(found, variances > 0)
+    return np.asarray(found)
+
+
+def _precision(covariance: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Inverse covariance, its correlations shrunk where rows are few."""
+    d = len(covariance)
+    scales = np.sqrt(np.diag(covariance))
+    scales = np.where(scales > 0, scales, 1.0)
+    shrunk = _LEAST_NOISE + (d / n) ** 2 / (1 + (d / n) ** 2)
+    correlations = (1 - shrunk) * covariance / np.outer(scales, scales) + shrunk * np.eye(d)
+    return np.asarray(linalg.inv(correlations) / np.outer(scales, scales))
