@@ -122,8 +122,8 @@ def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
     masks = [mask for mask in (known.targets, known.absent) if mask is not None]
     if any(len(mask) != rows for mask in masks):
         raise DataError(
-            f"The table has {rows} rows, but the model was fitted on {len(masks[0])}, of which "
-            "some were set or incomplete: give the table that it was fitted on, or interventions."
+            f"The table has {rows} rows, but the model was fitted on {len(masks[0])}, some of them "
+            "set or incomplete: give the table that it was fitted on, or interventions."
         )
     return known
 
