@@ -1,19 +1,26 @@
 """The bootstrap: how sure each arc is, from fits to resamples of the rows."""
 
+import time
 import warnings
-from collections.abc import Iterator, Sequence
-from copy import copy
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
-from cosmodag.errors import CosmodagWarning, DataError, InterruptedWarning, ModelWarning
+from cosmodag.errors import (
+    CosmodagWarning,
+    DataError,
+    DataWarning,
+    InterruptedWarning,
+    ModelWarning,
+)
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
 from cosmodag.graph.dags import DENSE_LIMIT
-from cosmodag.learners.base import Prepared, StructureLearner
+from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.watch import Watch
-from cosmodag.stability.fits import Fit, Quiet, fit_resamples
+from cosmodag.stability.fits import Fit, fit_resamples
 from cosmodag.stability.resamples import SAMPLES
 from cosmodag.stability.result import BootstrapResult
 
@@ -34,6 +41,9 @@ class BootstrapInterrupt(KeyboardInterrupt):
 
 # Resamples that one task of a cluster fits: enough to be worth their way there.
 _TOGETHER = 8
+
+# Seconds: what is left to a limit on time that has passed.
+_NO_TIME = 1e-9
 
 
 def bootstrap(
@@ -121,12 +131,13 @@ def bootstrap(
         )
     names = list(getattr(begun, "feature_names_in_", range(begun.n_features_in_)))
     result = BootstrapResult(names, seeds, sample, given.known.required)
+    begin = time.monotonic()
+    result.doubts = _decide(result, begun, noted, partial(_fitted, X, interventions, max_time))
+    left = None if max_time is None else max(max_time + begin - time.monotonic(), _NO_TIME)
     label = f"bootstrap of {type(model).__name__}"
     try:
-        with Watch(n, label, max_time, verbose) as watch, warnings.catch_warnings():
-            noted += _decide(result, begun, given, watch)
-            result.doubts = _doubts(noted)
-            # Warnings of single resamples repeat those of the model's own fit.
+        with Watch(n, label, left, verbose) as watch, warnings.catch_warnings():
+            # Warnings of single resamples repeat those of the fit to the whole table.
             warnings.simplefilter("ignore", CosmodagWarning)
             if engine == "local":
                 fits = fit_resamples(begun, given, seeds, sample, watch)
@@ -145,32 +156,48 @@ def bootstrap(
 
 
 def _decide(
-    result: BootstrapResult, begun: StructureLearner, given: Prepared, watch: Watch
-) -> list[warnings.WarningMessage]:
-    """Fit the whole table, so that all resamples assume of the noise what it shows.
+    result: BootstrapResult,
+    begun: StructureLearner,
+    noted: Sequence[warnings.WarningMessage],
+    fit_table: Callable[[StructureLearner, int], StructureLearner],
+) -> list[str]:
+    """Decide on the whole table what all resamples assume of the noise, and list doubts about it.
 
-    A learner whose noise is given has nothing to decide, but may find that the table refutes it.
-
-    Returns
-    -------
-    list
-        What the fit warned of.
+    Doubts are named by the warning they come with, or are whatever the fit found beside what was
+    known of the table before it. A learner whose noise is given has nothing to decide, but may find
+    that the table refutes it; one that assumes nothing of the noise is not fitted.
     """
-    if not hasattr(begun, "noise") or begun._refinement is None:
-        return []
-    whole = copy(begun)
-    with warnings.catch_warnings(record=True) as noted:
-        warnings.simplefilter("always", CosmodagWarning)
-        whole._finish(given, whole._learn(given, Quiet(watch)), Quiet(watch))
-    result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
-    begun.set_params(noise=whole.noise_)
-    return noted
+    more: list[warnings.WarningMessage] = []
+    if hasattr(begun, "noise") and begun._refinement is not None:
+        with warnings.catch_warnings(record=True) as more:
+            warnings.simplefilter("always", CosmodagWarning)
+            whole = fit_table(begun, result.seeds[0])
+        if whole.stopped_ == "interrupt":
+            raise KeyboardInterrupt
+        result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
+        begun.set_params(noise=whole.noise_)
+    before = {str(one.message) for one in noted}
+    doubts = [
+        str(one.message)
+        for one in [*noted, *more]
+        if issubclass(one.category, ModelWarning)
+        or (one.category is DataWarning and str(one.message) not in before)
+    ]
+    return list(dict.fromkeys(doubts))
 
 
-def _doubts(noted: Sequence[warnings.WarningMessage]) -> list[str]:
-    """Reasons to doubt all probabilities, once each."""
-    told = [str(one.message) for one in noted if issubclass(one.category, ModelWarning)]
-    return list(dict.fromkeys(told))
+def _fitted(
+    X: Any, interventions: Any, max_time: float | None, begun: StructureLearner, seed: int
+) -> StructureLearner:
+    """Fit the whole table within the time there is, with a seed where the model has none."""
+    whole = clone(begun)
+    parameters = whole.get_params(deep=False)
+    if not isinstance(parameters.get("random_state", 0), int | np.integer):
+        whole.set_params(random_state=seed)
+    if max_time is not None and "max_time" in parameters:
+        whole.set_params(max_time=max_time)
+    fitted: StructureLearner = whole.fit(X, interventions=interventions)
+    return fitted
 
 
 def _warn_again(noted: Sequence[warnings.WarningMessage]) -> None:

@@ -21,7 +21,7 @@ from cosmodag.solve.problems import Problem
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.resamples import counts_of, rows_of
 
-__all__ = ["Fit", "Quiet", "fit_resamples"]
+__all__ = ["Fit", "fit_resamples"]
 
 Result = TypeVar("Result")
 
@@ -50,7 +50,7 @@ class Fit(NamedTuple):
     positions: NDArray[np.intp]
 
 
-class Quiet(Watch):
+class _Quiet(Watch):
     """Says when to stop as another watch does, and shows nothing."""
 
     def __init__(self, other: Watch) -> None:
@@ -58,14 +58,13 @@ class Quiet(Watch):
 
     @property
     def stop(self) -> str | None:
-        """What the other watch says."""
         return self._other.stop
 
     def begin(self, total: int, label: str | None = None) -> None:
-        """Show nothing."""
+        pass
 
     def advance(self, done: int, note: str = "") -> None:
-        """Show nothing."""
+        pass
 
 
 def fit_resamples(
@@ -102,7 +101,7 @@ def _alone(
     """Tasks of a learner that trains nothing: each learns from the rows of its resample."""
 
     def learn(one: StructureLearner, some: Prepared) -> Learnt:
-        return one._learn(some, Quiet(watch))
+        return one._learn(some, _Quiet(watch))
 
     watch.begin(len(seeds))
     for place, seed in enumerate(seeds):
@@ -162,7 +161,7 @@ def _finished(
         one.random_state = seed
     some = given.of_rows(rows_of(sample, len(given.X), seed))
     try:
-        one._finish(some, learn(one, some), Quiet(watch))
+        one._finish(some, learn(one, some), _Quiet(watch))
     except DivergenceError:
         return None
     if one.stopped_ is not None:
