@@ -5,9 +5,10 @@ from refine_reference import linear_table
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.noise.variances import compare_best
 from cosmodag.refinement.prune import prune
 from cosmodag.refinement.refine import refine_linear
-from cosmodag.refinement.scores import compare_variances, equal_variance_total, gaussian_total
+from cosmodag.refinement.scores import equal_variance_total, gaussian_total
 
 
 def generator():
@@ -119,5 +120,6 @@ def test_totals_are_log_likelihoods_with_a_penalty(unequal):
     free = own + n / 2 * np.log(table.var(axis=0)).sum()
     assert gaussian_total(moments, graph, 4.0) == pytest.approx(free - 4 * graph.arcs)
     assert equal_variance_total(moments, graph, 4.0) == pytest.approx(shared - 4 * graph.arcs)
-    margin = shared - own + (d - 1) / 2 * np.log(n)
-    assert compare_variances(moments, graph) == pytest.approx(margin)
+    compared = compare_best(moments, graph, graph, 4.0)
+    assert compared.margin == pytest.approx(shared - own + (d - 1) / 2 * np.log(n))
+    assert compared.margin == pytest.approx(compared.equal - compared.unequal)

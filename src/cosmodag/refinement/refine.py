@@ -261,51 +261,64 @@ def _automatic(
     barred: Sequence[str],
     not_equal: str | None,
 ) -> Refined:
-    """Search with unequal variances, with equal ones where they are plausible, and compare.
+    """Search with equal variances where they are plausible, and with unequal ones; compare.
 
-    The score with a variance for each variable does not start from the barred orders, unless its
-    result is needed for the comparison only.
+    A graph with a variance for each variable is never returned from a search that started at one
+    of the barred orders.
     """
-    # A generator of its own: the scale-free score then draws the same numbers whether or not
-    # equal variances were searched, which depends on units.
-    for_equal = replace(job, random=deepcopy(job.random))
     allowed = {name: order for name, order in orders.items() if name not in barred}
     if not_equal is not None:
         best, report = _best(job, method, "gaussian", allowed)
         return _refined(best, "gaussian", not_equal, report)
+    # A generator of its own: the scale-free score then draws the same numbers whether or not
+    # equal variances were searched, which depends on units.
+    for_equal = replace(job, random=deepcopy(job.random))
     trusted = {name: order for name, order in orders.items() if name not in (RANDOM, EXPLAINED)}
     trusted = trusted or dict(orders)
     pruned = (job.finish("prune", "gaussian", "", order).graph for order in trusted.values())
-    report = []
-    equal: Result | None = None
-    if any(are_plausible(job.moments, graph) for graph in pruned):
-        equal, report = _best(for_equal, method, "equal-variance", trusted)
-        if compare_best(job.moments, equal.graph, equal.graph, job.penalty).are_equal:
-            starts = {"equal-variance search": equal.order, **trusted}
-            rival, entries = _best(for_equal, method, "gaussian", starts)
-            compared = compare_best(job.moments, equal.graph, rival.graph, job.penalty)
-            rival.entry["chosen"] = False
-            report += entries
-            if compared.are_equal:
-                return _refined(equal, "equal-variance", compared.explanation, report, compared)
-        equal.entry["chosen"] = False
+    is_plausible = any(are_plausible(job.moments, graph) for graph in pruned)
+    equal, report = None, []
+    if is_plausible:
+        equal, compared, report = _tried_equal(for_equal, method, trusted)
+        if compared.are_equal:
+            return _refined(equal, "equal-variance", compared.explanation, report, compared)
         if not barred:
             allowed = {"equal-variance search": equal.order, **allowed}
     best, entries = _best(job, method, "gaussian", allowed)
     report += entries
-    if equal is None and compare_best(job.moments, best.graph, best.graph, job.penalty).are_equal:
+    if equal is None and _compare(job, best, best).are_equal:
         starts = {"gaussian search": best.order, **trusted}
-        equal, entries = _best(for_equal, method, "equal-variance", starts)
-        compared = compare_best(job.moments, equal.graph, best.graph, job.penalty)
+        equal, compared, entries = _tried_equal(for_equal, method, starts)
         if compared.are_equal:
             best.entry["chosen"] = False
-            why = compared.explanation
-            return _refined(equal, "equal-variance", why, report + entries, compared)
-        equal.entry["chosen"] = False
-        report = [*entries, *report]
-    of_equal = best.graph if equal is None else equal.graph
-    compared = compare_best(job.moments, of_equal, best.graph, job.penalty)
+            report += entries
+            return _refined(equal, "equal-variance", compared.explanation, report, compared)
+        report = entries + report
+    compared = _compare(job, equal or best, best)
     return _refined(best, "gaussian", compared.explanation, report, compared)
+
+
+def _tried_equal(
+    job: Job, method: str, orders: Mapping[str, NDArray[np.int64]]
+) -> tuple[Result, Variances, list[dict[str, Any]]]:
+    """Search with equal variances, and compare the best graph with the best of unequal ones.
+
+    The second search, from the same orders and the graph found, is left out where unequal
+    variances win on that graph already.
+    """
+    equal, report = _best(job, method, "equal-variance", orders)
+    compared = _compare(job, equal, equal)
+    if compared.are_equal:
+        starts = {"equal-variance search": equal.order, **orders}
+        rival, entries = _best(job, method, "gaussian", starts)
+        rival.entry["chosen"] = False
+        compared, report = _compare(job, equal, rival), report + entries
+    equal.entry["chosen"] = compared.are_equal
+    return equal, compared, report
+
+
+def _compare(job: Job, equal: Result, unequal: Result) -> Variances:
+    return compare_best(job.moments, equal.graph, unequal.graph, job.penalty)
 
 
 def _refined(
