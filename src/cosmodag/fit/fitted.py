@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+    from cosmodag.data.diagnose import Finding
+
 __all__ = ["FittedGraph"]
 
 
@@ -37,6 +39,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     adjacency_: Any
     weights_: NDArray[np.float64]
     stopped_: str | None
+    findings_: "list[Finding]"
     n_features_in_: int
     knowledge_: Knowledge | None
     residuals_: NDArray[np.float32]
@@ -162,8 +165,12 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
     def _bounds(self) -> Bounds | None:
         """Bounds that knowledge sets on the columns that the learner was fitted on."""
-        names = [f"x{place}" for place in range(self.n_features_in_)]
-        return bounds_of(self.knowledge_, list(getattr(self, "feature_names_in_", names)))
+        names = getattr(self, "feature_names_in_", self._made_up_names())
+        return bounds_of(self.knowledge_, list(names))
+
+    def _made_up_names(self) -> list[str]:
+        """Names that messages give to columns that have none."""
+        return [f"x{place}" for place in range(self.n_features_in_)]
 
     @property
     def _direction_basis(self) -> str:

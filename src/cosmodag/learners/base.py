@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.diagnose import heed, quick
+from cosmodag.data.diagnose import after_fit, before_fit, warn_about
+from cosmodag.data.diagnose.after import MOST_TESTED
 from cosmodag.data.interventions import never_free, take_column
 from cosmodag.data.knowledge import Bounds, as_knowledge, bounds_of
 from cosmodag.fit.checks import check_choice, check_number
@@ -189,6 +190,7 @@ class StructureLearner(FittedGraph):
                 if watch.stop == "interrupt":  # also where refinement had ended already
                     self.stopped_ = "interrupt"
                 self._settle(given.data)
+                self._look_at_residuals(given)
                 is_complete = True
         except KeyboardInterrupt:
             if is_complete:
@@ -198,13 +200,33 @@ class StructureLearner(FittedGraph):
             raise
         return self
 
+    def _look_at_residuals(self, given: Prepared) -> None:
+        """Warn of what linear equations on the learnt graph leave unexplained."""
+        rows, d = given.known.untouched, self.n_features_in_
+        is_observed = given.known.targets is None or rows is not None
+        if hasattr(self, "effect") or d > MOST_TESTED or not is_observed:
+            return
+        arcs = self._arcs.toarray()
+        names = [str(name) for name in getattr(self, "feature_names_in_", self._made_up_names())]
+        found = after_fit(
+            given.X if rows is None else given.X[rows],
+            names,
+            arcs,
+            self._order,
+            known=self.findings_,
+        )
+        warn_about(found, stacklevel=3)
+        self.findings_ = [*self.findings_, *found]
+
     def _begin(self, X: Any, interventions: Any = None) -> Prepared:
         """Check parameters and table, forget an earlier fit, and prepare the table."""
         self._check_settings()
         X, entries = take_column(X, interventions)
         table, targets, report, absent = complete(self, X, entries)
-        heed(quick(table.X, table.names), stacklevel=4)
+        findings = before_fit(table.X, table.names, Known(None, targets).untouched)
+        warn_about(findings, stacklevel=4)
         self._forget()
+        self.findings_ = findings
         if report is not None:
             self.missing_report_ = report
         self._remember_names(X, table.names)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.diagnose import Finding, diagnose, quick
+from cosmodag.data.diagnose import Finding, before_fit, diagnose
+from cosmodag.data.diagnose.full import by_severity, on_request
 from cosmodag.errors import DataError
 from cosmodag.fit.arcs import arc_table, standard_errors
 
@@ -71,9 +72,7 @@ class Evidence:
         if prepared is not None:
             names = [str(name) for name in model.names_]
             table = model._preparation.undo(prepared)
-            is_small = len(names) <= _FULL_DIAGNOSIS
-            graph = model.adjacency_
-            findings = diagnose(table, names, graph=graph) if is_small else quick(table, names)
+            findings = _findings(model, table, names)
             errors = standard_errors(model, prepared)
         if bootstrap is None:
             return cls(errors, findings)
@@ -110,6 +109,17 @@ def checked_shares(shares: Any, d: int) -> NDArray[np.float64]:
             "bootstrap of this model."
         )
     return found
+
+
+def _findings(model: "FittedGraph", table: NDArray[np.float64], names: list[str]) -> list[Finding]:
+    """What the fit found, and more where columns are few enough."""
+    known: list[Finding] | None = getattr(model, "findings_", None)
+    if len(names) > _FULL_DIAGNOSIS:
+        return before_fit(table, names) if known is None else list(known)
+    if known is None:
+        return diagnose(table, names, graph=model.adjacency_)
+    more = on_request(table, names, known, np.asarray(model.adjacency_) != 0)
+    return by_severity([*known, *more])
 
 
 def resamples_of(bootstrap: Any) -> int:

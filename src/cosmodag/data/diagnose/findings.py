@@ -1,13 +1,19 @@
 """A finding as plain data, as a warning, and as an error."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cosmodag.errors import DataError, DataWarning, ScaleWarning
 
-__all__ = ["Finding", "heed"]
+__all__ = ["SEVERITIES", "Finding", "chosen", "warn_about"]
+
+SEVERITIES = ("error", "warning", "notice")
+"""Worst first."""
 
 _ABOUT_SCALE = ("scale_ratio", "equal_scale", "varsortability")
 
@@ -38,7 +44,7 @@ class Finding:
     sentence: str
 
 
-def heed(findings: Iterable[Finding], stacklevel: int = 2) -> None:
+def warn_about(findings: Iterable[Finding], stacklevel: int = 2) -> None:
     """Raise the first error among findings, or issue their warnings.
 
     Errors are `DataError`, warnings `DataWarning` or its child `ScaleWarning`.
@@ -46,7 +52,7 @@ def heed(findings: Iterable[Finding], stacklevel: int = 2) -> None:
     Parameters
     ----------
     findings : iterable of Finding
-        What `quick` or `diagnose` returned; notices are passed over.
+        Notices are passed over.
     stacklevel : int
         As for `warnings.warn`: 2 names the caller of this function, 3 the caller's caller.
     """
@@ -58,3 +64,8 @@ def heed(findings: Iterable[Finding], stacklevel: int = 2) -> None:
         if finding.severity == "warning":
             category = ScaleWarning if finding.name in _ABOUT_SCALE else DataWarning
             warnings.warn(finding.sentence, category, stacklevel=stacklevel)
+
+
+def chosen(names: Sequence[str], mask: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Names of the columns that a mask marks."""
+    return tuple(names[index] for index in np.flatnonzero(mask).tolist())

@@ -6,16 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.data.diagnose.findings import Finding
-from cosmodag.data.diagnose.one_pass import quick
+from cosmodag.data.diagnose.after import after_fit
+from cosmodag.data.diagnose.before import before_fit
+from cosmodag.data.diagnose.findings import SEVERITIES, Finding
+from cosmodag.data.diagnose.gaps import missing_values, without_gaps
+from cosmodag.data.diagnose.hidden.finding import MOST_COLUMNS
+from cosmodag.data.diagnose.scale import LARGE, SMALL
 from cosmodag.data.diagnose.sortability import explained_variance, r2_sortability, varsortability
 from cosmodag.errors import DataError, name_list
+from cosmodag.graph.dags import topological_order
 from cosmodag.io.graphs import Graph
 from cosmodag.io.tables import as_table
+from cosmodag.refinement.refine import refine_linear
 
-_SEVERITIES = ("error", "warning", "notice")
-
-__all__ = ["DEPENDENT", "NEARLY_DEPENDENT", "SORTED", "diagnose"]
+__all__ = ["DEPENDENT", "NEARLY_DEPENDENT", "SORTED", "diagnose", "on_request"]
 
 # 1 − R² of a column given the others: about the rounding error of a correlation matrix, and high.
 DEPENDENT = 1e-10
@@ -32,20 +36,20 @@ def diagnose(
     Parameters
     ----------
     data : DataFrame (pandas, polars), Arrow table, ndarray or list of rows
-        The table; looking at it costs O(n·d² + d³).
+        The table; looking at it costs O(n·d² + d³), and without a graph also a search for one. It
+        may have gaps (NaN): they are counted, and the rest is looked for in the complete rows.
     names : sequence of str, optional
         Column names, as for `cosmodag.io.as_table`.
     graph : Graph or array of shape (d, d), optional
         A true or a learnt DAG, non-zero at [u, v] for the arc u → v. Sortability belongs to a
         table *and* a graph, so that only with one can ``varsortability`` and ``r2_sortability``
-        be found.
+        be found. Without one, what the best graph of an order search leaves unexplained is looked
+        at, up to 100 columns.
 
     Returns
     -------
     list of Finding
-        What `quick` finds, and ``variance_order``, ``r2_order``, ``collinear``,
-        ``varsortability`` and ``r2_sortability`` where they apply; warnings come first. Columns
-        of equal scale have no order by variance, so that nothing is said of it.
+        What `before_fit`, `after_fit` and `on_request` find; warnings come first.
 
     Examples
     --------
@@ -54,38 +58,85 @@ def diagnose(
     >>> [finding.name for finding in diagnose(X, names=["age", "dose", "dollars"])]
     ['scale_ratio', 'variance_order', 'r2_order']
     """
-    table = as_table(data, names)
-    X, columns = table.X, table.names
-    findings = quick(X, columns)
-    cannot_be_squared = {
-        name
-        for finding in findings
-        if finding.name in ("too_large", "too_small")
-        for name in finding.columns
-    }
-    varying = [
-        index
-        for index in np.flatnonzero(X.max(axis=0) > X.min(axis=0)).tolist()
-        if columns[index] not in cannot_be_squared
-    ]
+    table = as_table(data, names, missing="keep")
+    columns, arcs = table.names, None if graph is None else _arcs(graph, table.names)
+    findings = list(missing_values(table.X, columns))
+    X = without_gaps(table.X)
+    findings += before_fit(X, columns)
+    if not any(finding.severity == "error" for finding in findings):
+        shape = arcs if arcs is not None else _searched(X)
+        if shape is not None:
+            findings += after_fit(
+                X,
+                columns,
+                shape,
+                topological_order(shape.astype(np.float64)),
+                known=findings,
+            )
+    return by_severity(findings + on_request(X, columns, findings, arcs))
+
+
+def by_severity(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings, errors and warnings first."""
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def on_request(
+    X: NDArray[Any],
+    columns: Sequence[str],
+    findings: Sequence[Finding],
+    arcs: NDArray[np.bool_] | None = None,
+) -> list[Finding]:
+    """Look for what is good to know, but not looked for in every fit: O(n·d² + d³).
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Finite floats.
+    columns : sequence of str
+        Names.
+    findings : sequence of Finding
+        What was found before: columns of equal scale have no order by variance, so that nothing is
+        said of it.
+    arcs : (d, d) array of bool, optional
+        A DAG.
+
+    Returns
+    -------
+    list of Finding
+        ``variance_order``, ``r2_order``, ``collinear``, ``varsortability`` and ``r2_sortability``
+        where they apply.
+    """
+    found: list[Finding] = []
+    spans = X.max(axis=0) - X.min(axis=0)
+    varying = np.flatnonzero((spans >= SMALL) & (spans <= LARGE)).tolist()
     kept = [columns[index] for index in varying]
     known = {finding.name for finding in findings}
     # Columns of one scale have no order by variance, but for their rounding errors.
     has_scale = "equal_scale" not in known
     if len(kept) > 1 and has_scale:
-        findings += _variance_order(np.std(X[:, varying], axis=0, dtype=np.float64), kept)
+        found += _variance_order(np.std(X[:, varying], axis=0, dtype=np.float64), kept)
     if len(X) > len(kept) > 1:  # with fewer rows, any column is explained by the others
         explained = explained_variance(X[:, varying].astype(np.float64, copy=False))
         if "collinear" not in known:
-            findings += _collinear(explained, kept)
-        findings += _r2_order(explained, kept)
-    arcs = None if graph is None else _arcs(graph, columns)
+            found += _collinear(explained, kept)
+        found += _r2_order(explained, kept)
     if arcs is not None and arcs.any():
         if has_scale:
-            findings += _sorted_by_variance(varsortability(X, arcs))
+            found += _sorted_by_variance(varsortability(X, arcs))
         if len(X) > X.shape[1]:
-            findings += _sorted_by_r2(r2_sortability(X, arcs))
-    return sorted(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+            found += _sorted_by_r2(r2_sortability(X, arcs))
+    return found
+
+
+def _searched(X: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """Find the best graph of an order search; None where there are too many columns or few rows."""
+    d = X.shape[1]
+    if d > MOST_COLUMNS or len(X) <= d:
+        return None
+    found = refine_linear(X, {}, score="gaussian", random=np.random.default_rng(0))
+    arcs: NDArray[np.bool_] = found.weights.toarray() != 0
+    return arcs
 
 
 def _variance_order(deviations: NDArray[np.float64], names: list[str]) -> Iterator[Finding]:

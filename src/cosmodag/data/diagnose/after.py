@@ -1,0 +1,93 @@
+"""Findings after a fit: what the learnt graph leaves unexplained."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.hidden.finding import MOST_COLUMNS as MOST_SEARCHED
+from cosmodag.data.diagnose.hidden.finding import hidden_causes
+from cosmodag.data.diagnose.relations import curved_relations, examine_arcs, uneven_noise
+from cosmodag.data.diagnose.values import value_counts
+
+__all__ = ["MOST_TESTED", "after_fit"]
+
+MOST_TESTED = 1_000
+"""Columns up to which arcs are tested."""
+
+_FEWEST_ROWS = 50
+_MOST_ROWS = 20_000
+
+
+def after_fit(
+    X: NDArray[Any],
+    names: Sequence[str],
+    arcs: NDArray[np.bool_],
+    order: ArrayLike,
+    *,
+    known: Sequence[Finding] = (),
+) -> list[Finding]:
+    """Look for what linear equations on a learnt graph leave unexplained.
+
+    Costs three products of n·d², and more where hidden causes look possible.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        The training data: rows in which every variable followed its own equation.
+    names : sequence of str
+    arcs : (d, d) array of bool
+        The learnt DAG: True at [u, v] for u → v.
+    order : (d,) array of int
+        Its variables, causes first.
+    known : sequence of Finding
+        What was found before: hidden causes are not looked for where rows follow one another or
+        come from several populations, which makes the same arcs.
+
+    Returns
+    -------
+    list of Finding
+        ``curved``, ``uneven_noise`` and ``hidden_causes``, where they apply.
+    """
+    d = X.shape[1]
+    step = max(1, len(X) // _MOST_ROWS)
+    used = np.asarray(X[::step], np.float64)
+    if len(used) < _FEWEST_ROWS:
+        return []
+    if d > MOST_TESTED:
+        return [_not_examined(d, "Curved relations, uneven noise and hidden causes")]
+    # Columns with ties, such as counts, have a finding of their own.
+    is_continuous = value_counts(used) == 0
+    tests = examine_arcs(used, arcs, is_continuous)
+    findings = [*curved_relations(tests, names), *uneven_noise(tests, names)]
+    if {"rows_follow", "several_populations"} & {finding.name for finding in known}:
+        return findings
+    if d > MOST_SEARCHED:
+        findings.append(_not_examined(d, "Hidden causes"))
+    else:
+        varying = np.flatnonzero(used.max(axis=0) > used.min(axis=0))
+        place = np.full(d, -1)
+        place[varying] = np.arange(len(varying))
+        kept = np.asarray([place[v] for v in np.asarray(order) if place[v] >= 0], np.intp)
+        if len(varying) > 3:
+            findings += hidden_causes(
+                np.corrcoef(used[:, varying], rowvar=False),
+                arcs[np.ix_(varying, varying)],
+                len(used),
+                kept,
+                [names[v] for v in varying.tolist()],
+            )
+    return findings
+
+
+def _not_examined(columns: int, what: str) -> Finding:
+    return Finding(
+        "not_examined",
+        (),
+        columns,
+        "notice",
+        f"{what} were not looked for, which costs too much with {columns:,} columns: diagnose a "
+        "part of them.",
+    )

@@ -1,0 +1,129 @@
+"""Findings before a fit: what the table alone shows, at little cost beside a fit."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.diagnose.copies import collinear, duplicates, equal_columns, near_duplicates
+from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.populations import several_populations
+from cosmodag.data.diagnose.rows import few_rows, rows_follow
+from cosmodag.data.diagnose.scale import (
+    LARGE,
+    SMALL,
+    constant,
+    different_scales,
+    outliers,
+    summary_of,
+    too_large,
+    too_small,
+)
+from cosmodag.data.diagnose.values import (
+    FEW_VALUES,
+    binary,
+    counts,
+    few_values,
+    running_ids,
+    value_counts,
+)
+
+__all__ = ["MOST_CORRELATED", "before_fit"]
+
+MOST_CORRELATED = 500
+"""Columns up to which correlations between them are looked at in every fit."""
+
+_SAMPLED_ROWS = 5_000
+
+
+def before_fit(
+    X: NDArray[Any], names: Sequence[str], untouched: NDArray[np.bool_] | None = None
+) -> list[Finding]:
+    """Look for what the table alone shows: O(n·d), and up to 500 columns their correlations.
+
+    Exact combinations are looked for among up to 1,000 columns, in the d + 200 rows it takes.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Finite floats, as `cosmodag.io.as_table` gives them.
+    names : sequence of str
+        One name per column.
+    untouched : (n,) array of bool, optional
+        Rows in which nothing was set from outside, by default all. Whether rows follow one another
+        or form clusters is looked at in these only.
+
+    Returns
+    -------
+    list of Finding
+        Those of `docs/diagnose.md` that need no graph; those that do not apply are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> X[:, 1] = 7
+    >>> for finding in before_fit(X, ["a", "b", "c"]):
+    ...     print(finding.name, finding.columns, finding.sentence)
+    constant ('b',) A column with a single value stays isolated in the graph: leave out 'b'.
+    """
+    summary = summary_of(X)
+    is_constant = summary.spans == 0
+    varying = np.flatnonzero((summary.spans >= SMALL) & (summary.spans <= LARGE)).tolist()
+    groups = equal_columns(X, np.flatnonzero(~is_constant).tolist())
+    repeats = {column for group in groups for column in group[1:]}
+    distinct = [column for column in varying if column not in repeats]
+    number = value_counts(X)
+    alike = list(collinear(X, distinct, names))
+    rows = X if untouched is None else X[untouched]
+    following = list(rows_follow(rows, varying, names))
+    return [
+        *constant(is_constant, names),
+        *too_large(summary.spans, names),
+        *too_small(summary.spans, names),
+        *duplicates(groups, names),
+        *alike,
+        *different_scales(summary.deviations, is_constant, names),
+        *few_rows(*X.shape),
+        *running_ids(X, varying, names),
+        *following,
+        *outliers(summary.distances, names),
+        *binary(number, names),
+        *few_values(X, number, names),
+        *counts(X, number, names),
+        *_correlated(rows, distinct, number, names, bool(alike), bool(following)),
+    ]
+
+
+def _correlated(
+    X: NDArray[Any],
+    columns: list[int],
+    number: NDArray[np.int64],
+    names: Sequence[str],
+    are_collinear: bool,
+    rows_are_dependent: bool,
+) -> Iterator[Finding]:
+    """Findings that need correlations between columns, from some thousand rows."""
+    if len(columns) > MOST_CORRELATED:
+        yield Finding(
+            "not_examined",
+            (),
+            len(columns),
+            "notice",
+            f"Near-duplicates and several populations were not looked for, which costs too much "
+            f"with {len(columns):,} columns: diagnose a part of them.",
+        )
+        return
+    step = max(1, len(X) // _SAMPLED_ROWS)
+    values = X[::step, columns].astype(np.float64)
+    if len(values) < 10 or len(columns) < 2:
+        return
+    values -= values.mean(axis=0)
+    deviations = values.std(axis=0)
+    values /= np.where(deviations > 0, deviations, 1.0)
+    if not are_collinear:
+        yield from near_duplicates(values.T @ values / len(values), [names[c] for c in columns])
+    if not rows_are_dependent:
+        few = (number[columns] > 0) & (number[columns] <= FEW_VALUES)
+        yield from several_populations(values[:, ~few], values[:, few])

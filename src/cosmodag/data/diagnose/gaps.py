@@ -1,0 +1,53 @@
+"""A finding about missing values, and a table without them to look at."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.diagnose.findings import Finding
+
+__all__ = ["missing_values", "without_gaps"]
+
+_SHOWN = 8
+
+
+def missing_values(X: NDArray[Any], names: Sequence[str]) -> Iterator[Finding]:
+    """Count missing values per column."""
+    absent = np.isnan(X)
+    numbers = absent.sum(axis=0)
+    columns = np.flatnonzero(numbers)
+    if not len(columns):
+        return
+    worst = columns[np.argsort(-numbers[columns], kind="stable")].tolist()
+    listed = ", ".join(f"{names[column]!r} {numbers[column]:,}" for column in worst[:_SHOWN])
+    more = f" and {len(worst) - _SHOWN} more columns" if len(worst) > _SHOWN else ""
+    complete = int((~absent.any(axis=1)).sum())
+    yield Finding(
+        "missing_values",
+        tuple(names[column] for column in columns.tolist()),
+        float(absent.mean()),
+        "warning",
+        f"{int(numbers.sum()):,} values are missing ({listed}{more}), {complete:,} of {len(X):,} "
+        "rows are complete: learn from those (--missing drop) where gaps have nothing to do with "
+        "the values, or have gaps drawn from the learnt graph (--missing impute).",
+    )
+
+
+def without_gaps(X: NDArray[Any]) -> NDArray[Any]:
+    """Give complete rows where there are enough of them, or else fill gaps with drawn values.
+
+    Values are drawn from the same column: that keeps what each column looks like and weakens the
+    relations between columns, so that what is found is there.
+    """
+    absent = np.isnan(X)
+    complete = ~absent.any(axis=1)
+    if complete.sum() >= max(20, 2 * X.shape[1], len(X) // 3):
+        return np.asarray(X[complete])
+    random = np.random.default_rng(0)
+    filled = X.copy()
+    for column in np.flatnonzero(absent.any(axis=0)).tolist():
+        gap = absent[:, column]
+        filled[gap, column] = random.choice(X[~gap, column], size=int(gap.sum()))
+    return filled

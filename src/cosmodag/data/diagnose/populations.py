@@ -1,0 +1,102 @@
+"""A finding about several populations in one table: rows that fall into clusters."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from cosmodag.data.diagnose.findings import Finding
+
+__all__ = ["several_populations", "valley"]
+
+_DIRECTIONS = 3
+_FEWEST_ROWS = 50
+_GRID = 100
+# √n times the depth of a valley. Uniform draws, which have the deepest valleys of all shapes with
+# one mode, stayed below in 1,499 of 1,500 tables with 60 to 5,000 rows.
+_DEEP = 1.15
+
+
+def several_populations(
+    standard: NDArray[np.float64], few_valued: NDArray[np.float64]
+) -> Iterator[Finding]:
+    """Look for clusters along the directions in which the columns vary most.
+
+    The common part of many columns is a sum of many causes and has one mode; where rows come from
+    two populations with different means, it has two. Populations that a few-valued column tells
+    apart are known to the learner: what such columns explain is removed first.
+
+    Parameters
+    ----------
+    standard : (n, k) array
+        Continuous columns, centred, of unit variance.
+    few_valued : (n, m) array
+        Columns with few values, centred.
+    """
+    n, k = standard.shape
+    if n < _FEWEST_ROWS or k < 2:
+        return
+    last = (max(0, k - _DIRECTIONS), k - 1)
+    _, vectors = linalg.eigh(standard.T @ standard / n, subset_by_index=last)
+    along = standard @ vectors
+    if few_valued.shape[1]:
+        along = along - few_valued @ np.linalg.lstsq(few_valued, along, rcond=None)[0]
+    depths = [np.sqrt(n) * valley(values) for values in along.T]
+    if max(depths) > _DEEP:
+        yield Finding(
+            "several_populations",
+            (),
+            float(max(depths)),
+            "warning",
+            "The rows fall into clusters, as if they came from several populations, and whatever "
+            "differs between populations is joined by arcs although nothing causes it: fit each "
+            "population by itself, or add a column that says to which one a row belongs.",
+        )
+
+
+def valley(values: NDArray[np.float64]) -> float:
+    """Depth of the valley between two modes: distance of the distribution from one with one mode.
+
+    A distribution function with one mode is convex before it and concave after it. Over all places
+    of the mode, the least of the larger distance to the greatest convex minorant before and to the
+    least concave majorant after; close to twice the dip of Hartigan and Hartigan (1985).
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=400)
+    >>> x[:200] += 6
+    >>> valley(x) > 0.1 > valley(x[200:])
+    True
+    """
+    places = np.unique(np.linspace(0, len(values) - 1, _GRID).round().astype(np.intp))
+    points, first = np.unique(np.sort(values)[places], return_index=True)
+    heights = (places[first] + 0.5) / len(values)
+    if len(points) < 4:
+        return 0.0
+
+    def before(mode: int) -> float:
+        return _above_minorant(points[: mode + 1], heights[: mode + 1])
+
+    def after(mode: int) -> float:
+        return _above_minorant(-points[mode:][::-1], 1 - heights[mode:][::-1])
+
+    low, high = 1, len(points) - 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if before(middle) < after(middle) else (low, middle)
+    return min(max(before(mode), after(mode)) for mode in (low, high))
+
+
+def _above_minorant(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    """Largest distance of points above their lower convex hull."""
+    xs, ys = x.tolist(), y.tolist()
+    hull = [0]
+    for new in range(1, len(xs)):
+        while len(hull) > 1:
+            a, b = hull[-2], hull[-1]
+            if (ys[b] - ys[a]) * (xs[new] - xs[b]) < (ys[new] - ys[b]) * (xs[b] - xs[a]):
+                break
+            hull.pop()
+        hull.append(new)
+    return float(np.max(y - np.interp(x, x[hull], y[hull])))

@@ -1,0 +1,181 @@
+"""Findings about the arcs of a graph: curved relations, and noise that depends on a parent.
+
+In a linear model the noise of a variable is independent of its parents. Correlations of the
+residual r and its square with a parent x and its square test that; values are clipped, so that a
+few far ones do not decide.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.hidden.equations import Equations
+from cosmodag.errors import name_list
+
+__all__ = ["ArcTests", "curved_relations", "examine_arcs", "uneven_noise"]
+
+_CLIPPED_AT = 3.0
+# Standard errors beyond which an arc counts as refuted, the share of arcs that must be for a
+# finding, and the chance of a false alarm for the strongest of all.
+_BEYOND, _SHARE, _CHANCE = 3.5, 0.05, 0.005
+
+Floats = NDArray[np.float64]
+
+
+class ArcTests(NamedTuple):
+    """What was tested of each arc, (arcs,) each.
+
+    Attributes
+    ----------
+    tails, heads
+        The arc u → v.
+    curved
+        Correlation of r with x², less what x explains of it, over its standard error.
+    uneven
+        The larger, in size, of √n times the correlations of r² with x and with x².
+    """
+
+    tails: NDArray[np.intp]
+    heads: NDArray[np.intp]
+    curved: Floats
+    uneven: Floats
+
+
+class _Parts(NamedTuple):
+    """Clipped columns, and what is left of their squares given the columns; unit length each."""
+
+    plain: Floats
+    squares: Floats
+
+
+def examine_arcs(
+    X: Floats, arcs: NDArray[np.bool_], tested: NDArray[np.bool_] | None = None
+) -> ArcTests:
+    """Test for each arc whether the residual of its head is independent of its tail.
+
+    Where noise is not Gaussian, an arc that points the wrong way fails too. So an arc that fails
+    is turned round, other parents kept, and what is reported is the lesser failure of the two.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Rows in which every variable followed its own equation.
+    arcs : (d, d) array of bool
+        A DAG: True at [u, v] for u → v.
+    tested : (d,) array of bool, optional
+        Columns whose arcs are tested, by default all: those with few values have no such noise.
+
+    Examples
+    --------
+    >>> x, noise = np.random.default_rng(0).normal(size=(2, 500))
+    >>> straight, bent = np.column_stack([x, x + noise]), np.column_stack([x, x + x**2 + noise])
+    >>> arc = np.array([[False, True], [False, False]])
+    >>> bool(abs(examine_arcs(straight, arc).curved[0]) < 3.5 < abs(examine_arcs(bent, arc).curved[0]))
+    True
+    """
+    usable = np.ones(X.shape[1], np.bool_) if tested is None else tested
+    deviations = X.std(axis=0)
+    usable = usable & (deviations > 0)
+    standard = (X - X.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
+    correlations = standard.T @ standard / len(X)
+    np.fill_diagonal(correlations, 1.0)
+    parents = [np.flatnonzero(column & (deviations > 0)).tolist() for column in arcs.T]
+    weights, _ = Equations(correlations, parents, len(X), 0.0).fitted
+    columns, residuals = _parts(standard), _parts(standard - standard @ weights)
+    tails, heads = np.nonzero(arcs & usable[:, None] & usable[None, :])
+    curved, uneven = _dependence(residuals, columns, heads, tails)
+    for place in np.flatnonzero(np.maximum(np.abs(curved), np.abs(uneven)) > _BEYOND).tolist():
+        tail, head = int(tails[place]), int(heads[place])
+        others = [head, *(cause for cause in parents[head] if cause != tail)]
+        slopes = np.linalg.lstsq(
+            correlations[np.ix_(others, others)], correlations[others, tail], rcond=None
+        )[0]
+        turned = _parts((standard[:, tail] - standard[:, others] @ slopes)[:, None])
+        back = _dependence(turned, columns, np.array([0]), np.array([head]))
+        if max(abs(back[0][0]), abs(back[1][0])) < _BEYOND:
+            curved[place], uneven[place] = back[0][0], back[1][0]
+    return ArcTests(tails, heads, curved, uneven)
+
+
+def _parts(values: Floats) -> _Parts:
+    scaled = values / np.maximum(values.std(axis=0), np.finfo(float).tiny)
+    clipped = np.clip(scaled, -_CLIPPED_AT, _CLIPPED_AT)
+    plain = _unit(clipped - clipped.mean(axis=0))
+    squares = clipped**2
+    squares = squares - squares.mean(axis=0)
+    return _Parts(plain, _unit(squares - plain * (plain * squares).sum(axis=0)))
+
+
+def _unit(values: Floats) -> Floats:
+    return np.asarray(values / np.maximum(np.linalg.norm(values, axis=0), np.finfo(float).tiny))
+
+
+def _dependence(
+    residuals: _Parts, columns: _Parts, heads: NDArray[np.intp], tails: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Test statistics for the arcs tails → heads."""
+    size = np.sqrt(len(columns.plain))
+    # Noise that depends on a parent changes the standard error: take the one that allows for it.
+    errors = np.sqrt((residuals.plain**2).T @ columns.squares**2)[heads, tails]
+    curved = (residuals.plain.T @ columns.squares)[heads, tails]
+    curved = curved / np.maximum(errors, np.finfo(float).tiny)
+    with_plain = size * (residuals.squares.T @ columns.plain)[heads, tails]
+    with_squares = size * (residuals.squares.T @ columns.squares)[heads, tails]
+    return curved, np.where(np.abs(with_plain) > np.abs(with_squares), with_plain, with_squares)
+
+
+def curved_relations(tests: ArcTests, names: Sequence[str]) -> Iterator[Finding]:
+    """Arcs whose head depends on the square of its tail."""
+    found = _refuted(np.abs(tests.curved))
+    if found.any():
+        yield Finding(
+            "curved",
+            _ends(tests, found, names),
+            float(found.mean()),
+            "warning",
+            f"{found.sum()} of {len(found)} arcs join columns whose relation is curved "
+            f"({_listed(tests, found, names)}), so that straight lines leave arcs over and the "
+            "shape of what is left says nothing about directions: transform the columns "
+            "(logarithms, roots), or use CosmoMLP.",
+        )
+
+
+def uneven_noise(tests: ArcTests, names: Sequence[str]) -> Iterator[Finding]:
+    """Arcs whose head varies more for some values of its tail, though not along a curve."""
+    is_straight = np.abs(tests.curved) <= _BEYOND
+    found = _refuted(np.abs(tests.uneven) * is_straight)
+    if found.any():
+        yield Finding(
+            "uneven_noise",
+            _ends(tests, found, names),
+            float(found.mean()),
+            "warning",
+            f"{found.sum()} of {len(found)} arcs end in a column whose noise depends on the cause "
+            f"({_listed(tests, found, names)}), so that the shape and the variance of noise say "
+            "nothing about directions: take logarithms of columns that vary in proportion to "
+            "their size, and trust only directions that the Gaussian score fixes "
+            "(noise='gaussian').",
+        )
+
+
+def _refuted(sizes: Floats) -> NDArray[np.bool_]:
+    """Arcs beyond 3.5 standard errors, where they are more and stronger than chance makes them."""
+    if not len(sizes):
+        return np.zeros(0, np.bool_)
+    beyond: NDArray[np.bool_] = sizes > _BEYOND
+    strong = sizes.max() > stats.norm.isf(_CHANCE / (4 * len(sizes)))
+    return beyond & bool(strong and beyond.mean() > _SHARE)
+
+
+def _ends(tests: ArcTests, found: NDArray[np.bool_], names: Sequence[str]) -> tuple[str, ...]:
+    ends = {*tests.tails[found].tolist(), *tests.heads[found].tolist()}
+    return tuple(names[column] for column in sorted(ends))
+
+
+def _listed(tests: ArcTests, found: NDArray[np.bool_], names: Sequence[str]) -> str:
+    pairs = zip(tests.tails[found].tolist(), tests.heads[found].tolist(), strict=True)
+    return name_list([f"{names[tail]} → {names[head]}" for tail, head in pairs], most=3)

@@ -1,0 +1,114 @@
+"""Findings about the rows: too few, one following another, sorted."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from cosmodag.data.diagnose.findings import Finding
+from cosmodag.errors import name_list
+
+__all__ = ["few_rows", "lag_correlations", "rows_follow", "sorted_columns"]
+
+_FEWEST = 10
+_FEWEST_PAIRS = 30
+_MOST_ROWS = 50_000
+# Chance of a false alarm for a table whose rows are independent, and the lag-1 correlation below
+# which standard errors change by less than a hundredth.
+_CHANCE, _HARMLESS = 0.002, 0.1
+_CLIPPED_AT = 4.0
+
+
+def few_rows(rows: int, columns: int) -> Iterator[Finding]:
+    """Fewer rows than columns, or than ten."""
+    if rows < columns:
+        yield Finding(
+            "few_rows",
+            (),
+            rows / columns,
+            "warning",
+            f"With {rows} rows for {columns} columns many graphs fit equally well: collect more "
+            "rows, keep fewer columns, or trust only arcs that survive resampling.",
+        )
+    elif rows < _FEWEST:
+        yield Finding(
+            "few_rows",
+            (),
+            rows / columns,
+            "warning",
+            f"From {rows} rows hardly any arc can be told from chance: collect more rows.",
+        )
+
+
+def sorted_columns(X: NDArray[Any], columns: list[int]) -> list[int]:
+    """Columns whose values never fall, or never rise, from row to row."""
+    if len(X) < _FEWEST_PAIRS:
+        return []
+    head = np.diff(X[:_FEWEST_PAIRS, columns], axis=0)
+    maybe = np.flatnonzero((head >= 0).all(axis=0) | (head <= 0).all(axis=0)).tolist()
+    found = []
+    for column in (columns[place] for place in maybe):
+        steps = np.diff(X[:, column])
+        if (steps >= 0).all() or (steps <= 0).all():
+            found.append(column)
+    return found
+
+
+def lag_correlations(X: NDArray[Any], given: Sequence[int] = ()) -> NDArray[np.float64]:
+    """Correlation of each column with itself one row later, without what sorted columns explain.
+
+    Values are clipped at four standard deviations, so that no single pair of rows decides.
+
+    Examples
+    --------
+    >>> walk = np.cumsum(np.random.default_rng(0).normal(size=(500, 2)), axis=0)
+    >>> bool((lag_correlations(walk) > 0.9).all())
+    True
+    """
+    used = np.asarray(X[:_MOST_ROWS], np.float64)
+    values = used - used.mean(axis=0)
+    if given:
+        basis = values[:, list(given)]
+        values = values - basis @ np.linalg.lstsq(basis, values, rcond=None)[0]
+    deviations = values.std(axis=0)
+    # What rounding leaves of a column that sorted ones explain has no correlation to speak of.
+    is_left = deviations > 1e-6 * used.std(axis=0)
+    values = np.where(is_left, values / np.where(is_left, deviations, 1.0), 0.0)
+    np.clip(values, -_CLIPPED_AT, _CLIPPED_AT, out=values)
+    squares = (values**2).sum(axis=0)
+    products = (values[:-1] * values[1:]).sum(axis=0)
+    return np.asarray(products / np.where(squares > 0, squares, 1.0))
+
+
+def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> Iterator[Finding]:
+    """Rows that resemble, or avoid, the row before: time series, repeated measurements, groups.
+
+    Where rows are independent, √n times a lag-1 correlation is about standard normal. Columns that
+    are sorted are regressed out: a table that was sorted has independent rows all the same.
+    """
+    if len(X) < _FEWEST_PAIRS or not columns:
+        return
+    is_sorted = [columns.index(column) for column in sorted_columns(X, columns)]
+    lags = lag_correlations(X[:, columns], is_sorted)
+    rows = min(len(X), _MOST_ROWS)
+    limit = max(_HARMLESS, stats.norm.isf(_CHANCE / 2 / len(columns)) / np.sqrt(rows))
+    follows = np.abs(lags) > limit
+    follows[is_sorted] = False
+    if follows.any():
+        found = tuple(names[columns[place]] for place in np.flatnonzero(follows).tolist())
+        most = float(lags[np.argmax(np.abs(lags) * follows)])
+        yield Finding(
+            "rows_follow",
+            found,
+            most,
+            "warning",
+            f"Rows resemble the row before (correlation up to {most:.2f}, in {name_list(found)}), "
+            "so that there is less evidence than rows and arcs between unrelated columns pass for "
+            "sure: keep rows far enough apart, or learn from differences between rows."
+            if most > 0
+            else f"Rows alternate with the row before (correlation {most:.2f}, in "
+            f"{name_list(found)}), so that they are not independent and arcs look surer than they "
+            "are: keep one row of each pair or group.",
+        )

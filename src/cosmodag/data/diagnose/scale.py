@@ -1,0 +1,188 @@
+"""Findings about the scale of the columns: constants, units, values far from the rest."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.diagnose.findings import Finding, chosen
+from cosmodag.errors import name_list
+
+__all__ = [
+    "EQUAL_SCALE",
+    "FAR",
+    "LARGE",
+    "SCALE_RATIO",
+    "SMALL",
+    "Summary",
+    "constant",
+    "different_scales",
+    "outliers",
+    "summary_of",
+    "too_large",
+    "too_small",
+]
+
+# Linear models with unit noise reach ratios of 1,600 on 100 nodes and 400 arcs: above this, units
+# are a likelier reason than causes.
+SCALE_RATIO = 1e4
+# One unit in the last place of the larger column: sums that hold both lose the smaller.
+UNUSABLE_RATIO = 1e15
+# Ratio below which columns count as standardised.
+EQUAL_SCALE = 1.001
+# In robust standard deviations; exponential noise reaches about 19 among 100,000 values.
+FAR = 30.0
+
+# Learners bring a table to a common scale, but squares of more than this overflow on the way: the
+# square root of the largest float64 is 1.3e154, and squares are summed.
+LARGE = 1e150
+# Likewise squares of less than this lose their digits, and then vanish.
+SMALL = 1e-150
+
+_BLOCK = 1 << 22
+_SAMPLE = 4096
+
+
+class Summary(NamedTuple):
+    """What is kept of each column, (d,) each."""
+
+    deviations: NDArray[np.float64]
+    spans: NDArray[np.float64]
+    distances: NDArray[np.float64]
+
+
+def summary_of(X: NDArray[Any]) -> Summary:
+    """Take deviations, spans and distances from the median, in a few passes over the table."""
+    # What overflows here is infinite or NaN in the summary, and reported as too large.
+    with np.errstate(over="ignore", invalid="ignore"):
+        lows = X.min(axis=0).astype(np.float64)
+        highs = X.max(axis=0).astype(np.float64)
+        deviations = np.empty(X.shape[1])
+        for block in _blocks(X):
+            deviations[block] = np.std(X[:, block], axis=0, dtype=np.float64)
+        return Summary(deviations, highs - lows, _robust_distance(X, lows, highs))
+
+
+def _blocks(X: NDArray[Any]) -> Iterator[slice]:
+    """Cut a table into groups of columns, so that no copy of all of it is made."""
+    width = max(1, _BLOCK // len(X))
+    for start in range(0, X.shape[1], width):
+        yield slice(start, start + width)
+
+
+def _robust_distance(
+    X: NDArray[Any], lows: NDArray[np.float64], highs: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give each column's largest distance from its median, in units of 1.4826 × the MAD."""
+    # Rows at even steps: medians of thousands of rows are as good as medians of millions.
+    sample = X[:: max(1, len(X) // _SAMPLE)].astype(np.float64)
+    medians = np.median(sample, axis=0)
+    spread = 1.4826 * np.median(np.abs(sample - medians), axis=0)
+    units: NDArray[np.float64] = np.zeros(X.shape[1])
+    # A column that mostly repeats one value has no such unit.
+    np.divide(np.maximum(highs - medians, medians - lows), spread, out=units, where=spread > 0)
+    return units
+
+
+def constant(is_constant: NDArray[np.bool_], names: Sequence[str]) -> Iterator[Finding]:
+    """Columns with a single value."""
+    if is_constant.any():
+        found = chosen(names, is_constant)
+        yield Finding(
+            "constant",
+            found,
+            len(found),
+            "warning",
+            "A column with a single value stays isolated in the graph: leave out "
+            f"{name_list(found)}.",
+        )
+
+
+def too_large(spans: NDArray[np.float64], names: Sequence[str]) -> Iterator[Finding]:
+    """Values whose squares overflow."""
+    large = spans > LARGE
+    if large.any():
+        found = chosen(names, large)
+        yield Finding(
+            "too_large",
+            found,
+            float(spans.max()),
+            "error",
+            f"Squares of the values in {name_list(found)} exceed what double precision holds: "
+            "divide them by a large number.",
+        )
+
+
+def too_small(spans: NDArray[np.float64], names: Sequence[str]) -> Iterator[Finding]:
+    """Columns whose values cannot be squared without losing their digits."""
+    small = (spans > 0) & (spans < SMALL)
+    if small.any():
+        found = chosen(names, small)
+        yield Finding(
+            "too_small",
+            found,
+            float(spans[small].min()),
+            "error",
+            f"Squares of the values in {name_list(found)} are too small for double precision: "
+            "multiply them by a large number.",
+        )
+
+
+def different_scales(
+    deviations: NDArray[np.float64], is_constant: NDArray[np.bool_], names: Sequence[str]
+) -> Iterator[Finding]:
+    """Standard deviations that differ too much, or not at all."""
+    varying = np.flatnonzero(~is_constant & (deviations > 0) & np.isfinite(deviations))
+    if len(varying) < 2:
+        return
+    small = int(varying[np.argmin(deviations[varying])])
+    large = int(varying[np.argmax(deviations[varying])])
+    ratio = float(deviations[large] / deviations[small])
+    if ratio > UNUSABLE_RATIO:
+        yield Finding(
+            "unusable_scale",
+            (names[small], names[large]),
+            ratio,
+            "error",
+            f"The standard deviation of {names[large]!r} is {ratio:.3g} times that of "
+            f"{names[small]!r}, more than double precision can hold in one equation: check the "
+            "largest values, or bring the columns to comparable units.",
+        )
+    elif ratio > SCALE_RATIO:
+        yield Finding(
+            "scale_ratio",
+            (names[small], names[large]),
+            ratio,
+            "warning",
+            f"The standard deviation of {names[large]!r} is {ratio:.3g} times that of "
+            f"{names[small]!r}, as happens where units differ, and learners that minimise squared "
+            "errors then read directions off the units: trust only directions that need no units "
+            "(the default learner's, OrderSearch's), or bring the columns to one unit.",
+        )
+    elif ratio < EQUAL_SCALE:
+        yield Finding(
+            "equal_scale",
+            (),
+            ratio,
+            "warning",
+            "All columns have the same standard deviation, as if standardised, so that learners "
+            "that minimise squared errors have nothing to tell directions by: trust only "
+            "directions that need no units (the default learner's, OrderSearch's), or give the "
+            "original columns if they share one unit.",
+        )
+
+
+def outliers(distances: NDArray[np.float64], names: Sequence[str]) -> Iterator[Finding]:
+    """Single values that decide a fit by squared error."""
+    far = distances > FAR
+    if far.any():
+        found, most = chosen(names, far), float(distances.max())
+        yield Finding(
+            "outliers",
+            found,
+            most,
+            "warning",
+            f"Values up to {most:.3g} robust standard deviations from the median let a few rows "
+            f"decide a squared-error fit: check {name_list(found)}, or take logarithms.",
+        )
