@@ -19,9 +19,9 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "cosmodag"
 LAYERS = [
     ["_version", "errors", "compiled", "random_state", "warning_filters"],
     ["graph", "io", "simulate", "metrics"],
-    ["model", "data"],
+    ["model"],
     ["solve"],
-    ["refinement", "order"],
+    ["data", "refinement", "order"],
     ["fit", "learners"],
     ["engines"],
     ["stability", "selection"],

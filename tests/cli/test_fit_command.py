@@ -76,18 +76,42 @@ def test_the_list_of_arcs_says_what_they_rest_on_and_can_be_evaluated(table, tmp
     assert fit(table, "-o", out, "--epochs", 100) == 0
     model = cosmodag.load(out / "model.safetensors")
     written = pd.read_csv(out / "edges.csv")
-    assert list(written.columns) == ["cause", "effect", "weight", "basis", "standard_error"]
     arcs = written.dropna()
     assert len(arcs) == model.edges_.nnz > 0
-    assert arcs["basis"].tolist() == model.arrow_basis_
-    names = list(model.feature_names_in_)
-    assert arcs["cause"].tolist() == [names[u] for u in model.edges_.row]
+    told = model.arcs_
+    assert list(written.columns) == list(told.columns)
+    for name in ("cause", "effect", "basis", "class"):
+        assert arcs[name].tolist() == told[name].tolist()
+    np.testing.assert_allclose(arcs["standardised"], told["standardised"])
+    np.testing.assert_allclose(arcs["t"], arcs["weight"] / arcs["se"])
+    printed = capsys.readouterr().out
+    assert f"{len(arcs)} arcs, {len(arcs)} shown" in printed
     capsys.readouterr()
     files = [str(out / "graph.graphml"), str(out / "edges.csv")]
     assert main(["evaluate", *files, "--threshold", "0", "--json"]) == 0
     printed = capsys.readouterr()
     assert printed.err == ""
     assert json.loads(printed.out)["shd"] == 0
+
+
+def test_the_graph_says_what_the_class_directs(table, tmp_path):
+    import networkx as nx
+
+    assert fit(table, "-o", tmp_path / "out", "--method", "order-search") == 0
+    told = cosmodag.load(tmp_path / "out" / "model.safetensors").arcs_
+    graph = nx.read_graphml(tmp_path / "out" / "graph.graphml")
+    assert graph.number_of_edges() == len(told) > 0
+    for arc in told.to_dict("records"):
+        facts = graph.edges[arc["cause"], arc["effect"]]
+        assert (facts["basis"], facts["class"]) == (arc["basis"], arc["class"])
+        assert facts["standardised"] == pytest.approx(arc["standardised"])
+
+
+def test_it_says_how_many_arcs_it_shows_and_that_there_are_none(table, tmp_path, capsys):
+    assert fit(table, "-o", tmp_path / "out", "--method", "order-search", "--top", 1) == 0
+    assert "3 arcs, 1 shown" in capsys.readouterr().out
+    assert fit(table, "-o", tmp_path / "out", "--method", "empty-graph") == 0
+    assert "No arc found." in capsys.readouterr().out
 
 
 def test_parquet_and_bare_csv_give_the_same_graph(table, tmp_path, capsys):

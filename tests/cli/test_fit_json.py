@@ -50,8 +50,9 @@ def test_the_check_can_fail(table, tmp_path, capsys):
     result = json.loads(capsys.readouterr().out)
     assert faults({**result, "rows": "many"}, SCHEMA) == ["$.rows is a str, not ['integer']"]
     assert faults({**result, "stopped": "early"}, SCHEMA) == ["$.stopped is 'early'"]
-    assert faults({**result, "strongest": [["a", "b", 1.0]]}, SCHEMA) == [
-        "$.strongest[0] has 3 items"
+    (arc,) = result["strongest"]
+    assert faults({**result, "strongest": [{**arc, "class": "open"}]}, SCHEMA) == [
+        "$.strongest[0].class is 'open'"
     ]
     del result["files"]["graph"], result["arcs"]
     assert faults(result, SCHEMA) == ["$ has no arcs", "$.files has no graph"]

@@ -33,12 +33,14 @@ def facts(folder: Path) -> dict[str, object]:
 def test_arcs_have_probabilities(table, tmp_path, capsys):
     out = tmp_path / "out"
     assert fit(table, "-o", out, "--bootstrap", 8) == 0
-    edges = pd.read_csv(out / "edges.csv").dropna()
-    assert {"cause", "effect", "weight", "basis", "probability"} <= set(edges.columns)
-    assert edges["probability"].between(0, 1).all()
+    edges = pd.read_csv(out / "edges.csv").dropna(subset="effect")
+    columns = ["cause", "effect", "weight", "standardised", "se", "t", "basis", "class"]
+    assert list(edges.columns) == [*columns, "p_edge", "p_direction"]
+    assert edges["p_edge"].between(0, 1).all()
+    assert (edges["p_direction"] <= edges["p_edge"]).all()
     every = pd.read_csv(out / "bootstrap.csv")
-    assert every["probability"].max() == edges["probability"].max() == 1
-    assert "in 8 resamples" in capsys.readouterr().out
+    assert every["joined"].max() == edges["p_edge"].max() == 1
+    assert "p_direction" in capsys.readouterr().out
     assert facts(out)["bootstrap"]["done"] == 8
     assert read_graph(out / "edges.csv").names
 

@@ -67,6 +67,7 @@ CHANGES: dict[str, Change] = {
     "unit infinite": lambda a, f: a.update(unit=np.array([np.inf])),
     "constant of floats": lambda a, f: a.update(constant=np.zeros(5)),
     "variances negative": lambda a, f: a.update(noise_variances_=-np.ones(5)),
+    "deviations negative": lambda a, f: a.update(deviations_=-np.ones(5)),
     "residuals of another width": lambda a, f: a.update(residuals_=np.zeros((3, 2), np.float32)),
 }
 

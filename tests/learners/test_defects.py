@@ -143,7 +143,7 @@ def test_a_variable_without_arcs_does_not_decide_what_the_noise_is():
     code = random.integers(0, 4, size=400).astype(float)
     model = OrderSearch(random_state=0).fit(np.column_stack([1000 * a, b, c / 7, code]))
     assert model.noise_ == "gaussian"
-    assert set(model.arrow_basis_) <= {"compelled", "free choice"}
+    assert set(model.arrow_basis_) <= {"shape of the graph", "free choice"}
 
 
 def test_an_estimate_of_the_cost_leaves_a_fitted_model_as_it_was(data):

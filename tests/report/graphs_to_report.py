@@ -40,10 +40,20 @@ def sachs_model(folder: Any) -> VarianceSort:
 
 
 def bootstrap_of(model: Any, seed: int = 0) -> SimpleNamespace:
-    """Something like a bootstrap: arcs of the graph are found often, and one other arc too."""
+    """Something like a bootstrap: pairs of the graph are joined often, and one other pair too."""
     random = np.random.default_rng(seed)
     is_arc = model.edges_.toarray() != 0
-    shares = np.where(is_arc, random.uniform(0.4, 1.0, is_arc.shape), 0.1)
-    first, last = model._order[0], model._order[-1]
-    shares[last, first] = 0.8
-    return SimpleNamespace(arc_probabilities=shares, n=50)
+    arrows = np.where(is_arc, random.uniform(0.4, 0.8, is_arc.shape), 0.05)
+    joined = arrows + arrows.T + 0.1
+    u, v = other_pair(model)
+    joined[u, v] = joined[v, u] = 0.8
+    return SimpleNamespace(
+        edge_shares=joined, edge_probabilities=joined, direction_probabilities=arrows, n=50
+    )
+
+
+def other_pair(model: Any) -> tuple[int, int]:
+    """The first two variables that the graph does not join."""
+    is_arc = model.edges_.toarray() != 0
+    u, v = np.argwhere(np.triu(~(is_arc | is_arc.T), 1))[0].tolist()
+    return u, v

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from graphs_to_report import bootstrap_of, model_of, random_dag, sachs_model
+
+from cosmodag.fit.basis import BASES
 
 pytestmark = [
     pytest.mark.optional,
@@ -144,7 +147,8 @@ def test_the_table_sorts_and_filters(show, sachs):
     assert all("PKC" in row[:2] for row in rows)
     page.locator("#filter").fill("")
     page.locator("#filter-basis").select_option("0")
-    assert {row[-1] for row in opened.rows()} == {sorted(set(model.arrow_basis_))[0]}
+    first = next(name for name in BASES if name in model.arrow_basis_)
+    assert {row[-1] for row in opened.rows()} == {first}
 
 
 def test_names_are_text_whatever_they_hold(show):
@@ -173,12 +177,32 @@ def test_a_bootstrap_gives_a_second_slider_and_a_column(show, sachs):
     opened = show(model, bootstrap=bootstrap)
     page = opened.page
     page.locator("#measure").select_option("probability")
-    shares = sorted(bootstrap.arc_probabilities[model.edges_.row, model.edges_.col])
+    shares = sorted(bootstrap.edge_probabilities[model.edges_.row, model.edges_.col])
     opened.slide_to(7)
     assert opened.drawn() == sum(share >= shares[7] for share in shares)
-    assert "probability" in page.locator("#arcs thead").text_content()
+    assert "p edgep direction" in page.locator("#arcs thead").text_content()
     assert page.locator("#missed tbody tr").count() == 1
     assert "50 resamples" in page.locator("#stability-text").text_content()
+
+
+def test_withheld_probabilities_say_why(show, sachs):
+    model = sachs_model(sachs)
+    told = bootstrap_of(model)
+    told.doubts = ["Relations are curved."]
+    told.edge_probabilities = told.direction_probabilities = np.full((11, 11), np.nan)
+    page = show(model, bootstrap=told).page
+    assert "Relations are curved." in page.locator("#stability-text").text_content()
+    assert page.locator("#measure option").count() == 1
+
+
+def test_only_arcs_that_something_directs_have_heads(show):
+    chain = np.diag([0.9, 0.8, 0.7], 1)
+    model = model_of(chain)
+    model.noise_ = "gaussian"
+    shape = "cosmodag.graph.edges()[0].style('target-arrow-shape')"
+    assert show(model).page.evaluate(shape) == "none"
+    model.noise_ = "equal-variance"
+    assert show(model).page.evaluate(shape) == "triangle"
 
 
 def test_svg_and_png_can_be_saved(show):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from graphs_to_report import bootstrap_of, model_of, random_dag
+from graphs_to_report import bootstrap_of, model_of, other_pair, random_dag
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -115,10 +115,14 @@ def test_the_data_says_what_the_model_says():
     assert arcs["to"] == edges.col.tolist()
     np.testing.assert_allclose(arcs["weight"], edges.data, rtol=1e-4)
     assert [data["bases"][basis]["name"] for basis in arcs["basis"]] == model.arrow_basis_
-    shares = bootstrap.arc_probabilities[edges.row, edges.col]
-    np.testing.assert_allclose(arcs["probability"], shares, rtol=1e-4)
+    for name in ("edge", "direction"):
+        shares = getattr(bootstrap, f"{name}_probabilities")[edges.row, edges.col]
+        np.testing.assert_allclose(arcs[f"p_{name}"], shares, rtol=1e-4)
+    told = model.arcs_.sort_index()
+    np.testing.assert_allclose(arcs["standardised"], told["standardised"], rtol=1e-4)
+    assert arcs["fixed"] == (told["class"] == "directed").tolist()
     assert [data["variables"]["name"][v] for v in data["variables"]["order"]] == model.causal_order_
-    assert data["stability"]["missed"] == [[model._order[-1], model._order[0], 0.8]]
+    assert data["stability"]["missed"] == [[*other_pair(model), 0.8]]
     json.dumps(data, allow_nan=False)
 
 

@@ -64,7 +64,7 @@ def test_stability_marks_the_arcs_of_the_graph(ax):
     assert len(dots) == model.edges_.nnz
     order = model._order
     assert all(shares[int(y), int(x)] >= 0.4 for x, y in dots)
-    np.testing.assert_array_equal(shares, bootstrap.arc_probabilities[np.ix_(order, order)])
+    np.testing.assert_array_equal(shares, bootstrap.edge_shares[np.ix_(order, order)])
     with pytest.raises(DataError, match="bootstrap"):
         cosmodag.plot_stability(model_of(random_dag(3, 2)), bootstrap, ax)
 

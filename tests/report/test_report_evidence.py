@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from graphs_to_report import bootstrap_of, model_of, random_dag
+from graphs_to_report import bootstrap_of, model_of, other_pair, random_dag
 from scipy import stats
 
 from cosmodag import EmptyGraph, VarianceSort
@@ -100,14 +100,17 @@ def test_probabilities_belong_to_arcs():
     bootstrap = bootstrap_of(model)
     evidence = Evidence.of(model, bootstrap=bootstrap)
     edges = model.edges_
-    np.testing.assert_array_equal(
-        evidence.probabilities, bootstrap.arc_probabilities[edges.row, edges.col]
-    )
+    for name in ("edge_probabilities", "direction_probabilities"):
+        shares = getattr(bootstrap, name)[edges.row, edges.col]
+        np.testing.assert_array_equal(getattr(evidence, name), shares)
     assert evidence.resamples == 50
-    assert evidence.missed == [(model._order[-1], model._order[0], 0.8)]
+    assert evidence.missed == [(*other_pair(model), 0.8)]
+    table = evidence.table(model)
+    assert table["standardised"].abs().is_monotonic_decreasing
+    np.testing.assert_array_equal(table["p_edge"].sort_index(), evidence.edge_probabilities)
 
 
 def test_the_bootstrap_of_another_model_is_refused():
     model = model_of(random_dag(4, 5))
     with pytest.raises(DataError, match="3 variables"):
-        Evidence.of(model, bootstrap=SimpleNamespace(arc_probabilities=np.zeros((3, 3)), n=9))
+        Evidence.of(model, bootstrap=SimpleNamespace(edge_probabilities=np.zeros((3, 3)), n=9))

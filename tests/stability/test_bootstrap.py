@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, simulate
-from cosmodag.errors import CosmodagWarning, DataError, InterruptedWarning
+from cosmodag.errors import CosmodagWarning, DataError, DataWarning, InterruptedWarning
 from cosmodag.learners.registry import LEARNERS
 from cosmodag.solve.watch import Watch
 from cosmodag.stability import BootstrapResult, bootstrap, rows_of
@@ -53,6 +53,7 @@ def test_every_learner_can_be_asked(name):
     result = bootstrap(learner(name), DATA.X[:40, :3], n=2, random_state=0, verbose=False)
     assert result.done == [0, 1]
     assert set(np.unique(result.arc_probabilities)) <= {0.0, 0.5, 1.0}
+    assert (result.direction_shares <= result.edge_shares).all()
     order = result.order_probabilities
     np.testing.assert_array_equal(order + order.T, 1 - np.eye(3))
 
@@ -60,11 +61,63 @@ def test_every_learner_can_be_asked(name):
 def test_a_resample_is_a_fit_to_its_rows():
     result = bootstrap(OrderSearch(), DATA.X, n=3, random_state=0)
     found = [
-        OrderSearch(random_state=seed).fit(DATA.X[rows_of("bootstrap", 300, seed)])
+        OrderSearch(noise=result.noise, random_state=seed).fit(
+            DATA.X[rows_of("bootstrap", 300, seed)]
+        )
         for seed in result.seeds
     ]
     expected = np.mean([model.adjacency_ != 0 for model in found], axis=0)
     np.testing.assert_allclose(result.arc_probabilities, expected)
+
+
+def gaussian_chain(rows: int = 400, seed: int = 0) -> np.ndarray:
+    """A Gaussian chain of four variables whose units differ."""
+    noise = np.random.default_rng(seed).normal(size=(rows, 4))
+    return noise @ np.linalg.inv(np.eye(4) - np.diag([0.9, 0.8, 0.7], 1)) * [1, 50, 0.1, 7]
+
+
+def test_no_arrow_of_a_gaussian_chain_is_certified():
+    result = bootstrap(OrderSearch(), gaussian_chain(), n=20, random_state=0)
+    assert result.noise == "gaussian"
+    assert np.count_nonzero(result.edge_probabilities >= 0.95) == 6
+    assert result.direction_probabilities.max() < 0.5
+
+
+def test_the_noise_is_decided_once_on_the_table(monkeypatch):
+    """Repeated rows look less normal than the table: no resample may decide anew."""
+    X = gaussian_chain()
+    assert OrderSearch(random_state=0).fit(X).noise_ == "gaussian"
+    seen = []
+    finish = OrderSearch._finish
+    monkeypatch.setattr(
+        OrderSearch, "_finish", lambda self, *rest: seen.append(self.noise) or finish(self, *rest)
+    )
+    bootstrap(OrderSearch(), X, n=5, random_state=0)
+    assert seen.count("auto") == 1
+    assert seen.count("gaussian") == 5
+
+
+@pytest.mark.parametrize("noise", ["equal-variance", "non-gaussian"])
+def test_a_noise_model_that_decides_directions_directs_every_arc(noise):
+    result = bootstrap(OrderSearch(noise=noise), gaussian_chain(), n=3, random_state=0)
+    np.testing.assert_array_equal(result.direction_shares, result.arc_probabilities)
+    assert result.noise == noise
+
+
+def test_what_the_fit_to_the_table_doubts_withholds_probabilities(monkeypatch):
+    learn = OrderSearch._learn
+
+    def doubting(self, given, watch):
+        warnings.warn("The table contradicts it.", DataWarning, stacklevel=1)
+        return learn(self, given, watch)
+
+    monkeypatch.setattr(OrderSearch, "_learn", doubting)
+    X = np.column_stack([gaussian_chain(), np.ones(400)])
+    with pytest.warns(DataWarning, match="single value"):
+        result = bootstrap(OrderSearch(), X, n=2, random_state=0)
+    # A constant column was known before the fit, and speaks against no probability.
+    assert result.doubts == ["The table contradicts it."]
+    assert np.isnan(result.edge_probabilities).all()
 
 
 def test_training_counts_each_row_as_often_as_it_was_drawn(monkeypatch):
@@ -110,8 +163,8 @@ def test_names_are_those_of_the_table():
     assert result.names == list("abcdef")
     edges = result.edges(least=0.6)
     assert set(edges["cause"]) <= set("abcdef")
-    assert (edges["probability"] == 1).all()
-    assert edges["probability"].is_monotonic_decreasing
+    assert (edges["joined"] == 1).all()
+    assert edges["p_edge"].is_monotonic_decreasing
 
 
 def test_what_is_done_when_time_is_over_counts(monkeypatch):
@@ -200,5 +253,6 @@ def test_knowledge_and_interventions_hold_in_every_resample(model, monkeypatch):
     assert result.arc_probabilities[a, b] == 1
     assert result.consensus(1.1)[a, b]
     drawn = sorted(int(mask[:, 0].sum()) for mask in seen)
-    expected = [(rows_of("bootstrap", 300, seed) < 60).sum() for seed in result.seeds]
+    # The whole table is fitted once, to decide about the noise.
+    expected = [60, *((rows_of("bootstrap", 300, seed) < 60).sum() for seed in result.seeds)]
     assert drawn == sorted(int(count) for count in expected)

@@ -109,9 +109,9 @@ def plot_graph(
 
 
 def plot_matrix(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
-    """Draw the weights as a heat map in causal order: causes are rows, effects are columns.
+    """Draw the standardised weights as a heat map in causal order.
 
-    All arcs are above the diagonal.
+    Causes are rows, effects are columns: all arcs are above the diagonal.
 
     Parameters
     ----------
@@ -130,13 +130,15 @@ def plot_matrix(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    order = model._order
-    weights = model.edges_.toarray()[np.ix_(order, order)]
+    order, edges = model._order, model.edges_
+    weights = np.zeros(edges.shape)
+    weights[edges.row, edges.col] = np.nan_to_num(standardised(model))
+    weights = weights[np.ix_(order, order)]
     ax = _axes(ax, width=6.0, height=5.0)
     limit = float(np.abs(weights).max(initial=0.0)) or 1.0
     colours = LinearSegmentedColormap.from_list("weights", [_NEGATIVE, "white", _POSITIVE])
     image = ax.imshow(weights, cmap=colours, vmin=-limit, vmax=limit, aspect="equal")
-    ax.figure.colorbar(image, ax=ax, label="weight", shrink=0.85)
+    ax.figure.colorbar(image, ax=ax, label="standardised weight", shrink=0.85)
     _name_ticks(ax, [str(name) for name in model.causal_order_])
     ax.set_xlabel("effect")
     ax.set_ylabel("cause")
