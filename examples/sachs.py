@@ -40,11 +40,9 @@ def main() -> None:
     sure = bootstrap(
         model, table, n=resamples, interventions="target", random_state=0, verbose=False
     )
-    print(f"arcs by how many of {resamples} resamples have them:")
-    for cause, effect, probability in (
-        sure.edges().head(8)[["cause", "effect", "probability"]].values
-    ):
-        print(f"  {cause} → {effect}  {probability:.2f}")
+    print(f"edges by how many of {resamples} resamples have them, and direct them so:")
+    for pair in sure.edges().head(8).itertuples():
+        print(f"  {pair.cause} → {pair.effect}  {pair.joined:.2f}  {pair.directed:.2f}")
 
     consensus = pd.read_csv(DATA / "sachs_consensus.csv")
     truth = set(consensus.itertuples(index=False, name=None))
