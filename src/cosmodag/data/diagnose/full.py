@@ -17,7 +17,6 @@ from cosmodag.errors import DataError, name_list
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.graphs import Graph
 from cosmodag.io.tables import as_table
-from cosmodag.refinement.refine import refine_linear
 
 __all__ = ["DEPENDENT", "NEARLY_DEPENDENT", "SORTED", "diagnose", "on_request"]
 
@@ -134,6 +133,8 @@ def _searched(X: NDArray[Any]) -> NDArray[np.bool_] | None:
     d = X.shape[1]
     if d > MOST_COLUMNS or len(X) <= d:
         return None
+    from cosmodag.refinement.refine import refine_linear
+
     found = refine_linear(X, {}, score="gaussian", random=np.random.default_rng(0))
     arcs: NDArray[np.bool_] = found.weights.toarray() != 0
     return arcs

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from cosmodag.data.diagnose.hidden.equations import Equations, Floats, Model, Parents
 from cosmodag.data.diagnose.hidden.groups import Groups, dense_groups, gains_of
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.order_search import search_order
 from cosmodag.refinement.scores import default_penalty
 
 __all__ = ["HiddenCauses", "find_hidden_causes"]
@@ -227,6 +226,9 @@ def _searched(
         np.zeros((1, size)),
         np.ones((1, size)),
     )
+    # Numba is imported with the search: a learner is made without it.
+    from cosmodag.refinement.order_search import search_order
+
     found = search_order(
         known, order, penalty=penalty, support=may_be, random=np.random.default_rng(0)
     )
