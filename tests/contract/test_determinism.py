@@ -19,7 +19,8 @@ import pytest
 from determinism_work import WORK, done
 
 from cosmodag import OrderSearch, VarianceSort, simulate
-from cosmodag.refinement import Moments, prune, search_order
+from cosmodag.refinement import Moments, search_order
+from cosmodag.refinement.prune import prune
 from cosmodag.refinement.search import searching
 from learner_catalogue import CATALOGUE
 

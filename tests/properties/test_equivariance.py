@@ -26,7 +26,8 @@ from cosmodag.model.objective import (
 )
 from cosmodag.model.orientation import oriented, smooth_orientation
 from cosmodag.model.structure import Free, Potential, Priority
-from cosmodag.refinement import Moments, prune, search_order
+from cosmodag.refinement import Moments, search_order
+from cosmodag.refinement.prune import prune
 from cosmodag.solve.recipe import Recipe
 
 SETTINGS = {

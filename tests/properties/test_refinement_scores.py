@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from property_examples import in_gate, linear_table, random_dag, seeds
 
 from cosmodag.graph.dags import is_dag
-from cosmodag.refinement import Moments, prune, refine_linear, search_non_gaussian, search_order
+from cosmodag.refinement import Moments, refine_linear, search_non_gaussian, search_order
+from cosmodag.refinement.prune import prune
 from cosmodag.refinement.scores import equal_variance_total, gaussian_total
 
 TOTALS = {"gaussian": gaussian_total, "equal-variance": equal_variance_total}

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from cosmodag import simulate
-from cosmodag.refinement import Moments, prune
+from cosmodag.refinement import Moments
 from cosmodag.refinement.polish import polish
+from cosmodag.refinement.prune import prune
 from cosmodag.refinement.scores import SCORES, default_penalty, gaussian_total, total_of
 
 
