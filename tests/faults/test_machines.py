@@ -19,7 +19,7 @@ os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
 import numpy as np
 from cosmodag import Cosmo, OrderSearch
 from cosmodag.errors import ResourceError
-from cosmodag.refinement.threads import available_threads
+from cosmodag.solve.threads import available_threads
 from cosmodag.solve import machine
 facts = {"cores": machine.cores(), "threads": available_threads(), "left": machine.main_memory()}
 table = np.random.default_rng(0).normal(size=(50, 20_000))

@@ -10,7 +10,7 @@ from cosmodag.refinement.search.grow import new_scratch
 from cosmodag.refinement.search.rules import local_score, rules_of
 from cosmodag.refinement.search.searching import Searching
 from cosmodag.refinement.search.tree import new_tree
-from cosmodag.refinement.threads import mapper
+from cosmodag.solve.threads import mapper
 
 
 def generator():

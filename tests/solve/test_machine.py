@@ -11,8 +11,8 @@ import pytest
 from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
 from cosmodag import Cosmo, Notears
-from cosmodag.refinement.threads import available_threads
 from cosmodag.solve import machine
+from cosmodag.solve.threads import available_threads
 
 
 def test_the_smaller_of_machine_and_container_counts(monkeypatch):

@@ -15,7 +15,7 @@ from cosmodag.refinement.scores import SCORES, default_penalty, total_of
 from cosmodag.refinement.search.rules import rules_of
 from cosmodag.refinement.search.searching import Searching, Stopped, is_threaded
 from cosmodag.refinement.search.tree import Tree
-from cosmodag.refinement.threads import available_threads, mapper
+from cosmodag.solve.threads import available_threads, mapper
 
 __all__ = ["Searched", "search_order"]
 

@@ -13,7 +13,7 @@ from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
 from cosmodag.refinement.search.grow import new_scratch, wide
 from cosmodag.refinement.search.rules import Rules, grow_among, local_score, may_be_parent, rules_of
-from cosmodag.refinement.threads import available_threads, mapper
+from cosmodag.solve.threads import available_threads, mapper
 
 __all__ = ["check_order", "prune", "prune_by"]
 

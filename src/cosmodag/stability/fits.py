@@ -1,11 +1,10 @@
 """Fits to resamples of one table: trained as one batch, refined side by side."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +17,11 @@ from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.solve.machine import blas_threads, cores
 from cosmodag.solve.many import Solved, solve_many
 from cosmodag.solve.problems import Problem
+from cosmodag.solve.threads import as_completed
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.resamples import counts_of, rows_of
 
 __all__ = ["Fit", "fit_resamples"]
-
-Result = TypeVar("Result")
 
 Finish = Callable[[], "Fit | None"]
 
@@ -90,7 +88,7 @@ def fit_resamples(
         else _alone(model, given, seeds, sample, watch)
     )
     with blas_threads(1):
-        for fit in _side_by_side(tasks):
+        for fit in as_completed(tasks, cores()):
             if fit is not None:
                 yield fit
 
@@ -171,16 +169,3 @@ def _finished(
     arcs[edges.row, edges.col] = True
     directed[edges.row, edges.col] = [basis not in (FREE, SCALE) for basis in one.arrow_basis_]
     return Fit(place, arcs, directed, np.argsort(one._order))
-
-
-def _side_by_side(tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
-    """Results of tasks on all cores, as they come; only a few tasks are taken ahead of time."""
-    with ThreadPoolExecutor(cores()) as pool:
-        pending: set[Future[Result]] = set()
-        for task in tasks:
-            pending.add(pool.submit(task))
-            if len(pending) > 2 * cores():
-                done, pending = wait(pending, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-        for future in pending:
-            yield future.result()

@@ -16,9 +16,9 @@ from cosmodag.refinement.prune import check_order
 from cosmodag.refinement.scores import default_penalty, growing_penalty
 from cosmodag.refinement.search.grow import extend, new_scratch, start, wide
 from cosmodag.refinement.search.shrink import shrink
-from cosmodag.refinement.threads import available_threads, mapper
 from cosmodag.solve.cost import available_bytes
 from cosmodag.solve.forks import refuse_after_fork
+from cosmodag.solve.threads import available_threads, mapper
 
 __all__ = ["are_worth_it", "prune_blocks"]
 

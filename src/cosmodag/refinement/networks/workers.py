@@ -1,12 +1,12 @@
 """Independent pieces of linear algebra on all processors, with a way to stop between them."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from types import TracebackType
+from functools import partial
 from typing import Self, TypeVar
 
 from cosmodag.solve.machine import blas_threads, cores
+from cosmodag.solve.threads import as_completed
 
 __all__ = ["Workers"]
 
@@ -53,35 +53,28 @@ class Workers:
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        """Start the threads."""
+        """Limit products of matrices to one thread."""
         self._open.enter_context(blas_threads(1))
-        self._pool = self._open.enter_context(ThreadPoolExecutor(self._number))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End the threads; tasks that wait are dropped when something went wrong."""
-        self.stopped |= error is not None
+    def __exit__(self, *error: object) -> None:
+        """Lift the limit."""
         self._open.close()
 
     def run(self, tasks: Sequence[Callable[[], Result]]) -> list[Result | None]:
         """Run all tasks; the results in order, None for tasks that were not begun."""
         self._ask()
-        futures = [self._pool.submit(self._run_one, task) for task in tasks]
-        waiting: set[Future[Result | None]] = set(futures)
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for _ in done:
-                self._report()
-            self._ask()
-        return [future.result() for future in futures]
+        results: list[Result | None] = [None] * len(tasks)
 
-    def _run_one(self, task: Callable[[], Result]) -> Result | None:
-        return None if self.stopped else task()
+        def run_one(place: int) -> tuple[int, Result | None]:
+            return place, None if self.stopped else tasks[place]()
+
+        pieces = (partial(run_one, place) for place in range(len(tasks)))
+        for place, result in as_completed(pieces, self._number):
+            results[place] = result
+            self._report()
+            self._ask()
+        return results
 
     def _ask(self) -> None:
         if not self.stopped and self._should_stop is not None:

@@ -1,7 +1,6 @@
 """How the compiled CPU loops are run on a batch: its problems side by side, in threads."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,6 +12,7 @@ from cosmodag.solve.kernels.cpu.rounds import Given, Reached, Stretch
 from cosmodag.solve.kernels.cpu.steps import KernelSettings
 from cosmodag.solve.machine import blas_threads, cores, threads_worth
 from cosmodag.solve.problems import Batch
+from cosmodag.solve.threads import mapper
 from cosmodag.solve.training.adam import State
 from cosmodag.solve.training.passes import Passes
 
@@ -48,13 +48,9 @@ class Kernel:
         advance = partial(self._advance_lane, batch, state, first, last)
         workers = min(batch.size, cores())
         size = Passes.over(batch.rows, batch.recipe.batch_size).size
-        with blas_threads(threads_worth(size * state.parameters["arcs"][0].size, workers)):
-            if workers == 1:
-                for lane in range(batch.size):
-                    advance(lane)
-            else:
-                with ThreadPoolExecutor(workers) as pool:
-                    list(pool.map(advance, range(batch.size)))
+        threads = threads_worth(size * state.parameters["arcs"][0].size, workers)
+        with blas_threads(threads), mapper(workers) as map_lanes:
+            map_lanes(advance, range(batch.size))
         return state
 
     def _advance_lane(self, batch: Batch, state: State, first: int, last: int, lane: int) -> None:
