@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,22 @@ def test_a_folder_of_the_users_choice_stays(folder: Path, monkeypatch: pytest.Mo
     cache.keep_compiled_programs()
     assert os.environ["JAX_COMPILATION_CACHE_DIR"] == "/elsewhere"
     assert not folder.exists()
+
+
+def test_a_damaged_program_is_removed_and_that_is_said_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "_REPORTED", threading.Event())
+    cache.keep_compiled_programs()
+    for name in ("jit_step-1f-cache", "jit_step_back-2e-cache", "jit_other-3d-cache"):
+        (folder / name).touch()
+    message = "Error reading persistent compilation cache entry for 'jit_step': ZstdError: cut"
+    assert "damaged" in str(cache.mended(message))
+    assert sorted(entry.name for entry in folder.iterdir()) == [
+        "jit_other-3d-cache",
+        "jit_step_back-2e-cache",
+    ]
+    assert cache.mended(message) == ""
+    assert cache.mended("Something else") is None
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "/elsewhere")
+    assert cache.mended(message) is None

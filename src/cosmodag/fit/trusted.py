@@ -50,7 +50,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _is_record(value: Any, *needed: str) -> bool:
-    """Whether a value is a mapping of names to plain values, or to lists of them."""
+    """Whether a value is a mapping of names to plain values, or to lists or mappings of them."""
     return (
         isinstance(value, dict)
         and all(name in value for name in needed)
@@ -62,6 +62,8 @@ def _is_record(value: Any, *needed: str) -> bool:
 
 
 def _entries(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
     return value if isinstance(value, list) else [value]
 
 
@@ -89,7 +91,9 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
 def check_values(facts: dict[str, Any]) -> None:
     """Look at the values of parameters and fitted attributes: types, and sizes of numbers."""
     for name, value in facts["parameters"].items():
-        plain = name == "knowledge" or all(map(_is_plain, _entries(value)))
+        plain = name == "knowledge" or (
+            not isinstance(value, dict) and all(map(_is_plain, _entries(value)))
+        )
         _require(plain, f"its parameter {name!r} has a value of a wrong type")
     for name, value in facts["fitted"].items():
         kind = _KINDS.get(name)

@@ -48,7 +48,16 @@ _Choose = Callable[[Sequence[str]], list[int]]
 
 # What NumPy raises where a file is none of its own: its header is read as Python's literals, and
 # what begins like an archive is opened as one.
-_NOT_NPY = (ValueError, EOFError, OSError, SyntaxError, TokenError, RecursionError, BadZipFile)
+_NOT_NPY = (
+    ValueError,
+    OverflowError,
+    EOFError,
+    OSError,
+    SyntaxError,
+    TokenError,
+    RecursionError,
+    BadZipFile,
+)
 
 
 def read_table(

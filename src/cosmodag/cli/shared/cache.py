@@ -1,13 +1,16 @@
 """Where compiled programs are kept between runs of the command line."""
 
+import glob
 import os
+import re
 import stat
+import threading
 import warnings
 from pathlib import Path
 
 from cosmodag.errors import FallbackWarning
 
-__all__ = ["cache_folder", "keep_compiled_programs"]
+__all__ = ["cache_folder", "keep_compiled_programs", "mended"]
 
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -43,6 +46,30 @@ def keep_compiled_programs() -> None:
     os.environ["JAX_COMPILATION_CACHE_DIR"] = str(folder)
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+
+
+_REPORTED = threading.Event()
+_DAMAGED = re.compile(r"Error reading persistent compilation cache entry for '([\w.-]+)'")
+
+
+def mended(message: str) -> str | None:
+    """Remove a program that JAX says it cannot read, and give the sentence to show instead.
+
+    JAX compiles such a program again, but does not replace the file: left there, one that was cut
+    off by a crash or a full disk would be compiled at every run. What is removed is written again
+    by this one. The sentence is empty where it was given before, and None where the message is
+    another, or the folder is not the command line's own.
+    """
+    found = _DAMAGED.match(message)
+    folder = cache_folder() / "jax"
+    if found is None or os.environ.get("JAX_COMPILATION_CACHE_DIR") != str(folder):
+        return None
+    for entry in folder.glob(f"{glob.escape(found[1])}-*-cache"):
+        entry.unlink(missing_ok=True)
+    if _REPORTED.is_set():
+        return ""
+    _REPORTED.set()
+    return f"Compiled programs in '{folder}' were damaged: they are compiled again."
 
 
 def _danger(folder: Path) -> str | None:

@@ -14,6 +14,7 @@ from typing import TextIO, cast
 
 import typer
 
+from cosmodag.cli.shared.cache import mended
 from cosmodag.cli.shared.output import say
 from cosmodag.cli.shared.signals import EXIT_INTERRUPTED, EXIT_TERMINATED, handled_signals
 from cosmodag.errors import CosmodagError, CosmodagWarning, DataError, ResourceError
@@ -151,9 +152,10 @@ def _one_line_warnings() -> Iterator[None]:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            if issubclass(category, CosmodagWarning):
-                say(f"warning: {message}")
-            else:
+            sentence = message if issubclass(category, CosmodagWarning) else mended(str(message))
+            if sentence:
+                say(f"warning: {sentence}")
+            elif sentence is None:
                 show_as_python_does(message, category, filename, lineno, file, line)
 
         warnings.showwarning = show
