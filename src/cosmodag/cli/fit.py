@@ -188,6 +188,7 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
         "converged": getattr(model, "converged_", None),
         "noise": getattr(model, "noise_", None),
         "noise_reason": getattr(model, "noise_reason_", None),
+        "noise_scores": getattr(model, "noise_scores_", None),
         "starts": getattr(model, "refine_report_", None),
         "basis": dict(Counter(model.arrow_basis_)),
         "class": _class_facts(model),

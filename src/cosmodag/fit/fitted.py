@@ -48,6 +48,9 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     _preparation: Preparation
     _told: Known = NOTHING
 
+    # Whether the order that is learnt depends on units, as that of squared errors does.
+    _order_from_units: ClassVar[bool] = True
+
     _extra_arrays: ClassVar[tuple[str, ...]] = ()
     _extra_facts: ClassVar[tuple[str, ...]] = ()
 
@@ -174,11 +177,17 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _direction_basis(self) -> str:
-        """What reversible arrows rest on; squared errors stand for noise of equal variances."""
-        noise = getattr(self, "noise_", None) or "equal-variance"
+        """What reversible arrows rest on: the units of the columns, or what noise was assumed."""
+        if self._follows_units:
+            return "scale of the columns"
         return {"non-gaussian": "non-Gaussianity", "equal-variance": "equal variances"}.get(
-            noise, "free choice"
+            getattr(self, "noise_", None) or "", "free choice"
         )
+
+    @property
+    def _follows_units(self) -> bool:
+        """Whether the order is the learner's own, no refinement's, and depends on units."""
+        return self._order_from_units and getattr(self, "noise_", None) is None
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict every variable from its parents in ``adjacency_``.

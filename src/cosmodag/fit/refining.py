@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import DataWarning
+from cosmodag.errors import ModelWarning
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.refined import Refined
 from cosmodag.refinement.noise.decision import Given, decide_noise
@@ -32,7 +32,7 @@ def refine_linear(
     """Prune the orders of a linear learner, or search near them and elsewhere.
 
     What is assumed of the noise is decided by `cosmodag.refinement.noise`; where the table speaks
-    against every model that could direct more than the class, a `DataWarning` says so.
+    against every model that could direct more than the class, a `ModelWarning` says so.
     """
     method = model._refinement
     assert method is not None
@@ -61,7 +61,7 @@ def refine_linear(
         device=device_named(getattr(model, "device", "auto")),
     )
     if found.doubt is not None:
-        warnings.warn(found.doubt, DataWarning, stacklevel=2)
+        warnings.warn(found.doubt, ModelWarning, stacklevel=2)
     order = found.order
     if known.bounds is not None:
         # The search obeyed the support alone where that implies the order; no arc changes.

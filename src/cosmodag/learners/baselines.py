@@ -154,6 +154,7 @@ class R2Sort(SortLearner):
     """
 
     _sorting_squares = 2.0
+    _order_from_units = False
 
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
         rows = given.known.untouched
@@ -184,6 +185,8 @@ class RandomSort(SortLearner):
     """
 
     random_state: Any = None
+
+    _order_from_units = False
 
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
         (seed,) = seeds_from(self.random_state, 1)
@@ -252,6 +255,8 @@ class EmptyGraph(StructureLearner):
     >>> EmptyGraph().fit(data.X).graph_.number_of_edges()
     0
     """
+
+    _order_from_units = False
 
     def _squares(self, d: int) -> float:
         return max(3.0, super()._squares(d))

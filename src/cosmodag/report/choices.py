@@ -38,6 +38,7 @@ def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str,
     if noise is not None:
         reason = getattr(model, "noise_reason_", None) or ""
         found.append(("Noise", f"Taken to be {_NOISE.get(noise, noise)}. {reason}".strip()))
+        found.append(("Noise, scores compared", _noise_scores(model)))
     settings = getattr(model, "settings_", None)
     if settings:
         listed = ", ".join(f"{name} = {value:g}" for name, value in settings.items())
@@ -99,6 +100,26 @@ def _missing(model: "StructureLearner") -> str | None:
     done = {"drop": "their rows were left out", "impute": "they were drawn from the learnt graph"}
     what = done.get(str(getattr(model, "missing", "")), "")
     return f"{report['entries']:,} entries ({report['share']:.1%}); {what}."
+
+
+def _noise_scores(model: "StructureLearner") -> str | None:
+    """Give the numbers that decided about the noise, where it was decided."""
+    scores: dict[str, float] = getattr(model, "noise_scores_", None) or {}
+    found = []
+    if "margin" in scores:
+        found.append(
+            f"Best graph with equal variances {scores['equal_variance']:,.1f}, with a variance for "
+            f"each {scores['gaussian']:,.1f}: ahead by {scores['margin']:,.1f}, where "
+            f"{scores['margin_needed']:,.1f} is asked for."
+        )
+    if "non_gaussian_gain" in scores:
+        found.append(
+            "Log-likelihood gained by noise that is not Gaussian "
+            f"{scores['non_gaussian_gain']:,.1f}, by chance at most {scores['gain_by_chance']:,.1f}."
+        )
+    if "arcs_refuted" in scores:
+        found.append(f"Arcs that contradict independent noise: {scores['arcs_refuted']:.0%}.")
+    return " ".join(found) or None
 
 
 def _starts(report: list[dict[str, Any]] | None) -> str | None:

@@ -49,6 +49,10 @@ class AnnealedLearner(TrainedLearner):
     _extra_arrays: ClassVar[tuple[str, ...]] = ("priorities_",)
     _kept: "Checkpoint | None" = field(default=None, init=False)
 
+    @property
+    def _order_from_units(self) -> bool:  # type: ignore[override]
+        return self.loss == "squared-error"
+
     @abstractmethod
     def _mechanism(self) -> "Mechanism":
         """How variables are predicted from their parents."""

@@ -57,6 +57,11 @@ class NetworkLearner(TrainedLearner):
         "prepared_means_",
     )
 
+    @property
+    def _follows_units(self) -> bool:
+        # Refinement by Gaussian processes keeps the learnt order.
+        return self._order_from_units
+
     def _check_settings(self) -> None:
         super()._check_settings()
         if not isinstance(self.hidden, tuple | list) or not self.hidden:
@@ -142,7 +147,7 @@ class NetworkLearner(TrainedLearner):
         return Refined(
             order=pruned.order,
             weights=weights,
-            noise="equal-variance",
+            noise="equal-variance" if self._order_from_units else "gaussian",
             reason="Arcs were chosen by the evidence of a Gaussian process for each variable.",
             report=[{"start": "learnt", "added": int(pruned.added.sum())}],
             stopped=None if pruned.finished else watch.stop,

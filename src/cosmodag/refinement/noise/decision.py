@@ -245,7 +245,7 @@ def _confirmed(verdict: NonGaussianity, holds: Dependence) -> str:
     return (
         f"The residuals are not Gaussian (log-likelihood gained {verdict.gain:.0f}, by chance at "
         f"most {verdict.threshold:.0f}), and they depend on a parent in {holds.refuted} of "
-        f"{holds.arcs} arcs only."
+        f"{holds.arcs} arcs."
     )
 
 

@@ -1,0 +1,168 @@
+"""Each kind of table in miniature: what is assumed of its noise, and what is said."""
+
+import warnings
+
+import numpy as np
+import pytest
+from noise_tables import standardised, table
+
+from cosmodag import Cosmo, OrderSearch, load, refine, simulate
+from cosmodag.errors import CosmodagWarning, ModelWarning
+from cosmodag.graph.equivalence import class_distance
+from cosmodag.report.choices import choices_of
+
+
+def fitted(X, **options):
+    """A quiet search, and what it said about the model."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", CosmodagWarning)
+        model = OrderSearch(random_state=0, verbose=False, **options).fit(X)
+    return model, [str(one.message) for one in said if one.category is ModelWarning]
+
+
+def counts(seed):
+    X, graph = table(seed, d=8, effect=lambda random, z: 0.4 * z)
+    rates = np.exp(1.0 + 0.5 * standardised(X))
+    return np.random.default_rng(seed).poisson(rates).astype(float), graph
+
+
+CONTRADICTING = {
+    "binary": (lambda seed: (table(seed)[0] > 0).astype(float), "few distinct values"),
+    "counts": (lambda seed: counts(seed)[0], "few distinct values"),
+    "slightly curved": (
+        lambda seed: table(seed, n=8000, effect=lambda _, z: z + 0.2 * z**2)[0],
+        "curved relations",
+    ),
+    "quadratic": (
+        lambda seed: table(seed, n=1000, effect=lambda _, z: z**2 - 1)[0],
+        "curved relations",
+    ),
+    "heteroscedastic": (
+        lambda seed: table(
+            seed,
+            n=1000,
+            effect=lambda random, z: z + np.exp(z.clip(-3, 3)) * random.normal(size=len(z)),
+        )[0],
+        "noise that depends on a parent",
+    ),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n", [200, 500])
+def test_standardised_weak_effects_are_not_of_equal_variances(seed, n):
+    X, graph = table(seed, n=n, weights=(0.1, 0.5), uneven=False)
+    model, _ = fitted(standardised(X))
+    plain, _ = fitted(standardised(X), noise="gaussian")
+    assert model.noise_ == "gaussian"
+    assert "common scale" in model.noise_reason_
+    assert class_distance(graph, model.adjacency_) == class_distance(graph, plain.adjacency_)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_true_equal_variances_are_chosen_by_the_best_graphs(seed):
+    X, graph = table(seed, weights=(0.5, 2.0), uneven=False)
+    model, said = fitted(X)
+    assert model.noise_ == "equal-variance"
+    np.testing.assert_array_equal(model.adjacency_ != 0, graph)
+    scores = model.noise_scores_
+    assert scores["margin"] == pytest.approx(scores["equal_variance"] - scores["gaussian"])
+    assert scores["margin"] > scores["margin_needed"] > 0
+    assert not said
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_variances_that_differ_a_little_are_not_taken_for_equal(seed):
+    X, _ = table(seed, weights=(0.5, 2.0), uneven=False)
+    random = np.random.default_rng(seed)
+    noisy = X + 0.7 * random.normal(size=X.shape) * (np.arange(X.shape[1]) % 2)
+    assert fitted(noisy)[0].noise_ == "gaussian"
+
+
+@pytest.mark.parametrize("noise", ["laplace", "uniform", "exponential", "t5", "gumbel"])
+def test_independent_noise_that_is_not_gaussian_is_used(noise):
+    X, graph = table(4, n=800, noise=noise)
+    model, said = fitted(X)
+    assert model.noise_ == "non-gaussian"
+    assert np.count_nonzero((model.adjacency_ != 0) != graph) <= 2
+    assert model.noise_scores_["arcs_refuted"] <= 0.05
+    assert not said
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("kind", CONTRADICTING)
+def test_tables_that_contradict_the_model_get_the_class_and_a_warning(kind, seed):
+    draw, seen = CONTRADICTING[kind]
+    X = draw(seed)
+    model, said = fitted(X)
+    plain, _ = fitted(X, noise="gaussian")
+    assert model.noise_ == "gaussian"
+    assert seen in model.noise_reason_
+    assert len(said) == 1
+    assert model.noise_reason_ in said[0]
+    np.testing.assert_array_equal(model.adjacency_ != 0, plain.adjacency_ != 0)
+
+
+def test_gaussian_tables_are_told_nothing():
+    model, said = fitted(table(0)[0])
+    assert model.noise_ == "gaussian"
+    assert not said
+    assert model.noise_scores_["non_gaussian_gain"] <= model.noise_scores_["gain_by_chance"]
+
+
+def test_columns_are_named_in_the_reason():
+    import pandas as pd
+
+    X, _ = table(0)
+    X[:, 4] = np.round(standardised(X)[:, 4])
+    model, said = fitted(pd.DataFrame(X, columns=list("abcdefghij")))
+    assert "'e'" in model.noise_reason_
+    assert "'e'" in said[0]
+
+
+def test_a_decision_can_be_passed_on():
+    X, _ = table(0, noise="laplace", n=800)
+    model, _ = fitted(X)
+    rows = np.random.default_rng(0).integers(len(X), size=len(X))
+    again, said = fitted(X[rows], noise=model.noise_)
+    assert again.noise_ == model.noise_
+    assert not said
+    assert again.noise_scores_ == {}
+
+
+def test_units_change_nothing_but_the_decision():
+    X, _ = table(1)
+    factors = 2.0 ** np.random.default_rng(0).integers(-3, 4, X.shape[1])
+    first, second = fitted(X)[0], fitted(X * factors)[0]
+    assert first.noise_ == second.noise_ == "gaussian"
+    np.testing.assert_array_equal(first.adjacency_ != 0, second.adjacency_ != 0)
+
+
+def test_pruning_an_order_compares_variances_too():
+    X, _ = table(0, weights=(0.5, 2.0), uneven=False)
+    order = fitted(X)[0].causal_order_
+    assert refine(order, X, method="prune", random_state=0).noise_ == "equal-variance"
+    again = refine(order, X / X.std(axis=0), method="prune", random_state=0)
+    assert again.noise_ == "gaussian"
+    assert "common scale" in again.noise_reason_
+
+
+def test_interventions_and_knowledge_go_through_the_same_decision():
+    data = simulate.load("n500_d6_ER1_gauss", seed=0)
+    X = np.asarray(data.X) ** 3
+    targets = np.zeros(X.shape, bool)
+    targets[:100, 0] = True
+    with pytest.warns(ModelWarning, match="not Gaussian"):
+        model = OrderSearch(random_state=0).fit(X, interventions=targets)
+    assert model.noise_ == "gaussian"
+    with pytest.warns(ModelWarning, match="not Gaussian"):
+        model = OrderSearch(random_state=0, knowledge={"forbidden_edges": [("x0", "x1")]}).fit(X)
+    assert model.noise_ == "gaussian"
+
+
+def test_the_scores_are_saved_and_reported(tmp_path):
+    model = Cosmo(random_state=0, epochs=20, verbose=False).fit(table(0, uneven=False)[0])
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").noise_scores_ == pytest.approx(model.noise_scores_)
+    told = {choice["title"]: choice["text"] for choice in choices_of(model, {})}
+    assert f"{model.noise_scores_['margin']:,.1f}" in told["Noise, scores compared"]
