@@ -14,12 +14,12 @@ from cosmodag import EmptyGraph, simulate
 from cosmodag.cli import main
 from cosmodag.data.diagnose import (
     Finding,
+    before_fit,
     diagnose,
-    heed,
-    quick,
     r2_sortability,
     variance_inflation,
     varsortability,
+    warn_about,
 )
 from cosmodag.errors import DataError, DataWarning, ScaleWarning
 from cosmodag.io import Graph
@@ -37,13 +37,13 @@ def found(findings):
 
 
 def test_nothing_is_found_in_ordinary_data(X):
-    assert quick(X, NAMES) == []
+    assert before_fit(X, NAMES) == []
     assert [finding.severity for finding in diagnose(X, NAMES)] == ["notice", "notice"]
 
 
 def test_constant(X):
     X[:, 1] = 1e-300
-    finding = found(quick(X, NAMES))["constant"]
+    finding = found(before_fit(X, NAMES))["constant"]
     assert finding.columns == ("b",)
     assert finding.severity == "warning"
     assert "'b'" in finding.sentence
@@ -52,7 +52,7 @@ def test_constant(X):
 def test_duplicates_come_in_groups(X):
     X = np.column_stack([X, X[:, 0], X[:, 2], X[:, 0]])
     names = [*NAMES, "a2", "c2", "a3"]
-    finding = found(quick(X, names))["duplicate"]
+    finding = found(before_fit(X, names))["duplicate"]
     assert finding.columns == ("a", "a2", "a3", "c", "c2")
     assert finding.value == 3
     assert "'a', 'a2', 'a3'; one of 'c', 'c2'." in finding.sentence
@@ -61,18 +61,18 @@ def test_duplicates_come_in_groups(X):
 def test_columns_that_differ_in_one_late_row_are_not_duplicates(X):
     twin = X[:, 0].copy()
     twin[-1] += 1e-12
-    assert "duplicate" not in found(quick(np.column_stack([X, twin]), [*NAMES, "twin"]))
+    assert "duplicate" not in found(before_fit(np.column_stack([X, twin]), [*NAMES, "twin"]))
 
 
 def test_scale_ratio(X):
-    finding = found(quick(X * [1, 1, 1, 1e5], NAMES))["scale_ratio"]
+    finding = found(before_fit(X * [1, 1, 1, 1e5], NAMES))["scale_ratio"]
     assert finding.columns == ("a", "d")
     assert finding.value == pytest.approx(3e5, rel=0.2)  # 200 draws: 5% error on each deviation
 
 
 def test_equal_scale(X):
-    assert "equal_scale" in found(quick(X / X.std(axis=0), NAMES))
-    assert "equal_scale" in found(quick(X / X.std(axis=0, ddof=1) * 7 + 3, NAMES))
+    assert "equal_scale" in found(before_fit(X / X.std(axis=0), NAMES))
+    assert "equal_scale" in found(before_fit(X / X.std(axis=0, ddof=1) * 7 + 3, NAMES))
 
 
 def test_few_rows(X):
@@ -84,7 +84,7 @@ def test_few_rows(X):
 
 def test_outliers(X):
     X[17, 2] = 400.0
-    finding = found(quick(X, NAMES))["outliers"]
+    finding = found(before_fit(X, NAMES))["outliers"]
     assert finding.columns == ("c",)
     assert finding.value == pytest.approx(200, rel=0.3)  # the MAD of 200 draws of N(0, 2²)
 
@@ -92,16 +92,27 @@ def test_outliers(X):
 def test_an_outlier_is_seen_in_a_table_too_long_to_take_all_medians_of():
     X = np.random.default_rng(0).normal(size=(50_000, 2))
     X[12_345, 1] = -100.0
-    assert found(quick(X, NAMES[:2]))["outliers"].columns == ("b",)
+    assert found(before_fit(X, NAMES[:2]))["outliers"].columns == ("b",)
 
 
-def test_integer_codes(X):
+def test_values_few_counted_and_running(X):
+    X[:, 0] = np.arange(200) % 2
+    X[:, 1] = np.arange(200) * 3 + 7
+    X[:, 2] = np.random.default_rng(1).poisson(6, 200)
     X[:, 3] = np.arange(200) % 4
-    X[:, 2] = np.arange(200) % 2  # two values are as good as a 0/1 column
-    X[:, 1] = np.arange(200)  # too many values for codes
-    finding = found(quick(X, NAMES))["integer_codes"]
-    assert finding.columns == ("d",)
-    assert finding.severity == "notice"
+    findings = found(before_fit(X, NAMES))
+    assert findings["binary"].columns == ("a",)
+    assert findings["running_id"].columns == ("b",)
+    assert findings["counts"].columns == ("c",)
+    assert findings["few_values"].columns == ("d",)
+    assert {finding.severity for finding in findings.values()} == {"warning"}
+
+
+def test_shuffled_ids_are_ids_and_whole_measurements_are_not():
+    random = np.random.default_rng(0)
+    ids = random.permutation(200).astype(float)
+    ages = random.normal(45, 12, 200).round()
+    assert [f.name for f in before_fit(np.column_stack([ids, ages]), NAMES[:2])] == ["running_id"]
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01])
@@ -116,7 +127,7 @@ def test_collinear(X, noise):
 def test_an_exact_combination_is_found_in_every_fit(X, dtype):
     total = 1e4 * (X[:, 2] - 2 * X[:, 0]) + 5
     table = np.column_stack([total, X, X[:, 1] * -0.45]).astype(dtype)
-    finding = found(quick(table, ["total", *NAMES, "b in pounds"]))["collinear"]
+    finding = found(before_fit(table, ["total", *NAMES, "b in pounds"]))["collinear"]
     assert finding.severity == "warning"
     assert finding.columns == ("total", "a", "b", "c", "b in pounds")
     assert (
@@ -133,17 +144,17 @@ def test_a_fit_warns_of_an_exact_combination(X):
 def test_an_exact_combination_of_some_rows_only_is_none():
     X = np.random.default_rng(0).normal(size=(5000, 3))
     total = X[:, 0] + X[:, 1]
-    assert "collinear" in found(quick(np.column_stack([X, total]), NAMES))
+    assert "collinear" in found(before_fit(np.column_stack([X, total]), NAMES))
     total[4321] += 1e-3
-    assert "collinear" not in found(quick(np.column_stack([X, total]), NAMES))
+    assert "collinear" not in found(before_fit(np.column_stack([X, total]), NAMES))
 
 
 def test_a_duplicate_is_not_also_reported_as_a_combination(X):
-    assert "collinear" not in found(quick(np.column_stack([X, X[:, 0]]), [*NAMES, "a2"]))
+    assert "collinear" not in found(before_fit(np.column_stack([X, X[:, 0]]), [*NAMES, "a2"]))
 
 
 def test_combinations_are_not_looked_for_where_rows_are_few(X):
-    assert "collinear" not in found(quick(X[:4], NAMES))
+    assert "collinear" not in found(before_fit(X[:4], NAMES))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -170,7 +181,7 @@ def test_variance_inflation_is_the_diagonal_of_the_inverse(X):
 @pytest.mark.parametrize("noise", ["gauss", "exp", "gumbel"])
 def test_the_papers_data_raise_no_alarm(graph, noise):
     data = simulate.load(f"n1000_d30_{graph}_{noise}", seed=1)
-    assert [f.name for f in quick(data.X, data.names) if f.severity == "warning"] == []
+    assert [f.name for f in before_fit(data.X, data.names) if f.severity == "warning"] == []
 
 
 def test_the_papers_data_are_varsortable_and_standardising_ends_it():
@@ -230,7 +241,7 @@ def test_warnings_first_and_of_the_right_class(X):
     assert severities == sorted(severities, reverse=True)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        heed(findings)
+        warn_about(findings)
     assert [item.category for item in caught] == [DataWarning, ScaleWarning]
     assert [str(item.message) for item in caught] == [f.sentence for f in findings[:2]]
     assert all(item.filename == __file__ for item in caught)
@@ -241,14 +252,15 @@ def test_every_sentence_is_one(X):
     names = [*NAMES, "a2", "one", "far", "code"]
     findings = diagnose(X, names, graph=np.triu(np.ones((8, 8)), 1))
     findings += (
-        quick(X * 1e160, names)
-        + quick(X * 1e-160, names)
-        + quick(X[:4], names)
-        + quick(X[:, :4] / X[:, :4].std(axis=0), NAMES)
+        before_fit(X * 1e160, names)
+        + before_fit(X * 1e-160, names)
+        + before_fit(X[:4], names)
+        + before_fit(X[:, :4] / X[:, :4].std(axis=0), NAMES)
     )
     assert {finding.name for finding in findings} == {
         "constant", "too_large", "too_small", "duplicate", "scale_ratio", "equal_scale", "few_rows",
-        "outliers", "integer_codes", "variance_order", "r2_order", "collinear", "varsortability",
+        "outliers", "binary", "few_values", "near_duplicate", "uneven_noise", "variance_order",
+        "r2_order", "collinear", "varsortability",
         "r2_sortability",
     }  # fmt: skip
     for finding in findings:
@@ -264,10 +276,10 @@ def test_degenerate_tables_do_not_break():
 
 
 def test_a_common_factor_changes_no_finding(X):
-    X = np.column_stack([X, X[:, 0] + X[:, 1], np.arange(200) % 2])
+    X = np.column_stack([X, X[:, 0] + X[:, 1], X[:, 2] > 0])
     names = [*NAMES, "sum", "odd"]
     for factor in (1e30, 1e-30):
-        assert [f.name for f in quick(X * factor, names)] == ["collinear"]
+        assert [f.name for f in before_fit(X * factor, names)] == ["collinear", "binary"]
 
 
 @pytest.mark.parametrize(
@@ -295,13 +307,13 @@ def test_values_too_small_to_square(X, size):
 def test_quick_leaves_the_table_alone(X, dtype, order):
     X = np.asarray(X, dtype=dtype, order=order)
     X.flags.writeable = False
-    assert quick(X, NAMES) == []
+    assert before_fit(X, NAMES) == []
 
 
 def test_quick_makes_no_matrix_of_columns_by_columns():
     X = np.random.default_rng(0).normal(size=(50, 3000))
     tracemalloc.start()
-    quick(X, [str(index) for index in range(3000)])
+    before_fit(X, [str(index) for index in range(3000)])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 3000 * 3000  # bytes; even Booleans would not fit

@@ -12,7 +12,7 @@ from cosmodag.data.diagnose.hidden.finding import hidden_causes
 from cosmodag.data.diagnose.relations import curved_relations, examine_arcs, uneven_noise
 from cosmodag.data.diagnose.values import value_counts
 
-__all__ = ["MOST_TESTED", "after_fit"]
+__all__ = ["MOST_TESTED", "after_fit", "standardised"]
 
 MOST_TESTED = 1_000
 """Columns up to which arcs are tested."""
@@ -52,34 +52,35 @@ def after_fit(
         ``curved``, ``uneven_noise`` and ``hidden_causes``, where they apply.
     """
     d = X.shape[1]
-    step = max(1, len(X) // _MOST_ROWS)
-    used = np.asarray(X[::step], np.float64)
+    used = np.asarray(X[:: max(1, len(X) // _MOST_ROWS)], np.float64)
     if len(used) < _FEWEST_ROWS:
         return []
     if d > MOST_TESTED:
         return [_not_examined(d, "Curved relations, uneven noise and hidden causes")]
+    varying = np.flatnonzero(used.max(axis=0) > used.min(axis=0))
+    names, arcs = [names[v] for v in varying.tolist()], arcs[np.ix_(varying, varying)]
     # Columns with ties, such as counts, have a finding of their own.
-    is_continuous = value_counts(used) == 0
+    is_continuous = value_counts(used)[varying] == 0
+    used = standardised(used[:, varying])
     tests = examine_arcs(used, arcs, is_continuous)
     findings = [*curved_relations(tests, names), *uneven_noise(tests, names)]
     if {"rows_follow", "several_populations"} & {finding.name for finding in known}:
         return findings
     if d > MOST_SEARCHED:
-        findings.append(_not_examined(d, "Hidden causes"))
-    else:
-        varying = np.flatnonzero(used.max(axis=0) > used.min(axis=0))
-        place = np.full(d, -1)
-        place[varying] = np.arange(len(varying))
-        kept = np.asarray([place[v] for v in np.asarray(order) if place[v] >= 0], np.intp)
-        if len(varying) > 3:
-            findings += hidden_causes(
-                np.corrcoef(used[:, varying], rowvar=False),
-                arcs[np.ix_(varying, varying)],
-                len(used),
-                kept,
-                [names[v] for v in varying.tolist()],
-            )
-    return findings
+        return [*findings, _not_examined(d, "Hidden causes")]
+    place = np.full(d, -1, np.intp)
+    place[varying] = np.arange(len(varying))
+    kept = place[np.asarray(order, np.intp)]
+    correlations = used.T @ used / len(used)
+    np.fill_diagonal(correlations, 1.0)
+    return [*findings, *hidden_causes(correlations, arcs, len(used), kept[kept >= 0], names)]
+
+
+def standardised(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Columns that vary, centred and of unit variance, however large their values are."""
+    scaled = np.asarray(X, np.float64) / np.abs(X).max(axis=0)
+    scaled -= scaled.mean(axis=0)
+    return np.asarray(scaled / scaled.std(axis=0))
 
 
 def _not_examined(columns: int, what: str) -> Finding:

@@ -123,7 +123,8 @@ def _correlated(
     deviations = values.std(axis=0)
     values /= np.where(deviations > 0, deviations, 1.0)
     if not are_collinear:
-        yield from near_duplicates(values.T @ values / len(values), [names[c] for c in columns])
+        correlations = values.T @ values / len(values)
+        yield from near_duplicates(correlations, len(values), [names[c] for c in columns])
     if not rows_are_dependent:
         few = (number[columns] > 0) & (number[columns] <= FEW_VALUES)
         yield from several_populations(values[:, ~few], values[:, few])

@@ -13,9 +13,13 @@ from cosmodag.errors import name_list
 
 __all__ = ["NEARLY_EQUAL", "collinear", "duplicates", "equal_columns", "near_duplicates"]
 
-# Correlation above which two columns are taken for the same quantity. Linear tables with weights of
-# .5 to 2 reach it in less than one of a hundred (the strongest pair of ER4, 50 columns, raw or not).
-NEARLY_EQUAL = 0.9995
+# Columns are the same but for noise if they are correlated more than this, and each tells more about
+# the other than all other columns together: so many times less variance is left. Strong causes are
+# not like that, since their other causes and effects tell much as well: the ratio passed 6 in 1 of
+# 2,400 linear tables of 5 to 50 columns, and in 95 % of sparse ones with a copy (1 % noise) added.
+NEARLY_EQUAL, MUCH_LESS = 0.99, 6.0
+# Below this, inverted correlations are rounding.
+_RIDGE = 1e-10
 
 
 def equal_columns(X: NDArray[Any], columns: list[int]) -> list[list[int]]:
@@ -65,19 +69,26 @@ def collinear(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> Iter
         )
 
 
-def near_duplicates(correlations: NDArray[np.float64], names: Sequence[str]) -> Iterator[Finding]:
+def near_duplicates(
+    correlations: NDArray[np.float64], rows: int, names: Sequence[str]
+) -> Iterator[Finding]:
     """Pairs of columns that are the same but for a little noise.
 
     Parameters
     ----------
     correlations : (k, k) array
+    rows : int
+        That they were taken over; with fewer than 2 k, nothing is said.
     names : sequence of str
         Of the k columns.
     """
-    above = np.triu(np.abs(correlations) > NEARLY_EQUAL, 1)
-    pairs = np.argwhere(above).tolist()
+    above = np.argwhere(np.triu(np.abs(correlations) > NEARLY_EQUAL, 1))
+    if not len(above) or rows < 2 * len(correlations):
+        return
+    precision = np.linalg.inv(correlations + _RIDGE * np.eye(len(correlations)))
+    pairs = [(a, b) for a, b in above.tolist() if _is_copy(correlations, precision, a, b)]
     if pairs:
-        most = float(np.abs(correlations[above]).max())
+        most = max(abs(float(correlations[a, b])) for a, b in pairs)
         shown = "; ".join(f"{names[a]!r} and {names[b]!r}" for a, b in pairs[:3])
         more = "" if len(pairs) <= 3 else f"; and {len(pairs) - 3} more pairs"
         yield Finding(
@@ -88,3 +99,12 @@ def near_duplicates(correlations: NDArray[np.float64], names: Sequence[str]) -> 
             f"Columns correlated up to {most:.5f} are nearly the same quantity ({shown}{more}), so "
             "that either can take over the other's arcs: keep one of each pair.",
         )
+
+
+def _is_copy(
+    correlations: NDArray[np.float64], precision: NDArray[np.float64], a: int, b: int
+) -> bool:
+    """Whether a and b each leave much less of the other than all other columns leave."""
+    own, between = np.diagonal(precision), precision[a, b] ** 2
+    others_leave = min(1 / (own[a] - between / own[b]), 1 / (own[b] - between / own[a]))
+    return bool(others_leave > MUCH_LESS * (1 - correlations[a, b] ** 2))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.data.diagnose.after import after_fit
+from cosmodag.data.diagnose.after import after_fit, standardised
 from cosmodag.data.diagnose.before import before_fit
 from cosmodag.data.diagnose.findings import SEVERITIES, Finding
 from cosmodag.data.diagnose.gaps import missing_values, without_gaps
@@ -107,7 +107,8 @@ def on_request(
         where they apply.
     """
     found: list[Finding] = []
-    spans = X.max(axis=0) - X.min(axis=0)
+    with np.errstate(over="ignore"):
+        spans = X.max(axis=0).astype(np.float64) - X.min(axis=0)
     varying = np.flatnonzero((spans >= SMALL) & (spans <= LARGE)).tolist()
     kept = [columns[index] for index in varying]
     known = {finding.name for finding in findings}
@@ -130,13 +131,16 @@ def on_request(
 
 def _searched(X: NDArray[Any]) -> NDArray[np.bool_] | None:
     """Find the best graph of an order search; None where there are too many columns or few rows."""
-    d = X.shape[1]
-    if d > MOST_COLUMNS or len(X) <= d:
+    varying = np.flatnonzero(X.max(axis=0) > X.min(axis=0))
+    if not 1 < len(varying) <= MOST_COLUMNS or len(X) <= X.shape[1]:
         return None
     from cosmodag.refinement.refine import refine_linear
 
-    found = refine_linear(X, {}, score="gaussian", random=np.random.default_rng(0))
-    arcs: NDArray[np.bool_] = found.weights.toarray() != 0
+    found = refine_linear(
+        standardised(X[:, varying]), {}, score="gaussian", random=np.random.default_rng(0)
+    )
+    arcs = np.zeros((X.shape[1], X.shape[1]), np.bool_)
+    arcs[np.ix_(varying, varying)] = found.weights.toarray() != 0
     return arcs
 
 

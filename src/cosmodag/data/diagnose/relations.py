@@ -63,7 +63,7 @@ def examine_arcs(
     Parameters
     ----------
     X : (n, d) array
-        Rows in which every variable followed its own equation.
+        Rows in which every variable followed its own equation; columns that vary.
     arcs : (d, d) array of bool
         A DAG: True at [u, v] for u → v.
     tested : (d,) array of bool, optional
@@ -78,12 +78,9 @@ def examine_arcs(
     True
     """
     usable = np.ones(X.shape[1], np.bool_) if tested is None else tested
-    deviations = X.std(axis=0)
-    usable = usable & (deviations > 0)
-    standard = (X - X.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
+    standard = (X - X.mean(axis=0)) / X.std(axis=0)
     correlations = standard.T @ standard / len(X)
-    np.fill_diagonal(correlations, 1.0)
-    parents = [np.flatnonzero(column & (deviations > 0)).tolist() for column in arcs.T]
+    parents = [np.flatnonzero(column).tolist() for column in arcs.T]
     weights, _ = Equations(correlations, parents, len(X), 0.0).fitted
     columns, residuals = _parts(standard), _parts(standard - standard @ weights)
     tails, heads = np.nonzero(arcs & usable[:, None] & usable[None, :])

@@ -54,7 +54,7 @@ class Equations:
             if len(causes):
                 products = self.correlations[np.ix_(causes, causes)]
                 targets = self.correlations[causes, child]
-                slopes = np.linalg.solve(products, targets)
+                slopes = _solved(products, targets)
                 weights[causes, child] = slopes
                 noise[child] -= slopes @ targets
         return weights, np.maximum(noise, _LEAST_NOISE)
@@ -65,6 +65,14 @@ class Equations:
         counts = np.array([len(causes) for causes in self.parents])
         scores: Floats = -self.rows / 2 * np.log(self.fitted[1]) - self.penalty * counts
         return scores
+
+
+def _solved(products: Floats, targets: Floats) -> Floats:
+    """Slopes of least squares; of parents that determine one another, the smallest."""
+    try:
+        return np.asarray(np.linalg.solve(products, targets))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(products, targets, rcond=None)[0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ MOST_COLUMNS = 100
 # very likely; how often each is right is in benchmarks/trust.md.
 _REPORTED, _LIKELY, _VERY_LIKELY = 8.0, 15.0, 30.0
 _FEWEST_ROWS = 100
+_SINGULAR = 1e-7
 
 
 def hidden_causes(
@@ -33,6 +34,8 @@ def hidden_causes(
     """
     if rows < max(_FEWEST_ROWS, 2 * len(names)) or len(names) > MOST_COLUMNS:
         return
+    if np.linalg.eigvalsh(correlations)[0] < _SINGULAR:
+        return  # columns that determine one another have a finding of their own
     found = find_hidden_causes(correlations, arcs, rows, order)
     if found is None or found.gain < _REPORTED:
         return
