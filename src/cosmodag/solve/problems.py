@@ -13,7 +13,7 @@ from cosmodag.errors import SettingsError
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.backend import Backend, Task
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import State, fresh_state
+from cosmodag.solve.training.adam import State, fresh_state, fresh_states
 
 __all__ = ["Batch", "Problem", "Solution", "check_settings", "start_many"]
 
@@ -249,8 +249,7 @@ class Batch:
         """Draw the initial states of all problems, or take the parameters that they give."""
         with jax.default_device(self.device):
             if self.starts is not None:
-                guarded = self.recipe.guard is not None
-                drawn = jax.vmap(lambda lane: fresh_state(lane, guarded))(self.starts)
+                drawn = fresh_states(self.starts, self.recipe.guard is not None)
             else:
                 drawn = _start(self.recipe, self.seeds, self.variables, self.settings)
         # Tied to the device as every later state is: another kind of state is another program.

@@ -1,6 +1,7 @@
 """A recipe: the parts of a learner, put together. It says completely what is minimised."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -96,7 +97,21 @@ class Recipe:
         prices: Any = 1.0,
     ) -> jax.Array:
         """Objective on all rows at once, at the settings with which the problem ends."""
-        final = self.schedule(settings.get("rounds", 1), settings)
-        if counted is None:
-            counted = jnp.ones((data.shape[0], 1), data.dtype)
-        return self.loss(parameters, data, counted, final, support, prices)
+        return _full_loss(self, parameters, data, settings, counted, support, prices)
+
+
+@partial(jax.jit, static_argnums=0)
+def _full_loss(
+    recipe: Recipe,
+    parameters: Parameters,
+    data: Any,
+    settings: Settings,
+    counted: Any,
+    support: Any,
+    prices: Any,
+) -> jax.Array:
+    # One program: run one by one, its operations would each be compiled for every new shape.
+    final = recipe.schedule(settings.get("rounds", 1), settings)
+    if counted is None:
+        counted = jnp.ones((data.shape[0], 1), data.dtype)
+    return recipe.loss(parameters, data, counted, final, support, prices)

@@ -1,15 +1,17 @@
 """NOTEARS' solver: a sequence of penalised problems, an augmented Lagrangian on h(W) = 0."""
 
 from dataclasses import dataclass
-from typing import TypedDict
+from functools import partial
+from typing import Any, TypedDict
 
+import jax
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import SettingsError
 from cosmodag.graph.constraint import Constraint
 from cosmodag.model.objective import Objective, arc_squares
-from cosmodag.model.structure import Parameters, names_of
+from cosmodag.model.structure import Parameters, Settings, Structure, names_of
 from cosmodag.solve.methods.progress import Progress, exactly, of_each, replace_where
 from cosmodag.solve.minimisers.base import (
     Mask,
@@ -143,8 +145,18 @@ def _lengths(batch: Batch, lane: int, parameters: Parameters) -> NDArray[np.floa
     """Lengths of the weights of every arc of one problem, √A."""
     support = batch.of_lane("support", lane)
     with exactly(batch, parameters):
-        weights = batch.recipe.structure.orient(
-            parameters, batch.settings_of(lane), 1.0 if support is None else np.asarray(support)
+        squares = _squared_lengths(
+            batch.recipe.structure,
+            parameters,
+            batch.settings_of(lane),
+            1.0 if support is None else np.asarray(support),
         )
-        lengths: NDArray[np.floating] = np.sqrt(np.asarray(arc_squares(weights)))
+        lengths: NDArray[np.floating] = np.sqrt(np.asarray(squares))
         return lengths
+
+
+@partial(jax.jit, static_argnums=0)
+def _squared_lengths(
+    structure: Structure, parameters: Parameters, settings: Settings, support: Any
+) -> jax.Array:
+    return arc_squares(structure.orient(parameters, settings, support))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,15 +107,17 @@ class TwoStage:
             settings = batch.settings_of(lane)
             support, gaps = batch.of_lane("support", lane), batch.of_lane("gaps", lane)
             with exactly(batch, own):
-                strengths = batch.recipe.strengths(
-                    own, settings, 1.0 if support is None else support
-                )
+                allowed = 1.0 if support is None else support
+                strengths = _strengths(batch.recipe, own, settings, allowed)
                 phi = potentials(np.abs(np.asarray(strengths)) >= self.threshold)
                 if gaps is not None:
                     free = {"order": jnp.asarray(phi)}
                     phi = self.recipe.structure.restrain(free, settings, gaps)["order"]
             found.append(np.asarray(phi, batch.dtype))
         return np.stack(found)
+
+
+_strengths = jax.jit(Recipe.strengths, static_argnums=0)
 
 
 def potentials(adjacency: ArrayLike) -> NDArray[np.float64]:

@@ -5,9 +5,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
 from numpy.typing import NDArray
 
 from cosmodag.model.objective import Decayed, Objective, Penalised
@@ -99,8 +97,7 @@ class _Problem:
         self._support = of("support", np.ones((d, d)))
         self._prices = self._settings["lambda1"] * (1 - of("required", np.zeros((d, d))))
         self._places = (self._support != 0) & ~np.eye(d, dtype=bool)
-        functions, self._restore = ravel_pytree(start["functions"])
-        self._functions = np.asarray(functions)
+        self._functions = _flat(start["functions"])
 
     def solve(self, tolerance: float, watch: Watch) -> Ended:
         """Minimise from the given parameters."""
@@ -129,8 +126,11 @@ class _Problem:
         arcs = np.zeros_like(self._start["arcs"])
         count = arcs[self._places].size
         arcs[self._places] = x[:count].reshape(-1, *arcs.shape[2:])
-        functions = self._restore(jnp.asarray(x[count:]))
-        return {**self._start, "arcs": arcs, "functions": functions}
+        return {
+            **self._start,
+            "arcs": arcs,
+            "functions": _shaped(x[count:], self._start["functions"]),
+        }
 
     def _smooth(self, x: Float64) -> tuple[float, Float64]:
         """All of the objective but the one-norm, and its gradient."""
@@ -139,8 +139,21 @@ class _Problem:
             self._recipe, self._parameters(x), self._data, self._counted, settings, self._support
         )
         slope = np.asarray(gradient["arcs"])[self._places].ravel()
-        rest = np.asarray(ravel_pytree(gradient["functions"])[0])
-        return float(value), np.concatenate([slope, rest])
+        return float(value), np.concatenate([slope, _flat(gradient["functions"])])
+
+
+def _flat(layers: Any) -> Float64:
+    """All numbers of some layers as one vector."""
+    return np.concatenate([np.empty(0), *(np.ravel(leaf) for leaf in jax.tree.leaves(layers))])
+
+
+def _shaped(numbers: Float64, layers: Any) -> Any:
+    """Numbers of one vector as layers of the given shapes: undoes `_flat`."""
+    leaves, structure = jax.tree.flatten(layers)
+    ends = np.cumsum([leaf.size for leaf in leaves])
+    parts = np.split(numbers, ends[:-1]) if leaves else []
+    pieces = [part.reshape(leaf.shape) for part, leaf in zip(parts, leaves, strict=True)]
+    return jax.tree.unflatten(structure, pieces)
 
 
 @partial(jax.jit, static_argnums=0)

@@ -1,7 +1,7 @@
 """Sub-problems by training: the minimiser that implements every recipe and every feature."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import numpy as np
@@ -10,7 +10,7 @@ from cosmodag.model.structure import Parameters, names_of
 from cosmodag.solve.minimisers.base import LimitSettings, Mask, Minimised
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import AdamSettings, State, fresh_state
+from cosmodag.solve.training.adam import AdamSettings, fresh_states
 from cosmodag.solve.training.train import parameters_of, train
 from cosmodag.solve.watch import Watch
 
@@ -44,7 +44,7 @@ class Stochastic:
         """Start Adam anew from the given parameters."""
         guard = batch.recipe.guard
         rounds = int(batch.settings["rounds"].max())
-        start = jax.device_put(_fresh(parameters, guard is not None), batch.device)
+        start = jax.device_put(fresh_states(parameters, guard is not None), batch.device)
         trained = train(batch, start, rounds, watch, first)
         refused = np.zeros(batch.size, bool)
         if guard is not None:
@@ -58,13 +58,3 @@ class Stochastic:
             converged=np.full(batch.size, trained.stopped is None),
             stopped=trained.stopped,
         )
-
-
-def _fresh(parameters: Parameters, guarded: bool) -> State:
-    """States of all lanes before their first step."""
-
-    def one(lane: Any) -> State:
-        return fresh_state(lane, guarded)
-
-    state: State = jax.vmap(one)(parameters)
-    return state

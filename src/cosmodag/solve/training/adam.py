@@ -1,5 +1,6 @@
 """Adam (Kingma and Ba, 2015), with a rate of its own for each group of parameters."""
 
+from functools import partial
 from typing import Any, NamedTuple, TypedDict
 
 import jax
@@ -7,7 +8,7 @@ import jax.numpy as jnp
 
 from cosmodag.model.structure import Parameters, Settings
 
-__all__ = ["EPSILON", "AdamSettings", "State", "adam_step", "fresh_state"]
+__all__ = ["EPSILON", "AdamSettings", "State", "adam_step", "fresh_state", "fresh_states"]
 
 EPSILON = 1e-8
 
@@ -54,6 +55,13 @@ def fresh_state(parameters: Parameters, guarded: bool = False) -> State:
     loss = jnp.asarray(jnp.nan, parameters["arcs"].dtype)
     undone = (jnp.int32(0), jnp.int32(-1)) if guarded else ()
     return State(parameters, zeros, zeros, jnp.int32(0), loss, jnp.int32(-1), undone)
+
+
+@partial(jax.jit, static_argnums=1)
+def fresh_states(parameters: Parameters, guarded: bool = False) -> State:
+    """States of all problems of a batch before their first step, from stacked parameters."""
+    states: State = jax.vmap(lambda lane: fresh_state(lane, guarded))(parameters)
+    return states
 
 
 def adam_step(state: State, gradient: Parameters, settings: Settings) -> State:

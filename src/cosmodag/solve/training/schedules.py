@@ -85,9 +85,11 @@ class CosineAnnealing:
     def __call__(self, round: Any, settings: Settings) -> Settings:
         """Give the settings in force during a round."""
         start, end = settings["temperature_start"], settings["temperature_end"]
-        if isinstance(round, np.ndarray):  # a history, not worth compiling for
-            progress: Any = round / settings["rounds"]
-            wave: Any = 1 + np.cos(math.pi * progress)
+        # A history, or where the settings end, is not worth compiling for.
+        if isinstance(round, np.ndarray):
+            wave: Any = 1 + np.cos(math.pi * round / settings["rounds"])
+        elif isinstance(round, int | float):
+            wave = 1 + math.cos(math.pi * round / settings["rounds"])
         else:
             progress = jnp.asarray(round, jnp.result_type(float)) / settings["rounds"]
             wave = 1 + jnp.cos(math.pi * progress)
