@@ -182,3 +182,10 @@ def test_a_lazy_frame_is_refused_quietly(recwarn):
 def test_long_lists_of_names_are_cut():
     with pytest.raises(DataError, match="'x4' and 45 more"):
         as_table(np.full((3, 50), np.nan))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_whole_numbers_beyond_double_precision_are_infinite(sign):
+    frame = pd.DataFrame({"a": [sign * 10**400, 1, 2], "b": [1.0, 2.0, 3.0]})
+    with pytest.raises(DataError, match="infinite values in 'a'"):
+        as_table(frame)

@@ -196,3 +196,23 @@ def test_equations_hold_about_the_means_of_plain_observations():
     assert model.adjacency_[0, 1] == pytest.approx(1.0, abs=0.02)
     assert model.noise_variances_[1] == pytest.approx(0.01, rel=0.2)
     assert model.predict([[0.0, 0.0]])[0, 1] == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.parametrize("name", ["OrderSearch", "VarianceSort", "R2Sort", "Cosmo", "EmptyGraph"])
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_a_table_of_experiments_alone_has_the_means_of_observations(name):
+    data = simulate.interventional("n400_d5_ER2_gauss", rows=80, shift=5.0, seed=4)
+    X = data.X + 7.0
+    seen, alone = slice(0, 400), slice(400, None)
+    known = {"search_space": np.argwhere(data.graph).tolist()}
+    model = CATALOGUE[name]().set_params(knowledge=None if name == "EmptyGraph" else known)
+    model.fit(X[alone], interventions=data.targets[alone])
+    own = ~data.targets[alone]
+    means = np.average(model.residuals_, axis=0, weights=own)
+    np.testing.assert_allclose(means, 0.0, atol=1e-3)
+    if name == "OrderSearch":
+        np.testing.assert_allclose(model.noise_variances_, 1.0, atol=0.3)
+        drawn = model.sample(20_000, random_state=0)
+        observed = X[seen]
+        tolerance = 0.3 * observed.std(axis=0)
+        assert np.all(np.abs(drawn.mean(axis=0) - observed.mean(axis=0)) < tolerance)

@@ -149,3 +149,35 @@ def test_curves_are_told_from_lines():
     assert curve.is_curved
     assert "gain" in curve.explanation
     assert not selection.curvature(DATA.X, np.zeros((6, 6), bool)).is_curved
+
+
+def test_criteria_and_thresholds_leave_out_what_was_set():
+    targets = np.zeros(DATA.X.shape, bool)
+    sink = int(np.flatnonzero(DATA.graph.any(axis=0) & ~DATA.graph.any(axis=1))[0])
+    targets[::3, sink] = True
+    wild = np.where(targets, 50.0, DATA.X)
+    known = {"sinks": [sink]}
+    model = OrderSearch(knowledge=known, random_state=0).fit(DATA.X, interventions=targets)
+    tame, other = (selection.at_threshold(model, X, 0.1) for X in (DATA.X, wild))
+    np.testing.assert_allclose(tame.adjacency_, other.adjacency_, atol=1e-6)
+    np.testing.assert_allclose(tame.adjacency_, model.adjacency_, atol=1e-4)
+    np.testing.assert_allclose(tame.noise_variances_, other.noise_variances_, rtol=1e-4)
+    criteria = [selection.extended_bic(model, X) for X in (DATA.X, wild)]
+    assert criteria[0] == pytest.approx(criteria[1])
+    again = selection.extended_bic(model, DATA.X, interventions=targets)
+    assert again == pytest.approx(criteria[0])
+    with pytest.raises(DataError, match="give the table that it was fitted on"):
+        selection.extended_bic(model, DATA.X[:50])
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_required_arcs_do_not_fall_to_a_threshold():
+    arc = tuple(np.argwhere(~(DATA.graph | DATA.graph.T | np.eye(6, dtype=bool)))[0].tolist())
+    lines = VarianceSort(knowledge={"required_edges": [arc]}).fit(DATA.X)
+    cut = selection.at_threshold(lines, DATA.X, 1e9)
+    assert list(zip(cut.edges_.row, cut.edges_.col, strict=True)) == [arc]
+    known = {"required_edges": [(0, 1)]}
+    networks = CosmoMLP(knowledge=known, hidden=(3,), epochs=5, threshold=1e9, random_state=0)
+    networks.fit(DATA.X[:100, :3]).read_out("sum")
+    assert networks.adjacency_[0, 1] == networks.weights_[0, 1] != 0
+    assert np.count_nonzero(networks.adjacency_) == 1

@@ -66,3 +66,12 @@ def test_what_cannot_be_is_refused(options, words):
         interventional(NAME, **options)
     with pytest.raises(DataError, match="no rows"):
         interventional("ninf_d6_ER2_gauss")
+
+
+@pytest.mark.parametrize("name", [NAME, "n400_d6_ER2_mlp"])
+def test_a_shift_moves_the_values_that_were_set(name):
+    plain, moved = (interventional(name, rows=50, shift=shift, seed=2) for shift in (0.0, 3.0))
+    assert np.array_equal(plain.X[:400], moved.X[:400])
+    difference = (moved.X - plain.X)[moved.targets]
+    scale = plain.X[:400].std(axis=0)[np.nonzero(moved.targets)[1]]
+    np.testing.assert_allclose(difference, 3 * scale)

@@ -14,7 +14,8 @@ __all__ = ["Normal", "effective_rows", "moments_of_gaps"]
 
 # Share of a variable's variance below which its noise is not taken to be.
 _LEAST_NOISE = 1e-6
-# EM ends where no correlation changes by more than this, or after so many rounds.
+# EM ends where no covariance of standardised columns changes by more than this, or after so many
+# rounds.
 _SETTLED, _ROUNDS = 1e-4, 100
 # Share of the pairs of variables that may have fewer common rows than the evidence counts.
 _SCARCE = 0.1
@@ -62,15 +63,13 @@ class Normal:
         table = np.where(there, (X - centres) / units, 0.0)
         means = np.zeros(d)
         covariance = table.T @ table / n + np.diag(absent.mean(axis=0))
-        before = np.eye(d)
         for _ in range(_ROUNDS):
+            before = covariance
             filled, lacking = _expected(table, absent, means, _precision(covariance, n))
             means = filled.mean(axis=0)
             covariance = (filled - means).T @ (filled - means) / n + lacking / n
-            now = _correlations(covariance)
-            if np.max(np.abs(now - before)) <= _SETTLED:
+            if np.max(np.abs(covariance - before)) <= _SETTLED:
                 break
-            before = now
         scales = np.sqrt(np.diag(covariance))
         scales = np.where(scales > 0, scales, 1.0)
         return cls(centres + means * units, scales * units, _correlations(covariance))
@@ -152,6 +151,6 @@ def _precision(covariance: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     d = len(covariance)
     scales = np.sqrt(np.diag(covariance))
     scales = np.where(scales > 0, scales, 1.0)
-    shrunk = _LEAST_NOISE + (d / n) ** 2 / (1 + (d / n) ** 2)
+    shrunk = _LEAST_NOISE + (d / n) ** 4 / (1 + (d / n) ** 4)
     correlations = (1 - shrunk) * covariance / np.outer(scales, scales) + shrunk * np.eye(d)
     return np.asarray(linalg.inv(correlations) / np.outer(scales, scales))
