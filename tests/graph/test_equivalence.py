@@ -74,6 +74,20 @@ def test_known_arrows_direct_whatever_all_that_agree_share(arcs, data):
     assert np.array_equal(essential_graph(arcs, known | ~(arcs | arcs.T)), counted)
 
 
+def test_each_of_the_rules_is_needed():
+    """a → b follows from d → c: b → a would make b → a ← d new, or b → a → d → c → b a cycle."""
+    a, b, c, d = range(4)
+    arcs, known = np.zeros((2, 4, 4), bool)
+    for tail, head in ((a, b), (a, c), (a, d), (d, c), (c, b)):
+        arcs[tail, head] = True
+    known[d, c] = True
+    counted = essential_by_counting(arcs, lambda other: bool(other[d, c]))
+    directed = counted & ~counted.T
+    assert directed[a, b]
+    assert not directed[a, c]
+    assert np.array_equal(compelled(arcs, known), directed)
+
+
 def cut(arcs: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Skeleton of the graph once a set of variables was set from outside."""
     left = arcs & ~targets

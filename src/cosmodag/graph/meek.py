@@ -1,6 +1,5 @@
 """Meek's rules: which further arrows of a class of DAGs follow from those that are known."""
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -56,20 +55,17 @@ def _follows(u: int, v: int, joined: list[set[int]], into: list[set[int]]) -> bo
     ====  ==================================  ===============================================
     R1    w → u; w, v not joined              a new collider w → u ← v
     R2    u → w → v                           a cycle
-    R3    c → v ← e, both joined to u by      a cycle, or the new collider c → u ← e
-          lines; c, e not joined
     R4    e → c → v, e and c joined to u;     a cycle, or the new collider e → u ← v
           e, v not joined
     ====  ==================================  ===============================================
+
+    R3 has nothing to do here: it needs a collider of variables that are not joined, and what
+    follows from those the class of the DAG has from the start.
     """
     if not into[u] <= joined[v]:
         return True
     shared = into[v] & joined[u]
-    if any(u in into[w] for w in shared):
-        return True
-    if any(e not in joined[c] for c, e in combinations(shared - into[u], 2)):
-        return True
-    return any(not (into[c] & joined[u]) <= joined[v] for c in shared)
+    return any(u in into[c] or not (into[c] & joined[u]) <= joined[v] for c in shared)
 
 
 def heads_of(arcs: sparse.csc_array) -> NDArray[Any]:
