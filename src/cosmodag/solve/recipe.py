@@ -97,7 +97,8 @@ class Recipe:
         prices: Any = 1.0,
     ) -> jax.Array:
         """Objective on all rows at once, at the settings with which the problem ends."""
-        return _full_loss(self, parameters, data, settings, counted, support, prices)
+        value: jax.Array = _full_loss(self, parameters, data, settings, counted, support, prices)
+        return value
 
 
 @partial(jax.jit, static_argnums=0)
