@@ -1,8 +1,6 @@
 """``python -m cosmodag`` is the command line."""
 
-import sys
-
-from cosmodag.cli import main
+from cosmodag.cli import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

@@ -236,7 +236,7 @@ def test_max_time_ends_well(table, tmp_path, capsys):
 TRAINING = """
 import signal, sys
 from importlib import import_module
-from cosmodag.cli import main
+from cosmodag.cli import program
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
 train = import_module("cosmodag.solve.training.train")
 def note(losses):
@@ -244,7 +244,7 @@ def note(losses):
         seen.append(print("training", flush=True))
     return ""
 seen, train._note = [], note
-sys.exit(main(sys.argv[1:]))
+program()
 """
 
 

@@ -243,6 +243,19 @@ sys.exit(run(app, ["act"]))
     assert done.stderr == "error: interrupted by Ctrl-C.\n"
 
 
+@pytest.mark.parametrize(("code", "expected"), [(130, 130), (143, 143), (0, -signal.SIGABRT)])
+def test_a_program_that_was_interrupted_skips_clean_up_at_exit(code: int, expected: int) -> None:
+    script = f"""
+import atexit, os
+from cosmodag import cli
+atexit.register(os.abort)  # as LLVM does after an interrupted compilation
+cli.main = lambda: {code}
+cli.program()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert done.returncode == expected
+
+
 def test_run_puts_the_handler_of_sigterm_back() -> None:
     before = signal.getsignal(signal.SIGTERM)
     run(app_raising(None), ["act"])

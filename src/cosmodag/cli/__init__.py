@@ -8,9 +8,11 @@ cosmodag ...
 0
 """
 
+import os
+import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -18,9 +20,15 @@ from cosmodag._version import __version__
 from cosmodag.cli.bench import app as bench
 from cosmodag.cli.shared.command import remember_command
 from cosmodag.cli.shared.output import print_result, spell_what_streams_lack
-from cosmodag.cli.shared.shell import EXIT_USAGE, register, run
+from cosmodag.cli.shared.shell import (
+    EXIT_INTERRUPTED,
+    EXIT_TERMINATED,
+    EXIT_USAGE,
+    register,
+    run,
+)
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "program"]
 
 _COMMANDS = {
     "demo": "cosmodag.cli.demo:demo",
@@ -87,3 +95,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     remember_command(arguments)
     spell_what_streams_lack()
     return run(app, arguments)
+
+
+def program() -> NoReturn:
+    """Run ``cosmodag`` as a program of its own, and end the process."""
+    code = main()
+    if code in (EXIT_INTERRUPTED, EXIT_TERMINATED):
+        # Without Python's clean-up: that of LLVM crashes after an interrupted compilation.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
