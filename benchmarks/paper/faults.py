@@ -28,8 +28,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "engines"), str(ROOT / "benchmarks")]
 
-from cosmodag.bench import Means, Store, read_experiment, run  # noqa: E402
-from cosmodag.bench.cell import Batch, Cell  # noqa: E402
+from cosmodag.bench import Resources, Store, read_experiment, run  # noqa: E402
+from cosmodag.bench.cell import Cell, CellBatch  # noqa: E402
 from cosmodag.bench.methods import METHODS  # noqa: E402
 from cosmodag.bench.run import _rows  # noqa: E402
 from cosmodag.bench.work import Order, carry_out  # noqa: E402
@@ -63,11 +63,11 @@ def contents(path: Path) -> list[tuple[str, str, str]]:
         return [(r.key, r.batch, json.dumps(r.result, sort_keys=True)) for r in store.rows()]
 
 
-def undisturbed(folder: Path) -> list[tuple[str, str, str]]:
+def unkilled_run(folder: Path) -> list[tuple[str, str, str]]:
     """Rows of a run that is left alone."""
     path = folder / "alone.sqlite"
     with Store(path) as store:
-        run(read_experiment(SMALL), store, Means(device="cpu"))
+        run(read_experiment(SMALL), store, Resources(device="cpu"))
     return contents(path)
 
 
@@ -78,7 +78,7 @@ def kills(options: argparse.Namespace) -> list[object]:
     seen: set[int] = set()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        expected = undisturbed(folder)
+        expected = unkilled_run(folder)
         (folder / "small.toml").write_text(SMALL)
         path = folder / "results.sqlite"
         while killed < options.times:
@@ -104,7 +104,7 @@ def kills(options: argparse.Namespace) -> list[object]:
                     file.unlink()
             print(f"{killed} kills, {ended} ends, {wrong} wrong; {sorted(seen)}", flush=True)
         with Store(path) as store:
-            run(read_experiment(SMALL), store, Means(device="cpu"))
+            run(read_experiment(SMALL), store, Resources(device="cpu"))
         wrong += contents(path) != expected
     what = (
         f"`kill -9` {killed} times, after {min(seen)} to {max(seen)} rows ({len(seen)} different "
@@ -120,7 +120,7 @@ def cluster(options: argparse.Namespace) -> list[object]:
     chance = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as name, LoopbackCluster() as nodes:
         folder = Path(name)
-        expected = undisturbed(folder)
+        expected = unkilled_run(folder)
         killed, is_lost = 0, False
 
         def disturb(stage: str, done: int, total: int) -> None:
@@ -133,8 +133,8 @@ def cluster(options: argparse.Namespace) -> list[object]:
 
         path = folder / "cluster.sqlite"
         with Store(path) as store:
-            means = Means("ray", nodes.address, device="cpu")
-            done = run(read_experiment(SMALL), store, means, disturb)
+            resources = Resources("ray", nodes.address, device="cpu")
+            done = run(read_experiment(SMALL), store, resources, disturb)
         found = contents(path)
     same = found == expected and done.done == len(expected)
     what = f"{killed} workers and {int(is_lost)} node of 2 killed during {len(expected)} cells"
@@ -147,7 +147,7 @@ def many(options: argparse.Namespace) -> list[object]:
 
     def orders():
         for number in range(10_000):
-            yield Order(Batch((Cell("nothing", "empty-graph", "n9_d3_ER1_gauss", number),)))
+            yield Order(CellBatch((Cell("nothing", "empty-graph", "n9_d3_ER1_gauss", number),)))
 
     peaks = []
     with tempfile.TemporaryDirectory() as name, Store(Path(name) / "many.sqlite") as store:
@@ -169,7 +169,7 @@ def workers(options: argparse.Namespace) -> list[object]:
     """Compare the rates of one and of two Ray workers."""
     fixed = {**METHODS["cosmo"].parameters, "epochs": 2000}
     cells = [Cell("fit", "cosmo", "n1000_d20_ER4_gauss", g, fixed) for g in range(options.cells)]
-    orders = [Order(Batch((cell,)), "cpu") for cell in cells]
+    orders = [Order(CellBatch((cell,)), "cpu") for cell in cells]
     rates = {}
     for jobs in (1, 2):
         seen = []

@@ -11,7 +11,7 @@ from cosmodag.bench import Store, read_experiment
 from cosmodag.bench.pages import all_tables, write_report
 from cosmodag.bench.pages.entries import Figure, compared, entries_of, merged, paper_figures
 from cosmodag.bench.pages.tables import FLAG
-from cosmodag.bench.plan import Plan
+from cosmodag.bench.plan import CellPlan
 from cosmodag.bench.store import Row
 from cosmodag.errors import StoreError
 
@@ -44,7 +44,7 @@ def store(tmp_path: Path) -> Store:
     experiment = read_experiment(TEXT)
     store.remember(experiment.name, TEXT)
     results: dict[str, dict[str, object]] = {}
-    for stage in Plan(experiment, "cpu").stages(results):
+    for stage in CellPlan(experiment, "cpu").stages(results):
         for batch in stage.batches:
             for cell in batch.cells:
                 result: dict[str, object] = {"status": "done", **FIGURES}

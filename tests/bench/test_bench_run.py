@@ -16,12 +16,12 @@ import pytest
 from bench_experiments import TIMED, TINY
 
 from cosmodag import Cosmo, metrics, simulate
-from cosmodag.bench import Means, Store, read_experiment, run
-from cosmodag.bench.cell import Batch, Cell
+from cosmodag.bench import Resources, Store, read_experiment, run
+from cosmodag.bench.cell import Cell, CellBatch
 from cosmodag.bench.methods import METHODS
 from cosmodag.bench.work import Order, carry_out
 
-FEW = Means(device="cpu")
+FEW = Resources(device="cpu")
 
 
 def contents(path: Path) -> list[tuple[object, ...]]:
@@ -184,7 +184,7 @@ def test_a_row_is_what_the_learner_and_the_metrics_say(finished: Path) -> None:
 
 
 def order(*cells: Cell, limit: float | None = None) -> Order:
-    return Order(Batch(cells), "cpu", limit)
+    return Order(CellBatch(cells), "cpu", limit)
 
 
 def test_a_cell_that_diverges_is_a_row_and_its_neighbours_have_figures() -> None:
@@ -226,5 +226,5 @@ def test_times_are_taken_apart(tmp_path: Path) -> None:
 
 def test_several_processes_give_the_same_rows(finished: Path, tmp_path: Path) -> None:
     with Store(tmp_path / "results.sqlite") as store:
-        run(read_experiment(TINY), store, Means(device="cpu", jobs=2))
+        run(read_experiment(TINY), store, Resources(device="cpu", jobs=2))
     assert contents(tmp_path / "results.sqlite") == contents(finished)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cosmodag.bench import find_experiment, names, read_experiment
 from cosmodag.bench.cell import Cell, batched
 from cosmodag.bench.methods import draw, ranges_for
-from cosmodag.bench.plan import Plan, choose
+from cosmodag.bench.plan import CellPlan, choose
 from cosmodag.errors import DataError
 
 
@@ -17,12 +17,12 @@ from cosmodag.errors import DataError
 def test_shipped_experiments_read_and_plan(name: str) -> None:
     experiment = find_experiment(name)
     assert experiment.name == name
-    assert any(stage.batches for stage in Plan(experiment).stages({}))
+    assert any(stage.batches for stage in CellPlan(experiment).stages({}))
 
 
 def test_a_plan_is_the_same_every_time() -> None:
     first, second = (
-        [b.key for stage in Plan(read_experiment(TINY)).stages({}) for b in stage.batches]
+        [b.key for stage in CellPlan(read_experiment(TINY)).stages({}) for b in stage.batches]
         for _ in range(2)
     )
     assert first == second
@@ -100,7 +100,7 @@ def test_draws_are_log_uniform() -> None:
 
 def test_searches_and_validations_share_no_graph() -> None:
     experiment = read_experiment(TINY)
-    plan, group = Plan(experiment), experiment.groups[0]
+    plan, group = CellPlan(experiment), experiment.groups[0]
     searched = plan.searched(group, "cosmo", group.data[0])
     graphs = [cell.graph for cells in searched for cell in cells]
     assert len(set(graphs)) == len(graphs) == 6  # each configuration has its own

@@ -9,7 +9,7 @@ from typing import Any
 
 from cosmodag.bench.methods import METHODS
 
-__all__ = ["Batch", "Cell", "batched"]
+__all__ = ["Cell", "CellBatch", "batched"]
 
 # Version of what cells mean: a change that would give other figures is a new one.
 _PROTOCOL = 1
@@ -59,7 +59,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Batch:
+class CellBatch:
     """Cells that are done together: all of them or none.
 
     The plan decides which ones they are, and not what is done already, so that a run that was
@@ -74,7 +74,7 @@ class Batch:
         return _hash("".join(cell.key for cell in self.cells))
 
 
-def batched(cells: Sequence[Cell], size: int) -> list[Batch]:
+def batched(cells: Sequence[Cell], size: int) -> list[CellBatch]:
     """Put cells that one program can do into batches; a cell that occurs twice is done once.
 
     Examples
@@ -92,7 +92,7 @@ def batched(cells: Sequence[Cell], size: int) -> list[Batch]:
     for members in (tuple(group.values()) for group in groups.values()):
         together = METHODS[members[0].method].is_solved_together
         most = size if together else min(size, _FEW)
-        batches += [Batch(members[i : i + most]) for i in range(0, len(members), most)]
+        batches += [CellBatch(members[i : i + most]) for i in range(0, len(members), most)]
     return batches
 
 

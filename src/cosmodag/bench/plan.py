@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosmodag.bench.cell import Batch, Cell, batched
+from cosmodag.bench.cell import Cell, CellBatch, batched
 from cosmodag.bench.methods import METHODS, draw, ranges_for
 from cosmodag.bench.protocol import Experiment, Group
 
-__all__ = ["TIMING", "Plan", "Results", "Stage", "choose", "columns"]
+__all__ = ["TIMING", "CellPlan", "CellStage", "Results", "choose", "columns"]
 
 Results = Mapping[str, Mapping[str, Any]]
 """Results by the keys of their cells."""
@@ -26,22 +26,22 @@ _PER_SEED = 10_000_000
 _MAXIMISED = {"oracle": "auc", "score": "score"}
 
 
-class Stage(NamedTuple):
+class CellStage(NamedTuple):
     """Batches that can be done once those of the stages before are."""
 
     name: str
-    batches: tuple[Batch, ...]
+    batches: tuple[CellBatch, ...]
 
 
 @dataclass(frozen=True)
-class Plan:
+class CellPlan:
     """The cells of an experiment; passes over the data are timed on `device`."""
 
     experiment: Experiment
     device: str = "auto"
     _searches: dict[tuple[int, str, str], list[list[Cell]]] = field(default_factory=dict)
 
-    def stages(self, results: Results) -> Iterator[Stage]:
+    def stages(self, results: Results) -> Iterator[CellStage]:
         """Yield the stages in order; `results` must hold those of a stage before the next is asked.
 
         Searches and validations come first, group by group, so that what is finished is whole.
@@ -56,7 +56,7 @@ class Plan:
                 for cells in self.searched(group, method, data)
                 for cell in cells
             )
-            yield Stage("search", tuple(batched(list(searched), group.batch)))
+            yield CellStage("search", tuple(batched(list(searched), group.batch)))
             validated = (
                 cell
                 for data in group.data
@@ -64,9 +64,9 @@ class Plan:
                 for method, rule in columns(group, only)
                 for cell in self.validated(group, method, data, rule, results, standardised)
             )
-            yield Stage("validation", tuple(batched(list(validated), group.batch)))
+            yield CellStage("validation", tuple(batched(list(validated), group.batch)))
         for group in groups:
-            yield Stage("epochs", _singly(self._epochs(group)))
+            yield CellStage("epochs", _singly(self._epochs(group)))
         for group in groups:
             timed = (
                 cell
@@ -75,7 +75,7 @@ class Plan:
                 if METHODS[method].like is None
                 for cell in self.timed(group, method, data, results)
             )
-            yield Stage(TIMING, _singly(timed))
+            yield CellStage(TIMING, _singly(timed))
 
     def searched(self, group: Group, method: str, data: str) -> list[list[Cell]]:
         """Cells of a search: for each configuration one for each graph."""
@@ -192,5 +192,5 @@ def columns(group: Group, only: Sequence[str] | None = None) -> list[tuple[str, 
     return [pair for pair in (*searched, *fixed) if only is None or pair[0] in only]
 
 
-def _singly(cells: Iterable[Cell]) -> tuple[Batch, ...]:
-    return tuple(Batch((cell,)) for cell in {cell.key: cell for cell in cells}.values())
+def _singly(cells: Iterable[Cell]) -> tuple[CellBatch, ...]:
+    return tuple(CellBatch((cell,)) for cell in {cell.key: cell for cell in cells}.values())

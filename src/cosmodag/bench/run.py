@@ -4,22 +4,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cosmodag.bench.cell import Batch
+from cosmodag.bench.cell import CellBatch
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.plan import TIMING, Plan
+from cosmodag.bench.plan import TIMING, CellPlan
 from cosmodag.bench.protocol import Experiment
 from cosmodag.bench.store import Row, Store
 from cosmodag.bench.work import NO_GPU, Order, as_result, carry_out
 from cosmodag.engines import Failure, each
 
-__all__ = ["Means", "Run", "run"]
+__all__ = ["Resources", "Run", "run"]
 
 # Cores from which it pays to simulate tables in other processes.
 _FEW = 2
 
 
 @dataclass(frozen=True)
-class Means:
+class Resources:
     """The engine, processes and device with which an experiment is run.
 
     On one machine, problems are solved in this process, which has all cores or the GPU to itself;
@@ -44,9 +44,11 @@ class Means:
     device: str = "auto"
     cores: int = 1
 
-    def do(self, experiment: Experiment, batches: list[Batch]) -> Iterator[tuple[Batch, Any]]:
+    def do(
+        self, experiment: Experiment, batches: list[CellBatch]
+    ) -> Iterator[tuple[CellBatch, Any]]:
         """Have batches done, and yield each with its results as they come."""
-        ways: dict[_Way, list[Batch]] = {}
+        ways: dict[_Way, list[CellBatch]] = {}
         for batch in batches:
             ways.setdefault(self._way(batch), []).append(batch)
         for way, some in ways.items():
@@ -63,7 +65,7 @@ class Means:
             for place, outcome in outcomes:
                 yield some[place], outcome
 
-    def _way(self, batch: Batch) -> "_Way":
+    def _way(self, batch: CellBatch) -> "_Way":
         first = batch.cells[0]
         if self.engine != "local":
             return _Way(self.device, self.jobs)
@@ -96,7 +98,7 @@ class Run(NamedTuple):
 def run(
     experiment: Experiment,
     store: Store,
-    means: Means | None = None,
+    resources: Resources | None = None,
     on_progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
     *,
     timing: bool = True,
@@ -110,18 +112,18 @@ def run(
     ----------
     experiment : Experiment
     store : Store
-    means : Means, optional
+    resources : Resources, optional
         The engine, processes and device.
     on_progress : callable
         Called with the stage, and how many of its cells are done of how many.
     timing : bool
         Whether single fits are timed, which takes longer than all else where that has a GPU.
     """
-    means = means or Means()
+    resources = resources or Resources()
     store.remember(experiment.name, experiment.text)
     results = {row.key: row.result for row in store.rows()}
     done = found = failed = 0
-    for stage in Plan(experiment, means.device).stages(results):
+    for stage in CellPlan(experiment, resources.device).stages(results):
         if stage.name == TIMING and not timing:
             continue
         cells = [cell for batch in stage.batches for cell in batch.cells]
@@ -129,7 +131,7 @@ def run(
         finished = len(cells) - sum(len(batch.cells) for batch in missing)
         found += finished
         on_progress(stage.name, finished, len(cells))
-        for batch, outcome in means.do(experiment, missing):
+        for batch, outcome in resources.do(experiment, missing):
             rows = _rows(batch, outcome)
             store.add(rows)
             for row in rows:
@@ -141,7 +143,7 @@ def run(
     return Run(done, found, failed)
 
 
-def _rows(batch: Batch, outcome: Any) -> list[Row]:
+def _rows(batch: CellBatch, outcome: Any) -> list[Row]:
     """One row for each cell of a batch; where the batch failed as a whole, all say so."""
     failed = isinstance(outcome, Failure)
     results = [as_result(outcome)] * len(batch.cells) if failed else outcome

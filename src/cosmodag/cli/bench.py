@@ -18,7 +18,7 @@ from cosmodag.cli.shared.signals import slow_end
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from cosmodag.bench import Experiment, Means
+    from cosmodag.bench import Experiment, Resources
 
 __all__ = ["app"]
 
@@ -70,8 +70,8 @@ def run(
     keep_compiled_programs()
     from cosmodag.bench import find_experiment
 
-    means = _means(engine, address, jobs, gpus, device)
-    _run([find_experiment(experiment)], store, means, create=True, timing=timing, json=json)
+    resources = _resources(engine, address, jobs, gpus, device)
+    _run([find_experiment(experiment)], store, resources, create=True, timing=timing, json=json)
 
 
 def resume(
@@ -90,8 +90,8 @@ def resume(
 
     with Store(store, create=False) as opened:
         experiments = [read_experiment(t, name) for name, t in opened.experiments().items()]
-    means = _means(engine, address, jobs, gpus, device)
-    _run(experiments, store, means, create=False, timing=timing, json=json)
+    resources = _resources(engine, address, jobs, gpus, device)
+    _run(experiments, store, resources, create=False, timing=timing, json=json)
 
 
 def report(
@@ -132,10 +132,10 @@ register(app, "report", report)
 register(app, "list", show)
 
 
-def _means(
+def _resources(
     engine: Engine, address: str | None, jobs: int | None, gpus: float, device: Device
-) -> "Means":
-    from cosmodag.bench import Means
+) -> "Resources":
+    from cosmodag.bench import Resources
     from cosmodag.solve.machine import cores
     from cosmodag.solve.plan import device_named
 
@@ -145,7 +145,7 @@ def _means(
         name = "gpu" if gpus else "cpu" if several else device_named("auto").platform
     else:
         name = device.value
-    return Means(engine.value, address, jobs, gpus, name, cores())
+    return Resources(engine.value, address, jobs, gpus, name, cores())
 
 
 @contextmanager
@@ -174,7 +174,7 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
 def _run(
     experiments: "list[Experiment]",
     path: Path,
-    means: "Means",
+    resources: "Resources",
     *,
     create: bool,
     timing: bool,
@@ -186,7 +186,7 @@ def _run(
     with slow_end(), Store(path, create=create) as store:
         for experiment in experiments:
             with _progress() as show:
-                done = run(experiment, store, means, show, timing=timing)
+                done = run(experiment, store, resources, show, timing=timing)
             facts.append(
                 {
                     "experiment": experiment.name,

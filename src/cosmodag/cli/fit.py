@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cosmodag.cli.shared.cache import keep_compiled_programs
-from cosmodag.cli.shared.certainty import (
+from cosmodag.cli.shared.fit_steps import (
     AutoOption,
     BootstrapOption,
     bootstrapped,

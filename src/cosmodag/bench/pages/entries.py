@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.plan import Plan, Results, columns
+from cosmodag.bench.plan import CellPlan, Results, columns
 from cosmodag.bench.protocol import Experiment, Group
 from cosmodag.simulate import parse_name
 
@@ -123,7 +123,7 @@ class Entry:
 
 def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
     """Yield every entry that an experiment has figures for."""
-    plan = Plan(experiment)
+    plan = CellPlan(experiment)
     for group in experiment.groups:
         for data in group.data:
             for standardised, only in ((False, None), (True, group.standardised)):
@@ -132,7 +132,7 @@ def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
 
 
 def _entry(
-    plan: Plan,
+    plan: CellPlan,
     group: Group,
     data: str,
     method: str,

@@ -7,7 +7,7 @@ JAX.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from cosmodag.bench.cell import Batch, Cell
+from cosmodag.bench.cell import Cell, CellBatch
 from cosmodag.bench.work.data import NO_GPU, Result, as_result
 from cosmodag.engines.outcomes import attempt
 
@@ -29,7 +29,7 @@ class Order(NamedTuple):
         Processes that simulate tables beforehand, or None for this one.
     """
 
-    batch: Batch
+    batch: CellBatch
     device: str = "auto"
     limit: float | None = None
     makers: int | None = None

@@ -1,4 +1,4 @@
-"""What ``fit`` offers beside a fit: a choice of the learner, and how sure the answer is."""
+"""Steps of ``cosmodag fit``: the choice of a learner, the fit, and its bootstrap."""
 
 import warnings
 from collections.abc import Sequence
