@@ -124,15 +124,17 @@ class Store:
             raise StoreError(f"'{path}' must end in .csv or .parquet.")
 
     def _check_before_opening(self, create: bool) -> None:
-        is_there = self.path.exists()
         if self.path.is_dir():
             raise StoreError(f"'{self.path}' is a folder: give the name of a file for the results.")
-        if not is_there and not create:
-            raise StoreError(f"'{self.path}' does not exist: run an experiment first.")
-        if not self.path.parent.is_dir():
-            raise StoreError(f"'{self.path}' cannot be made: there is no such folder.")
+        if not self.path.exists():
+            if not create:
+                raise StoreError(f"'{self.path}' does not exist: run an experiment first.")
+            if not self.path.parent.is_dir():
+                raise StoreError(f"'{self.path}' cannot be made: there is no such folder.")
+            return
         try:
-            head = self.path.read_bytes()[: len(_MAGIC)] if is_there else b""
+            with self.path.open("rb") as file:
+                head = file.read(len(_MAGIC))
         except OSError as error:
             raise StoreError(f"'{self.path}' cannot be read: {error.strerror}.") from error
         if head not in (b"", _MAGIC):
