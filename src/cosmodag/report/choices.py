@@ -97,7 +97,7 @@ def _missing(model: "StructureLearner") -> str | None:
     report = getattr(model, "missing_report_", None)
     if report is None:
         return None
-    done = {"drop": "their rows were left out", "impute": "they were drawn from the learnt graph"}
+    done = {"drop": "their rows were left out", "impute": "they were estimated from the others"}
     what = done.get(str(getattr(model, "missing", "")), "")
     return f"{report['entries']:,} entries ({report['share']:.1%}); {what}."
 
