@@ -92,8 +92,8 @@ class VarianceSort(SortLearner):
     knowledge : Knowledge, mapping or path, optional
         What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
     missing : {"error", "drop", "impute"}
-        Refuse missing values (NaN); drop the rows that hold one; or estimate the covariance from the
-        values that are there, and fill in draws where learning needs rows (`missing_report_`).
+        Refuse missing values (NaN); drop the rows that hold one; or estimate them from the others,
+        which counts as no evidence (`docs/missing.md`; `missing_report_` says how many there are).
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations; or leave the data alone, and
         regress without an intercept.
@@ -243,8 +243,8 @@ class EmptyGraph(StructureLearner):
     knowledge : Knowledge, mapping or path, optional
         What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
     missing : {"error", "drop", "impute"}
-        Refuse missing values (NaN); drop the rows that hold one; or estimate the covariance from the
-        values that are there, and fill in draws where learning needs rows (`missing_report_`).
+        Refuse missing values (NaN); drop the rows that hold one; or estimate them from the others,
+        which counts as no evidence (`docs/missing.md`; `missing_report_` says how many there are).
     scale : {"center", "standardize", "none"}
         What is subtracted from, and divides, the columns before their variances are taken.
 

@@ -88,8 +88,8 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     knowledge : Knowledge, mapping or path, optional
         What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
     missing : {"error", "drop", "impute"}
-        Refuse missing values (NaN); drop the rows that hold one; or estimate the covariance from the
-        values that are there, and fill in draws where learning needs rows (`missing_report_`).
+        Refuse missing values (NaN); drop the rows that hold one; or estimate them from the others,
+        which counts as no evidence (`docs/missing.md`; `missing_report_` says how many there are).
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations (which hides the cue that a
         squared-error learner uses, and warns); or leave the data alone.

@@ -61,8 +61,8 @@ class Dagma(VariantLearner):
     knowledge : Knowledge, mapping or path, optional
         What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
     missing : {"error", "drop", "impute"}
-        Refuse missing values (NaN); drop the rows that hold one; or estimate the covariance from the
-        values that are there, and fill in draws where learning needs rows (`missing_report_`).
+        Refuse missing values (NaN); drop the rows that hold one; or estimate them from the others,
+        which counts as no evidence (`docs/missing.md`; `missing_report_` says how many there are).
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations, which warns; or do nothing.
     device : {"auto", "cpu", "gpu"}
