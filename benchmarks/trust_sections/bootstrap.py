@@ -12,7 +12,7 @@ import numpy as np
 from trust_sections.base import Cell, Found, Row
 
 SURE = 0.95
-RESAMPLES = 100
+RESAMPLES = 60
 ROWS = 500
 
 # Kind of table: (graph, mechanism, units).

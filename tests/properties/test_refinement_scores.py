@@ -99,6 +99,7 @@ def test_a_non_gaussian_search_is_never_worse_than_its_starts(seed, d, rows):
 @given(seeds, st.integers(1, 7), st.integers(1, 9), st.floats(0, 1))
 def test_a_consensus_is_acyclic_and_keeps_required_arcs(seed, d, count, threshold):
     from cosmodag.stability import BootstrapResult
+    from cosmodag.stability.fits import Fit
 
     random = np.random.default_rng(seed)
     required = random_dag(random, d)
@@ -108,8 +109,8 @@ def test_a_consensus_is_acyclic_and_keeps_required_arcs(seed, d, count, threshol
     )
     for place in range(count):
         arcs = random_dag(random, d)
-        free.add(place, arcs, np.arange(d))
-        bound.add(place, arcs, np.arange(d))
+        for result in (free, bound):
+            result.add(Fit(place, arcs, arcs, np.arange(d)))
     assert is_dag(free.consensus(threshold))
     assert (free.arc_probabilities[free.consensus(threshold)] >= threshold).all()
     assert is_dag(bound.consensus(threshold))
