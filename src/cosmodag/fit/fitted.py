@@ -312,7 +312,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
             The training data, for the diagnosis and standard errors. A model that was just fitted
             has it still; one that was loaded has not.
         bootstrap : object, optional
-            With ``arc_probabilities``, a (d, d) array, and ``n``, the number of resamples.
+            A :class:`cosmodag.stability.BootstrapResult` of the same table.
         """
         from cosmodag.report import Evidence, write_report
 
