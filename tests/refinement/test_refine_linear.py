@@ -120,6 +120,6 @@ def test_totals_are_log_likelihoods_with_a_penalty(unequal):
     free = own + n / 2 * np.log(table.var(axis=0)).sum()
     assert gaussian_total(moments, graph, 4.0) == pytest.approx(free - 4 * graph.arcs)
     assert equal_variance_total(moments, graph, 4.0) == pytest.approx(shared - 4 * graph.arcs)
-    compared = compare_best(moments, graph, graph, 4.0)
+    compared = compare_best(moments, graph, graph)
     assert compared.margin == pytest.approx(shared - own + (d - 1) / 2 * np.log(n))
     assert compared.margin == pytest.approx(compared.equal - compared.unequal)

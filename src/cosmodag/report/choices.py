@@ -115,7 +115,8 @@ def _noise_scores(model: "StructureLearner") -> str | None:
     if "non_gaussian_gain" in scores:
         found.append(
             "Log-likelihood gained by noise that is not Gaussian "
-            f"{scores['non_gaussian_gain']:,.1f}, by chance at most {scores['gain_by_chance']:,.1f}."
+            f"{scores['non_gaussian_gain']:,.1f}, by chance at most "
+            f"{scores['gain_by_chance']:,.1f}."
         )
     if "arcs_refuted" in scores:
         found.append(f"Arcs that contradict independent noise: {scores['arcs_refuted']:.0%}.")
