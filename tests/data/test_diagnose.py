@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosmodag import EmptyGraph, simulate
+from cosmodag import EmptyGraph, OrderSearch, simulate
 from cosmodag.cli import main
 from cosmodag.data.diagnose import (
     Finding,
@@ -259,8 +259,7 @@ def test_every_sentence_is_one(X):
     )
     assert {finding.name for finding in findings} == {
         "constant", "too_large", "too_small", "duplicate", "scale_ratio", "equal_scale", "few_rows",
-        "outliers", "binary", "few_values", "near_duplicate", "uneven_noise", "variance_order",
-        "r2_order", "collinear", "varsortability",
+        "outliers", "few_values", "variance_order", "r2_order", "collinear", "varsortability",
         "r2_sortability",
     }  # fmt: skip
     for finding in findings:
@@ -319,6 +318,34 @@ def test_quick_makes_no_matrix_of_columns_by_columns():
     assert peak < 3000 * 3000  # bytes; even Booleans would not fit
 
 
+def test_a_fit_keeps_its_findings_and_warns_of_them():
+    random = np.random.default_rng(0)
+    noise = random.normal(size=(400, 4))
+    walk = noise.copy()
+    for row in range(1, 400):
+        walk[row] += 0.9 * walk[row - 1]
+    with pytest.warns(DataWarning, match="Rows resemble the row before"):
+        model = EmptyGraph().fit(walk)
+    assert [finding.name for finding in model.findings_] == ["rows_follow"]
+    assert EmptyGraph().fit(noise).findings_ == []
+
+
+def test_a_fit_warns_of_a_curved_relation_that_its_graph_has():
+    x, noise = np.random.default_rng(0).normal(size=(2, 400))
+    X = np.column_stack([x, x + 0.5 * x**2 + 0.5 * noise])
+    with pytest.warns(DataWarning, match="1 of 1 arcs join columns whose relation is curved"):
+        model = OrderSearch(noise="gaussian", random_state=0).fit(X)
+    assert [finding.name for finding in model.findings_] == ["curved"]
+
+
+def test_gaps_are_counted_per_column(X):
+    X[:30, 1], X[7, 2] = np.nan, np.nan
+    finding = found(diagnose(X, NAMES))["missing_values"]
+    assert finding.columns == ("b", "c")
+    assert finding.value == pytest.approx(31 / 800)
+    assert "('b' 30, 'c' 1), 170 of 200 rows are complete" in finding.sentence
+
+
 class TestCommand:
     def test_json(self, X, tmp_path, capsys):
         X[:, 1] = 5
@@ -336,6 +363,12 @@ class TestCommand:
         printed = capsys.readouterr()
         assert "Variance grows along 100% of the graph's paths" in printed.out
         assert printed.err == ""
+
+    def test_a_table_with_gaps(self, tmp_path, capsys):
+        (tmp_path / "t.csv").write_text("a,b\n1,20\n2,\n4,-60\n5,7\n")
+        assert main(["diagnose", str(tmp_path / "t.csv")]) == 0
+        printed = capsys.readouterr()
+        assert "1 values are missing ('b' 1), 3 of 4 rows are complete" in printed.out
 
     def test_bad_input_is_one_line_and_exit_code_2(self, tmp_path, capsys):
         assert main(["diagnose", str(tmp_path / "none.csv")]) == 2

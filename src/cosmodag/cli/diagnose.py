@@ -12,8 +12,6 @@ from cosmodag.cli.shared.options import (
     DropOption,
     HeaderOption,
     JsonOption,
-    Missing,
-    MissingOption,
     TableArgument,
 )
 from cosmodag.cli.shared.output import print_json, print_result, print_table
@@ -30,18 +28,20 @@ def diagnose(
     columns: ColumnsOption = None,
     drop: DropOption = None,
     header: HeaderOption = True,
-    missing: MissingOption = Missing.ERROR,
     json: JsonOption = False,
 ) -> None:
     """Say what in a table bears on a graph learnt from it.
 
-    Looks for constant, repeated and collinear columns, differences of scale, too few rows,
-    outliers and categories coded as numbers; with --graph also for sortability by variance and R².
+    Looks for missing values, constant, repeated and collinear columns, differences of scale, too
+    few rows, rows that follow one another or form clusters, columns with few values, counts and
+    running numbers, outliers; and in the graph that fits best, or --graph, for curved relations,
+    noise that depends on a cause and signs of hidden common causes; with --graph also for
+    sortability by variance and R².
     """
     from cosmodag.data.diagnose import diagnose as find
     from cosmodag.io import read_graph, read_table
 
-    data = read_table(table, header=header, missing=missing.value, columns=columns, drop=drop)
+    data = read_table(table, header=header, missing="keep", columns=columns, drop=drop)
     findings = find(data, graph=None if graph is None else read_graph(graph))
     rows, variables = data.X.shape
     if json:

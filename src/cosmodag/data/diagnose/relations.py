@@ -84,7 +84,7 @@ def examine_arcs(
     weights, _ = Equations(correlations, parents, len(X), 0.0).fitted
     columns, residuals = _parts(standard), _parts(standard - standard @ weights)
     tails, heads = np.nonzero(arcs & usable[:, None] & usable[None, :])
-    curved, uneven = _dependence(residuals, columns, heads, tails)
+    _, curved, uneven = _dependence(residuals, columns, heads, tails)
     for place in np.flatnonzero(np.maximum(np.abs(curved), np.abs(uneven)) > _BEYOND).tolist():
         tail, head = int(tails[place]), int(heads[place])
         others = [head, *(cause for cause in parents[head] if cause != tail)]
@@ -93,8 +93,8 @@ def examine_arcs(
         )[0]
         turned = _parts((standard[:, tail] - standard[:, others] @ slopes)[:, None])
         back = _dependence(turned, columns, np.array([0]), np.array([head]))
-        if max(abs(back[0][0]), abs(back[1][0])) < _BEYOND:
-            curved[place], uneven[place] = back[0][0], back[1][0]
+        if max(abs(statistic[0]) for statistic in back) < _BEYOND:
+            curved[place], uneven[place] = back[1][0], back[2][0]
     return ArcTests(tails, heads, curved, uneven)
 
 
@@ -113,16 +113,17 @@ def _unit(values: Floats) -> Floats:
 
 def _dependence(
     residuals: _Parts, columns: _Parts, heads: NDArray[np.intp], tails: NDArray[np.intp]
-) -> tuple[Floats, Floats]:
-    """Test statistics for the arcs tails → heads."""
+) -> tuple[Floats, Floats, Floats]:
+    """Statistics for the arcs tails → heads: curved by the plain and a robust error, uneven."""
     size = np.sqrt(len(columns.plain))
-    # Noise that depends on a parent changes the standard error: take the one that allows for it.
+    products = (residuals.plain.T @ columns.squares)[heads, tails]
+    # Noise that depends on a parent changes the standard error: take one that allows for it.
     errors = np.sqrt((residuals.plain**2).T @ columns.squares**2)[heads, tails]
-    curved = (residuals.plain.T @ columns.squares)[heads, tails]
-    curved = curved / np.maximum(errors, np.finfo(float).tiny)
+    curved = products / np.maximum(errors, np.finfo(float).tiny)
     with_plain = size * (residuals.squares.T @ columns.plain)[heads, tails]
     with_squares = size * (residuals.squares.T @ columns.squares)[heads, tails]
-    return curved, np.where(np.abs(with_plain) > np.abs(with_squares), with_plain, with_squares)
+    uneven = np.where(np.abs(with_plain) > np.abs(with_squares), with_plain, with_squares)
+    return size * products, curved, uneven
 
 
 def curved_relations(tests: ArcTests, names: Sequence[str]) -> Iterator[Finding]:

@@ -7,25 +7,26 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.hidden.equations import Equations, Floats, Parents
 
-__all__ = ["MOST_GROUPS", "Groups", "dense_groups", "gains_of"]
+__all__ = ["MOST_GROUPS", "Groups", "dense_groups", "extended", "gains_of"]
 
 # More groups than this are not looked at: a graph so dense says little about hidden causes anyway.
 MOST_GROUPS = 3_000
 _ITERATIONS = 25
+_LARGEST = 12
 _LEAST_NOISE = 1e-3
 
 
 class Groups(NamedTuple):
-    """Groups of four columns, and what one hidden cause of each would gain.
+    """Groups of k columns, and what one hidden cause of each would gain; or one such group.
 
     Attributes
     ----------
     members
-        (m, 4) int.
+        (m, k) int.
     gains
         (m,): penalised log-likelihood with a common cause less that with the arcs among them.
     loadings, noise
-        (m, 4): effect of the hidden cause on each member, and the variance that is left.
+        (m, k): effect of the hidden cause on each member, and the variance that is left.
     """
 
     members: NDArray[np.intp]
@@ -45,10 +46,7 @@ def dense_groups(parents: Parents) -> NDArray[np.intp]:
     >>> dense_groups([[], [0], [0, 1], [0, 1], [3]]).tolist()
     [[0, 1, 2, 3]]
     """
-    d = len(parents)
-    joined = np.zeros((d, d), np.bool_)
-    for child, causes in enumerate(parents):
-        joined[causes, child] = joined[child, causes] = True
+    joined = _joined(parents)
     found: set[tuple[int, ...]] = set()
     for a, b in np.argwhere(np.triu(joined)).tolist():
         common = np.flatnonzero(joined[a] & joined[b]).tolist()
@@ -57,6 +55,33 @@ def dense_groups(parents: Parents) -> NDArray[np.intp]:
         if len(found) > MOST_GROUPS:
             break
     return np.array(sorted(found)[:MOST_GROUPS], np.intp).reshape(-1, 4)
+
+
+def extended(group: Groups, equations: Equations) -> Groups:
+    """Add columns to a group, one by one, as long as their common cause then gains more.
+
+    Candidates are columns that an arc joins with two members or more.
+    """
+    joined = _joined(equations.parents)
+    while len(group.members) < _LARGEST:
+        beside = np.flatnonzero(joined[group.members].sum(axis=0) > 1)
+        more = np.setdiff1d(beside, group.members)
+        if not len(more):
+            break
+        tried = gains_of(np.column_stack([np.tile(group.members, (len(more), 1)), more]), equations)
+        best = int(np.argmax(tried.gains))
+        if tried.gains[best] <= group.gains:
+            break
+        group = Groups(*(part[best] for part in tried))
+    return group
+
+
+def _joined(parents: Parents) -> NDArray[np.bool_]:
+    """(d, d): which pairs an arc joins."""
+    joined = np.zeros((len(parents), len(parents)), np.bool_)
+    for child, causes in enumerate(parents):
+        joined[causes, child] = joined[child, causes] = True
+    return joined
 
 
 def gains_of(members: NDArray[np.intp], equations: Equations) -> Groups:
@@ -71,13 +96,14 @@ def gains_of(members: NDArray[np.intp], equations: Equations) -> Groups:
     weights = loadings / noise
     explained = np.einsum("mi,mij,mj->m", weights, residual, weights) / information
     left = np.diagonal(residual, axis1=1, axis2=2) / noise
-    deviance = np.log(noise).sum(axis=1) + np.log(information) + left.sum(axis=1) - explained - 4
+    deviance = np.log(noise).sum(axis=1) + np.log(information) + left.sum(axis=1) - explained
+    deviance -= members.shape[1]
     fit = -equations.rows / 2 * deviance - equations.penalty * (outside + members.shape[1])
     return Groups(members, fit - equations.scores[members].sum(axis=1), loadings, noise)
 
 
 def _outside(members: NDArray[np.intp], equations: Equations) -> tuple[Floats, NDArray[np.intp]]:
-    """(m, 4, 4) covariance given parents outside the group, and how many those are."""
+    """(m, k, k) covariance given parents outside the group, and how many those are."""
     C, table = equations.correlations, equations.padded
     m, size = members.shape
     causes = table[members].reshape(m * size, -1)
@@ -98,7 +124,7 @@ def _outside(members: NDArray[np.intp], equations: Equations) -> tuple[Floats, N
 
 
 def _one_factor(covariances: Floats) -> tuple[Floats, Floats]:
-    """Fit a factor to each covariance matrix by EM: loadings and noise variances, (m, 4) each."""
+    """Fit a factor to each covariance matrix by EM: loadings and noise variances, (m, k) each."""
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     deviations = np.sqrt(variances)
     correlations = covariances / (deviations[:, :, None] * deviations[:, None, :])

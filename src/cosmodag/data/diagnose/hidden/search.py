@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.hidden.equations import Equations, Floats, Model, Parents
-from cosmodag.data.diagnose.hidden.groups import Groups, dense_groups, gains_of
+from cosmodag.data.diagnose.hidden.groups import Groups, dense_groups, extended, gains_of
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
 
@@ -147,13 +147,15 @@ def _promising(state: _State, rows: float, penalty: float) -> list[Groups]:
     members = dense_groups(state.parents)
     if not len(members):
         return []
-    groups = gains_of(members, Equations(state.moments, state.parents, rows, penalty))
+    equations = Equations(state.moments, state.parents, rows, penalty)
+    groups = gains_of(members, equations)
     best = np.argsort(-groups.gains, kind="stable")[:_SEEDS]
-    return [
-        Groups(*(part[place] for part in groups))
-        for place in best.tolist()
-        if groups.gains[place] > _PROMISING * rows
-    ]
+    seeds: dict[tuple[int, ...], Groups] = {}
+    for place in best.tolist():
+        if groups.gains[place] > _PROMISING * rows:
+            seed = extended(Groups(*(part[place] for part in groups)), equations)
+            seeds[tuple(sorted(seed.members.tolist()))] = seed
+    return list(seeds.values())
 
 
 def _grown(
