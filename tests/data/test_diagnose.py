@@ -259,7 +259,8 @@ def test_every_sentence_is_one(X):
     )
     assert {finding.name for finding in findings} == {
         "constant", "too_large", "too_small", "duplicate", "scale_ratio", "equal_scale", "few_rows",
-        "outliers", "few_values", "variance_order", "r2_order", "collinear", "varsortability",
+        "outliers", "few_values", "uneven_noise", "variance_order", "r2_order", "collinear",
+        "varsortability",
         "r2_sortability",
     }  # fmt: skip
     for finding in findings:

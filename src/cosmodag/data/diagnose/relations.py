@@ -21,7 +21,9 @@ __all__ = ["ArcTests", "curved_relations", "examine_arcs", "uneven_noise"]
 _CLIPPED_AT = 3.0
 # Standard errors beyond which an arc counts as refuted, the share of arcs that must be for a
 # finding, and the chance of a false alarm for the strongest of all.
-_BEYOND, _SHARE, _CHANCE = 3.5, 0.05, 0.005
+_BEYOND, _SHARE, _CHANCE = 3.5, 0.05, 0.0005
+# Standard errors within which the reverse of an arc counts as free of dependence.
+_FREE = 2.0
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +60,8 @@ def examine_arcs(
     """Test for each arc whether the residual of its head is independent of its tail.
 
     Where noise is not Gaussian, an arc that points the wrong way fails too. So an arc that fails
-    is turned round, other parents kept, and what is reported is the lesser failure of the two.
+    is turned round, other parents kept: if its reverse shows no dependence at all, it counts as
+    sound.
 
     Parameters
     ----------
@@ -93,7 +96,7 @@ def examine_arcs(
         )[0]
         turned = _parts((standard[:, tail] - standard[:, others] @ slopes)[:, None])
         back = _dependence(turned, columns, np.array([0]), np.array([head]))
-        if max(abs(statistic[0]) for statistic in back) < _BEYOND:
+        if max(abs(statistic[0]) for statistic in back) < _FREE:
             curved[place], uneven[place] = back[1][0], back[2][0]
     return ArcTests(tails, heads, curved, uneven)
 
