@@ -204,7 +204,7 @@ def hidden(
 
 
 def hubs_hidden(random: np.random.Generator, n: int = 1000, d: int = 26, h: int = 6) -> np.ndarray:
-    """An ER2 graph whose variables with most effects are left out."""
+    """Draw an ER2 graph and leave out the variables with most effects."""
     arcs = _dag(random, d, 2.0)
     X = _linear(_weights(random, arcs), random.normal(size=(n, d)))
     return X[:, np.sort(np.argsort(-arcs.sum(axis=1), kind="stable")[h:])]
@@ -247,7 +247,7 @@ def counts(random: np.random.Generator, n: int = 1000, d: int = 20) -> np.ndarra
 
 
 def copied(random: np.random.Generator, noise: float, n: int = 1000, d: int = 15) -> np.ndarray:
-    """An ER2 table and one of its columns again, with noise of a share of its deviation."""
+    """Draw an ER2 table and repeat a column, with noise of a share of its deviation."""
     X = _linear(_weights(random, _dag(random, d, 2.0), 0.5, 1.5), random.normal(size=(n, d)))
     column = X[:, int(random.integers(d))]
     return np.column_stack([X, column + noise * column.std() * random.normal(size=n)])

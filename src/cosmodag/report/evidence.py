@@ -112,7 +112,7 @@ def checked_shares(shares: Any, d: int) -> NDArray[np.float64]:
 
 
 def _findings(model: "FittedGraph", table: NDArray[np.float64], names: list[str]) -> list[Finding]:
-    """What the fit found, and more where columns are few enough."""
+    """Give what the fit found, and more where columns are few enough."""
     known: list[Finding] | None = getattr(model, "findings_", None)
     if len(names) > _FULL_DIAGNOSIS:
         return before_fit(table, names) if known is None else list(known)

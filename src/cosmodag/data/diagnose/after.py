@@ -44,7 +44,7 @@ def after_fit(
         Its variables, causes first.
     known : sequence of Finding
         What was found before: hidden causes are not looked for where rows follow one another or
-        come from several populations, which makes the same arcs.
+        come from several populations, or relations are curved, which leaves the same arcs.
 
     Returns
     -------
@@ -64,7 +64,8 @@ def after_fit(
     used = standardised(used[:, varying])
     tests = examine_arcs(used, arcs, is_continuous)
     findings = [*curved_relations(tests, names), *uneven_noise(tests, names)]
-    if {"rows_follow", "several_populations"} & {finding.name for finding in known}:
+    told = {finding.name for finding in (*known, *findings)}
+    if told & {"rows_follow", "several_populations", "curved"}:
         return findings
     if d > MOST_SEARCHED:
         return [*findings, _not_examined(d, "Hidden causes")]

@@ -104,7 +104,7 @@ def _correlated(
     are_collinear: bool,
     rows_are_dependent: bool,
 ) -> Iterator[Finding]:
-    """Findings that need correlations between columns, from some thousand rows."""
+    """Look for what needs correlations between columns, in some thousand rows."""
     if len(columns) > MOST_CORRELATED:
         yield Finding(
             "not_examined",

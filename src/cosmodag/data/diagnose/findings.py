@@ -8,14 +8,22 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import DataError, DataWarning, ScaleWarning
+from cosmodag.errors import DataError, DataWarning, ModelWarning, ScaleWarning
 
 __all__ = ["SEVERITIES", "Finding", "chosen", "warn_about"]
 
 SEVERITIES = ("error", "warning", "notice")
 """Worst first."""
 
-_ABOUT_SCALE = ("scale_ratio", "equal_scale", "varsortability")
+# Findings that have a warning of their own: about units, or against the model as a whole, so that
+# no probability can be read off its fits.
+_CATEGORIES: dict[str, type[DataWarning]] = {
+    **dict.fromkeys(("scale_ratio", "equal_scale", "varsortability"), ScaleWarning),
+    **dict.fromkeys(
+        ("rows_follow", "several_populations", "curved", "uneven_noise", "hidden_causes"),
+        ModelWarning,
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,8 @@ class Finding:
 def warn_about(findings: Iterable[Finding], stacklevel: int = 2) -> None:
     """Raise the first error among findings, or issue their warnings.
 
-    Errors are `DataError`, warnings `DataWarning` or its child `ScaleWarning`.
+    Errors are `DataError`; warnings are `DataWarning`, or its children `ScaleWarning` (units) and
+    `ModelWarning` (what contradicts the model of a linear learner).
 
     Parameters
     ----------
@@ -62,7 +71,7 @@ def warn_about(findings: Iterable[Finding], stacklevel: int = 2) -> None:
             raise DataError(finding.sentence)
     for finding in findings:
         if finding.severity == "warning":
-            category = ScaleWarning if finding.name in _ABOUT_SCALE else DataWarning
+            category = _CATEGORIES.get(finding.name, DataWarning)
             warnings.warn(finding.sentence, category, stacklevel=stacklevel)
 
 

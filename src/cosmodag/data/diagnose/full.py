@@ -76,7 +76,7 @@ def diagnose(
 
 
 def by_severity(findings: Sequence[Finding]) -> list[Finding]:
-    """Findings, errors and warnings first."""
+    """Sort findings, errors and warnings first."""
     return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
 
 

@@ -22,7 +22,7 @@ _CLIPPED_AT = 3.0
 # Standard errors beyond which an arc counts as refuted, the share of arcs that must be for a
 # finding, and the chance of a false alarm for the strongest of all.
 _BEYOND, _SHARE, _CHANCE = 3.5, 0.05, 0.0005
-# Standard errors within which the reverse of an arc counts as free of dependence.
+# Standard errors within which the reverse of a curved arc counts as free of dependence.
 _FREE = 2.0
 
 Floats = NDArray[np.float64]
@@ -77,7 +77,9 @@ def examine_arcs(
     >>> x, noise = np.random.default_rng(0).normal(size=(2, 500))
     >>> straight, bent = np.column_stack([x, x + noise]), np.column_stack([x, x + x**2 + noise])
     >>> arc = np.array([[False, True], [False, False]])
-    >>> bool(abs(examine_arcs(straight, arc).curved[0]) < 3.5 < abs(examine_arcs(bent, arc).curved[0]))
+    >>> bool(abs(examine_arcs(straight, arc).curved[0]) < 3.5)
+    True
+    >>> bool(abs(examine_arcs(bent, arc).curved[0]) > 3.5)
     True
     """
     usable = np.ones(X.shape[1], np.bool_) if tested is None else tested
@@ -96,7 +98,8 @@ def examine_arcs(
         )[0]
         turned = _parts((standard[:, tail] - standard[:, others] @ slopes)[:, None])
         back = _dependence(turned, columns, np.array([0]), np.array([head]))
-        if max(abs(statistic[0]) for statistic in back) < _FREE:
+        limit = _BEYOND if abs(curved[place]) < _BEYOND else _FREE
+        if max(abs(statistic[0]) for statistic in back) < limit:
             curved[place], uneven[place] = back[1][0], back[2][0]
     return ArcTests(tails, heads, curved, uneven)
 

@@ -133,7 +133,7 @@ def too_small(spans: NDArray[np.float64], names: Sequence[str]) -> Iterator[Find
 def different_scales(
     deviations: NDArray[np.float64], is_constant: NDArray[np.bool_], names: Sequence[str]
 ) -> Iterator[Finding]:
-    """Standard deviations that differ too much, or not at all."""
+    """Look for standard deviations that differ too much, or not at all."""
     varying = np.flatnonzero(~is_constant & (deviations > 0) & np.isfinite(deviations))
     if len(varying) < 2:
         return

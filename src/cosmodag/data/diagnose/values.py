@@ -25,7 +25,7 @@ _SPARSE = 3.0
 
 
 def value_counts(X: NDArray[Any]) -> NDArray[np.int64]:
-    """Number of different values of each column, 0 for a column whose first values mostly differ.
+    """Count the different values of each column; 0 where the first values mostly differ.
 
     Columns without ties among their first rows are not looked at further.
     """

@@ -143,7 +143,7 @@ def _effects(state: _State, hidden: int, d: int) -> tuple[int, ...]:
 
 
 def _promising(state: _State, rows: float, penalty: float) -> list[Groups]:
-    """Groups that one more hidden cause may explain, best first."""
+    """List groups that one more hidden cause may explain, best first."""
     members = dense_groups(state.parents)
     if not len(members):
         return []
