@@ -146,9 +146,11 @@ class Store:
     def _prepare(self) -> None:
         """Make the tables of a new file; refuse one of another program, or one that is damaged."""
         ask = self._connection.execute
+        ask(f"PRAGMA busy_timeout = {1000 * _PATIENCE:.0f}")
+        # Tables first: another process may make them, and the numbers with them, at this moment.
+        (tables,) = ask("SELECT count(*) FROM sqlite_master").fetchone()
         (application,) = ask("PRAGMA application_id").fetchone()
         (layout,) = ask("PRAGMA user_version").fetchone()
-        (tables,) = ask("SELECT count(*) FROM sqlite_master").fetchone()
         if application == 0 and tables == 0:
             self._make_tables()
         elif application != _APPLICATION:
