@@ -27,16 +27,22 @@ _SPELT = {"→": "->", "…": "...", "−": "-", "×": "x", "“": '"', "”": '
 
 
 def spell_what_streams_lack() -> None:
-    """Have characters that stdout or stderr cannot hold spelt in ASCII, or shown as ``?``."""
+    """Have characters that stdout or stderr cannot hold spelt in ASCII, or shown as ``?``.
 
-    def spelt(error: UnicodeError) -> tuple[str, int]:
-        assert isinstance(error, UnicodeEncodeError)
-        text = error.object[error.start : error.end]
-        return "".join(_SPELT.get(character, "?") for character in text), error.end
+    A byte of a path that is no text in the user's encoding is written as it is.
+    """
+
+    def spelt(error: UnicodeError) -> tuple[str | bytes, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        character = error.object[error.start]
+        if "\udc80" <= character <= "\udcff":
+            return bytes([ord(character) - 0xDC00]), error.start + 1
+        return _SPELT.get(character, "?"), error.start + 1
 
     codecs.register_error("cosmodag-spelt", spelt)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="cosmodag-spelt")
 
 
