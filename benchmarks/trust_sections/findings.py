@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
+
 from trust_sections.base import Cell, Found, Row, mean_row, values
 
 SECTION = "findings"
