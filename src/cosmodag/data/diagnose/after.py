@@ -43,8 +43,8 @@ def after_fit(
     order : (d,) array of int
         Its variables, causes first.
     known : sequence of Finding
-        What was found before: hidden causes are not looked for where rows follow one another or
-        come from several populations, or relations are curved, which leaves the same arcs.
+        What was found before: nothing is looked for where rows follow one another, and hidden
+        causes not where rows come from several populations, or relations are curved.
 
     Returns
     -------
@@ -53,7 +53,8 @@ def after_fit(
     """
     d = X.shape[1]
     used = np.asarray(X[:: max(1, len(X) // _MOST_ROWS)], np.float64)
-    if len(used) < _FEWEST_ROWS:
+    # The tests count rows as independent evidence.
+    if len(used) < _FEWEST_ROWS or "rows_follow" in {finding.name for finding in known}:
         return []
     if d > MOST_TESTED:
         return [_not_examined(d, "Curved relations, uneven noise and hidden causes")]
@@ -65,7 +66,7 @@ def after_fit(
     tests = examine_arcs(used, arcs, is_continuous)
     findings = [*curved_relations(tests, names), *uneven_noise(tests, names)]
     told = {finding.name for finding in (*known, *findings)}
-    if told & {"rows_follow", "several_populations", "curved"}:
+    if told & {"several_populations", "curved"}:
         return findings
     if d > MOST_SEARCHED:
         return [*findings, _not_examined(d, "Hidden causes")]
