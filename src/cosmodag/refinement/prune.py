@@ -15,7 +15,7 @@ from cosmodag.refinement.search.grow import new_scratch, wide
 from cosmodag.refinement.search.rules import Rules, grow_among, local_score, may_be_parent, rules_of
 from cosmodag.solve.threads import available_threads, mapper
 
-__all__ = ["check_order", "prune", "prune_by"]
+__all__ = ["check_order", "prune", "prune_by", "scores_on"]
 
 # Longest grow path that scratch is first made for.
 FIRST_CAPACITY = 64
@@ -98,6 +98,12 @@ def prune_by(rules: Rules, moments: Moments, order: NDArray[np.int64], threads: 
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = np.where(weights == 0, 0.0, weights * scales[0] / scales[1])
     return Graph(np.concatenate([[0], np.cumsum(counts)]), tails, weights, residuals, scores)
+
+
+def scores_on(rules: Rules, order: NDArray[np.int64], first: int, last: int) -> NDArray[np.float64]:
+    """Local scores of the variables order[first:last], each with the parents chosen for it."""
+    scores: NDArray[np.float64] = _prune_block(rules, order, first, last)[2]
+    return scores
 
 
 def check_order(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cosmodag.fit.basis import FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE
+from cosmodag.fit.basis import FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, WEAK
 from cosmodag.report.drawings.layout import layered_layout
 
 if TYPE_CHECKING:
@@ -14,9 +14,16 @@ if TYPE_CHECKING:
 __all__ = ["thumbnail"]
 
 _MOST = 60  # variables, up to which a small picture can be read
-_DASHES = {"equal variances": "6 4", "non-Gaussianity": "10 3", SCALE: "4 2", FREE: "2 3"}
+_DASHES = {
+    "equal variances": "6 4",
+    "non-Gaussianity": "10 3",
+    SCALE: "4 2",
+    FREE: "2 3",
+    WEAK: "8 3",
+}
 _COLOURS = {
     SHAPE: "#0072B2",
+    WEAK: "#56B4E9",
     KNOWLEDGE: "#AA4488",
     INTERVENTIONS: "#009E73",
     "non-Gaussianity": "#B87A00",

@@ -1,0 +1,64 @@
+"""What it costs to turn an arrow, held to a definition by brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from cosmodag import OrderSearch
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.prune import prune
+from cosmodag.refinement.scores import default_penalty, gaussian_total
+from cosmodag.refinement.turning import turning_losses
+
+
+def collider(strength: float, n: int = 400, seed: int = 0) -> np.ndarray:
+    a, b, noise = np.random.default_rng(seed).normal(size=(3, n))
+    return np.column_stack([a, b, strength * (a + b) + noise])
+
+
+def total(moments: Moments, order: tuple[int, ...]) -> float:
+    penalty = default_penalty(float(moments.rows.max()), moments.variables)
+    return gaussian_total(moments, prune(moments, list(order)), penalty)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_three_variables_it_is_the_best_order_with_the_arrow_turned(seed):
+    moments = Moments.of(collider(1.0, seed=seed))
+    losses = turning_losses(moments, np.arange(3), np.array([0, 1]), np.array([2, 2]))
+    now = total(moments, (0, 1, 2))
+    orders = list(itertools.permutations(range(3)))
+    for (u, v), loss in zip([(0, 2), (1, 2)], losses, strict=True):
+        turned = [order for order in orders if order.index(v) < order.index(u)]
+        assert loss == pytest.approx(now - max(total(moments, order) for order in turned))
+
+
+def test_a_required_arc_cannot_be_turned():
+    required = np.zeros((3, 3), bool)
+    required[0, 2] = True
+    tails, heads = np.array([0, 1]), np.array([2, 2])
+    losses = turning_losses(
+        Moments.of(collider(1.0)), np.arange(3), tails, heads, required=required
+    )
+    assert np.isinf(losses[0])
+    assert np.isfinite(losses[1])
+
+
+def test_a_chain_costs_nothing_to_turn():
+    noise = np.random.default_rng(0).normal(size=(400, 3))
+    chain = noise @ np.linalg.inv(np.eye(3) - np.diag([0.9, 0.8], 1))
+    losses = turning_losses(Moments.of(chain), np.arange(3), np.array([0, 1]), np.array([1, 2]))
+    assert losses[0] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("strength", "basis"), [(1.0, "shape of the graph"), (0.4, "weak evidence")]
+)
+def test_the_basis_names_how_firm_a_shape_is(strength, basis, tmp_path):
+    model = OrderSearch(noise="gaussian", random_state=0).fit(collider(strength, n=300))
+    assert model.edges_.nnz == 2
+    assert set(model.arrow_basis_) == {basis}
+    model.save(tmp_path / "model.safetensors")
+    import cosmodag
+
+    assert cosmodag.load(tmp_path / "model.safetensors").arrow_basis_ == model.arrow_basis_
