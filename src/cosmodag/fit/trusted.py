@@ -121,6 +121,10 @@ def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None
     _require(bool((arrays["deviations_"] >= 0).all()), "a deviation is negative")
     for name in ("raw_weights_", "weights_", "adjacency_"):
         _check_matrix(arrays, name, d)
+    losses = arrays.get("turning_losses_")  # NaN where there is no arc
+    if losses is not None:
+        _require(losses.dtype.kind == "f", f"'turning_losses_' is of type {losses.dtype}")
+        _require(losses.shape == (d, d), "'turning_losses_' has a wrong shape")
 
 
 def _check_matrix(arrays: dict[str, NDArray[Any]], name: str, d: int) -> None:
