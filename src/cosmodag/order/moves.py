@@ -15,6 +15,8 @@ __all__ = ["sweep"]
 
 # More than rounding, in units of log-likelihood.
 LEAST_IMPROVEMENT = 1e-6
+# The kind of no move: all records are renewed for the order as it stands.
+NONE = 4
 # Most variables that move together.
 TOGETHER = 100
 
@@ -22,10 +24,10 @@ TOGETHER = 100
 @borrowing
 def gather(state: Any, v: int, u: int, kind: int) -> int:
     """Write down what moves, in order; give how many, or −1 where the move is not possible."""
-    notes, links, key = state.notes, state.links, state.keys[0]
-    current, mark, moved = links[1], links[4], links[6]
-    state.counters[1] += 1
-    stamp = state.counters[1]
+    notes, key, order, current = state.notes, state.keys[0], state.shared[0], state.shared[1]
+    mark, moved = state.own[1], state.own[3]
+    state.counters[4] += 1
+    stamp = state.counters[4]
     low, high = key[v], key[u]
     moved[0] = u if kind < 2 else v
     mark[moved[0]] = stamp
@@ -33,7 +35,7 @@ def gather(state: Any, v: int, u: int, kind: int) -> int:
     while at < count and (kind == 1 or kind == 3):
         w = moved[at]
         at += 1
-        first, last = 0, links[3, w]
+        first, last = np.int64(0), state.shared[2, w]
         if kind == 1:
             first = current[w] + HEADER
             last = first + notes[current[w] + 1]
@@ -45,9 +47,8 @@ def gather(state: Any, v: int, u: int, kind: int) -> int:
                 a = state.heard[w, i]
                 inside = False
                 if key[w] < key[a] < high:
-                    for t in range(
-                        current[a] + HEADER, current[a] + HEADER + notes[current[a] + 1]
-                    ):
+                    own = current[a] + HEADER
+                    for t in range(own, own + notes[current[a] + 1]):
                         inside |= notes[t] == w
             if inside and mark[a] != stamp:
                 if count >= TOGETHER:
@@ -63,7 +64,6 @@ def gather(state: Any, v: int, u: int, kind: int) -> int:
             spot -= 1
         moved[spot] = item
     if len(state.before):
-        order = links[0]
         for i in range(count):
             s = moved[i]
             if kind < 2:
@@ -87,10 +87,10 @@ def touched_by(state: Any, count: int, v: int, u: int, kind: int) -> tuple[int, 
     their path or meet a listener. Gives how many they are, and about what they gain at most. Those
     that may gain least come first, so that a hopeless move is recognised early.
     """
-    notes, reals, links, key = state.notes, state.reals, state.links, state.keys[0]
-    current, mark, hit, moved, changed = links[1], links[4], links[5], links[6], links[7]
-    hope, penalty = state.keys[2], state.settings[3]
-    stamp = state.counters[1]
+    notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
+    current, heard_by, penalty = state.shared[1], state.shared[2], state.settings[3]
+    mark, hit, moved, changed = state.own[1], state.own[2], state.own[3], state.own[4]
+    stamp = state.counters[4]
     low, high = key[v], key[u]
     n, total = 0, 0.0
     for i in range(count):
@@ -99,7 +99,7 @@ def touched_by(state: Any, count: int, v: int, u: int, kind: int) -> tuple[int, 
         middle = record + HEADER + notes[record + 2]
         for side in range(2):
             if side == 0:
-                first, last = 0, links[3, s]
+                first, last = np.int64(0), heard_by[s]
             elif kind < 2:
                 first, last = record + HEADER, middle
             else:
@@ -137,108 +137,119 @@ def touched_by(state: Any, count: int, v: int, u: int, kind: int) -> tuple[int, 
 
 
 @borrowing
-def move(state: Any, v: int, u: int, kind: int, least: float, is_made: bool) -> float:
-    """Try a move, or make it; give what it is worth.
+def sweep(
+    state: Any, turn: Any, plans: Any, first: int, mode: int, slack: float, budget: int
+) -> tuple[int, int]:
+    """Try the moves of each dirty variable from ``turn[first]`` on, and make the best ones.
 
-    A trial is given up, with −inf, once it cannot come near ``least``. Kind 4 moves nothing, and
-    renews all records for the order as it stands.
+    A first place of −1 renews all records before. With mode 1 the best moves are only written down
+    in ``plans`` (worth, v, u, kind); with mode 2 those planned are tried again, and made where they
+    still help. Gives the place reached and the number of moves. It ends early after ``budget``
+    units of work, and where a space is too small, as ``counters[3]`` tells: then all records have
+    to be renewed.
     """
-    links, key, old_key = state.links, state.keys[0], state.keys[1]
-    order, mark, moved, changed = links[0], links[4], links[6], links[7]
-    count, n, hope, low, high = 0, len(order), 0.0, 0, -1
-    if kind == 4:
-        for i in range(n):
-            changed[i] = order[i]
-    else:
-        count = gather(state, v, u, kind)
-        if count < 0 or (count == 1 and (kind == 1 or kind == 3)):
-            return -np.inf
-        n, hope = touched_by(state, count, v, u, kind)
-        if hope < least and not is_made:
-            return -np.inf
-        low, high = int(key[v]), int(key[u])
-    base = low - 1.0 if kind < 2 else high
-    for i in range(count):
-        s = moved[i]
-        old_key[s] = key[s]
-        key[s] = base + (i + 1.0) / (count + 1.0)
-    gain = renew(state, n, hope, least, is_made)
-    if not is_made:
-        for i in range(count):
-            key[moved[i]] = old_key[moved[i]]
-        return gain
-    stamp, place = state.counters[1], count if kind < 2 else 0
-    for i in range(low, high + 1):
-        if mark[order[i]] != stamp:
-            changed[place] = order[i]
-            place += 1
-    begin = 0 if kind < 2 else place
-    for i in range(count):
-        changed[begin + i] = moved[i]
-    for i in range(low, high + 1):
-        order[i] = changed[i - low]
-        key[order[i]] = i
-    return gain
-
-
-@borrowing
-def arcs_of(state: Any, x: int) -> int:
-    """Write down the arcs into and out of x; give how many."""
-    notes, links, key = state.notes, state.links, state.keys[0]
-    current, tails, heads = links[1], links[9], links[10]
-    n = 0
-    first = current[x] + HEADER
-    for i in range(first, first + notes[current[x] + 1]):
-        tails[n], heads[n] = notes[i], x
-        n += 1
-    for i in range(links[3, x]):
-        y = state.heard[x, i]
-        if key[y] > key[x]:
-            first = current[y] + HEADER
-            for t in range(first, first + notes[current[y] + 1]):
-                if notes[t] == x:
-                    tails[n], heads[n] = x, y
-                    n += 1
-    return n
-
-
-@borrowing
-def sweep(state: Any, turn: Any, first: int, slack: float, budget: int) -> tuple[int, int]:
-    """Make the best move of each dirty variable, from ``turn[first]`` on.
-
-    A first place of −1 renews all records before. Gives the place reached and the number of moves.
-    It ends early after ``budget`` units of work, and where a space is too small, as ``counters[3]``
-    tells: then all records have to be renewed.
-    """
-    dirty, tails, heads, counters = state.links[8], state.links[9], state.links[10], state.counters
-    moves = 0
-    end = counters[2] + budget
+    notes, counters, key, old_key = state.notes, state.counters, state.keys[0], state.keys[1]
+    order, current, counts, dirty = (
+        state.shared[0],
+        state.shared[1],
+        state.shared[2],
+        state.shared[3],
+    )
+    mark, moved, changed, tails, heads = (
+        state.own[1],
+        state.own[3],
+        state.own[4],
+        state.own[5],
+        state.own[6],
+    )
+    moves, end = 0, counters[2] + budget
     for at in range(first, len(turn)):
-        trials, x = 0, np.int64(0)
-        best, v, u, kind = LEAST_IMPROVEMENT, np.int64(-1), np.int64(-1), 4
+        best, v, u, kind = LEAST_IMPROVEMENT, np.int64(-1), np.int64(-1), np.int64(NONE)
+        trials, x = np.int64(0), np.int64(0)
         if at >= 0:
             x = turn[at]
-            if not dirty[x]:
-                continue
-            if counters[2] > end:
-                return at, moves
-            dirty[x] = 0
-            trials = 4 * arcs_of(state, x)
+            if mode == 2:
+                tails[0], heads[0], trials = np.int64(plans[at, 1]), np.int64(plans[at, 2]), 1
+            else:
+                if not dirty[x]:
+                    continue
+                if counters[2] > end:
+                    return at, moves
+                # List the arcs into x, then those out of it, nearest first.
+                begin = current[x] + HEADER
+                for i in range(begin, begin + notes[current[x] + 1]):
+                    tails[trials], heads[trials] = notes[i], x
+                    trials += 1
+                parents = trials
+                for i in range(counts[x]):
+                    y = np.int64(state.heard[x, i])
+                    if key[y] > key[x]:
+                        begin = current[y] + HEADER
+                        for t in range(begin, begin + notes[current[y] + 1]):
+                            if notes[t] == x:
+                                spot = trials
+                                while spot > parents and key[heads[spot - 1]] > key[y]:
+                                    heads[spot] = heads[spot - 1]
+                                    spot -= 1
+                                heads[spot], tails[trials] = y, x
+                                trials += 1
+                trials *= 4
         for i in range(trials + 1):
             is_made = i == trials
-            if not is_made:
-                tail, head, which = tails[i // 4], heads[i // 4], i % 4
-            elif v >= 0 or at < 0:
+            if is_made:
+                if at >= 0 and (v < 0 or mode == 1):
+                    break
                 tail, head, which = v, u, kind
+            elif mode == 2:
+                tail, head, which = tails[0], heads[0], np.int64(plans[at, 3])
+                if key[tail] > key[head]:
+                    continue
             else:
-                break
-            gain = move(state, tail, head, which, best - slack, is_made)
+                tail, head, which = tails[i // 4], heads[i // 4], np.int64(i % 4)
+            # Positions as they are after the move: fractions before v, or after u.
+            count, n, hope, low, high = np.int64(0), len(order), 0.0, np.int64(0), np.int64(-1)
+            if which == NONE:
+                for t in range(n):
+                    changed[t] = order[t]
+            else:
+                count = gather(state, tail, head, which)
+                if count < 0 or (count == 1 and (which == 1 or which == 3)):
+                    continue
+                n, hope = touched_by(state, count, tail, head, which)
+                if hope < best - slack and not is_made:
+                    continue
+                low, high = np.int64(key[tail]), np.int64(key[head])
+            base = low - 1.0 if which < 2 else float(high)
+            for t in range(count):
+                s = moved[t]
+                old_key[s] = key[s]
+                key[s] = base + (t + 1.0) / (count + 1.0)
+            gain = renew(state, n, hope, best - slack, is_made)
+            if not is_made:
+                for t in range(count):
+                    key[moved[t]] = old_key[moved[t]]
+                # Moves that lead to the same graph differ by rounding: the first of them is made.
+                if gain > best + LEAST_IMPROVEMENT:
+                    best, v, u, kind = gain, tail, head, which
+            else:
+                place, begin, stamp = count if which < 2 else np.int64(0), np.int64(0), counters[4]
+                for t in range(low, high + 1):
+                    if mark[order[t]] != stamp:
+                        changed[place] = order[t]
+                        place += 1
+                if which >= 2:
+                    begin = place
+                for t in range(count):
+                    changed[begin + t] = moved[t]
+                for t in range(low, high + 1):
+                    order[t] = changed[t - low]
+                    key[order[t]] = t
             if counters[3]:
-                dirty[x] = 1
                 return at, moves
-            if is_made and at >= 0:
-                dirty[x] = 1
-                moves += 1
-            elif gain > best:
-                best, v, u, kind = gain, tail, head, which
+        if at >= 0:
+            if mode == 1:
+                plans[at, 0], plans[at, 1], plans[at, 2], plans[at, 3] = best, v, u, kind
+            else:
+                moves += v >= 0
+                dirty[x] = (v >= 0) | (mode == 2)
     return len(turn), moves

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cosmodag.compiled import borrowing
 from cosmodag.order.columns import grow, shrink
 
-__all__ = ["HEADER", "State", "find", "renew"]
+__all__ = ["HEADER", "State", "renew"]
 
 # A record in ``notes``: next older record, parents, path, listeners; then the members of the path,
 # parents first, and the listeners. In ``reals``: score, residual variance, share of the variance
@@ -25,197 +25,174 @@ LOOKED_AT = 64
 
 
 class State(NamedTuple):
-    """Everything that compiled code reads and writes, in few arrays: each costs compile time."""
+    """Everything that compiled code reads and writes, in few arrays: each costs compile time.
+
+    Workers on other threads share all arrays up to ``shared``, each with a part of the pool of its
+    own to write to, as long as they only try moves.
+    """
 
     correlations: NDArray[np.float64]  # (groups, d, d)
-    settings: NDArray[np.float64]  # (6, d): half rows, shares of grow and shrink, penalty,
-    # precision (−1: scale-free), longest path
+    settings: NDArray[np.float64]  # (7, d): half rows, least share of a gain, least share of a
+    # rise, penalty, precision (negative: scale-free), longest path, group
     rules: NDArray[np.uint8]  # (d, d) or empty: [v, x] 0 if x → v is forbidden, 2 required, else 1
     before: NDArray[np.uint8]  # (d, d) or empty: [x, v] whether x must come before v
     notes: NDArray[np.int32]  # pool of records
-    reals: NDArray[np.float64]
+    reals: NDArray[np.float64]  # pool of records
     heard: NDArray[np.int32]  # (d, width): variables whose record mentions x
-    links: NDArray[np.int64]  # (9, d): order, current record, newest record, length of heard, ...
+    shared: NDArray[np.int64]  # (4, d): order, present record, length of heard, whether to be tried
+    own: NDArray[np.int64]  # (7, d): newest record, mark, hit, moved, changed, tails, heads
     keys: NDArray[np.float64]  # (3, d): position, position before a trial, possible gain
-    counters: NDArray[np.int64]  # used notes, stamp, work, which space is too small, best move
-    work: NDArray[np.float64]
-    factor: NDArray[np.float64]
-    ints: NDArray[np.int64]
-
-
-@borrowing
-def _make(state: Any, v: int, forced: int, count: int, everyone: int) -> int:
-    """Grow and shrink v among listed columns, and write the record."""
-    settings, notes, reals = state.settings, state.notes, state.reals
-    columns, marks, path, keep = state.ints[0], state.ints[1], state.ints[2], state.ints[3]
-    half, limit = settings[0, v], np.int64(settings[5, v])
-    correlations = state.correlations[np.int64(settings[6, v])]
-    k, variance = grow(
-        correlations,
-        v,
-        forced,
-        count,
-        everyone,
-        settings[1, v],
-        max(limit, forced),
-        state.work,
-        state.factor,
-        state.ints,
-    )
-    if k < 0:
-        state.counters[3] = 1
-        return -1
-    placed = np.int64(0)
-    for i in range(k):
-        placed += path[i] < forced
-    kept, residual = shrink(
-        k, placed, variance, settings[2, v], state.work, state.factor, state.ints
-    )
-    state.counters[2] += everyone * (k + 2) * (k + 4) // 2 + k * k * k // 3
-    record = state.counters[0]
-    if record + HEADER + forced + k + everyone - count > len(notes):
-        state.counters[3] = 2
-        return -1
-    at = record + HEADER
-    for t in range(forced):
-        notes[at] = columns[t]
-        at += 1
-    for wanted in (1, 0):
-        for i in range(placed, k):
-            if keep[i] == wanted:
-                notes[at] = columns[path[i]]
-                at += 1
-    parents = kept - placed + forced
-    notes[record + 1] = parents
-    notes[record + 2] = at - record - HEADER
-    room = state.work.shape[0] - 4
-    left, along = state.work[room], state.work[room + 1]
-    listeners = 0
-    for t in range(count, everyone):
-        if marks[t]:
-            notes[at] = columns[t]
-            gain = along[t] * along[t] / max(left[t], 1e-9)
-            reals[at] = min(gain / variance, 0.999)
-            at += 1
-            listeners += 1
-    notes[record + 3] = listeners
-    precision = settings[4, v]
-    for i in range(at - listeners, at):
-        share = reals[i]
-        if precision < 0:
-            reals[i] = -half * np.log(1.0 - share)
-        else:
-            reals[i] = half * precision * variance * share
-    fit = np.log(residual) if precision < 0 else residual * precision
-    reals[record] = -half * fit - settings[3, v] * parents
-    reals[record + 1] = residual
-    reals[record + 2] = variance
-    notes[record] = state.links[2, v]
-    state.links[2, v] = record
-    state.counters[0] = at
-    return record
-
-
-@borrowing
-def find(state: Any, v: int) -> int:
-    """Record of v that holds at the present positions, made if need be; −1 if there is no room."""
-    key, notes = state.keys[0], state.notes
-    at = key[v]
-    current, newest = state.links[1], state.links[2]
-    record, newer = current[v], np.int64(-1)
-    for depth in range(LOOKED_AT):
-        if depth == 1:
-            record = newest[v]
-        if record < 0:
-            if depth == 0:
-                continue
-            break
-        first = record + HEADER
-        middle = first + notes[record + 2]
-        last = middle + notes[record + 3]
-        while first < middle and key[notes[first]] < at:
-            first += 1
-        if first == middle:
-            while first < last and key[notes[first]] > at:
-                first += 1
-            if first == last:
-                if newer >= 0:  # what holds now is likely to hold again
-                    notes[newer] = notes[record]
-                    notes[record] = newest[v]
-                    newest[v] = record
-                return record
-        if depth > 0:
-            newer = record
-            record = np.int64(notes[record])
-    columns = state.ints[0]
-    d = len(key)
-    forced = np.int64(0)
-    if len(state.rules):
-        rule = state.rules[v]
-        for j in range(d):
-            if rule[j] == 2:
-                columns[forced] = j
-                forced += 1
-        count = forced
-        for j in range(d):
-            if key[j] < at and rule[j] == 1:
-                columns[count] = j
-                count += 1
-        everyone = count
-        for j in range(d):
-            if key[j] > at and rule[j] == 1:
-                columns[everyone] = j
-                everyone += 1
-    else:
-        count = np.int64(0)
-        for j in range(d):  # no branch: it would be predicted wrongly every other time
-            columns[count] = j
-            count += key[j] < at
-        everyone = count
-        for j in range(d):
-            columns[everyone] = j
-            everyone += key[j] > at
-    return _make(state, v, forced, count, everyone)
+    counters: NDArray[np.int64]  # first free place and end in the pool, work, space too small,
+    # stamp, begin in the pool
+    work: NDArray[np.float64]  # (room + 4, d): for `grow`
+    factor: NDArray[np.float64]  # (2 room + 1, room): for `grow` and `shrink`
+    ints: NDArray[np.int64]  # (4, d): for `grow` and `shrink`
 
 
 @borrowing
 def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) -> float:
     """Score the n changed variables at the present positions; give what they gain together.
 
-    A trial is given up, with −inf, once it cannot come near ``least``. Of a move that is made the
-    new records become the present ones.
+    For each the record that holds is looked up, or made by growing and shrinking. A trial is given
+    up, with −inf, once it cannot come near ``least``. Of a move that is made the new records become
+    the present ones. Without room for a record ``counters[3]`` is set.
     """
-    notes, reals, heard, links = state.notes, state.reals, state.heard, state.links
-    current, counts, changed, dirty, hope = links[1], links[3], links[7], links[8], state.keys[2]
-    gain = 0.0
-    for i in range(n):
-        v = changed[i]
-        old = current[v]
-        record = find(state, v)
-        if record < 0:
-            return -np.inf
-        if not is_made:
-            gain += reals[record] - reals[old]
-            total_hope -= hope[v]
-            if gain + total_hope < least:
+    settings, rules, heard, counters = state.settings, state.rules, state.heard, state.counters
+    notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
+    current, counts, dirty = state.shared[1], state.shared[2], state.shared[3]
+    newest, changed = state.own[0], state.own[4]
+    columns, marks, path, keep = state.ints[0], state.ints[1], state.ints[2], state.ints[3]
+    room, d = state.work.shape[0] - 4, len(key)
+    left, along = state.work[room], state.work[room + 1]
+    total = 0.0
+    for place in range(n):
+        v = changed[place]
+        at, old = key[v], current[v]
+        # Look for a record that holds: the present one, then the others of v, newest first.
+        record, newer, found = old, np.int64(-1), np.int64(-1)
+        for depth in range(LOOKED_AT):
+            if depth == 1:
+                record = newest[v]
+            if record >= 0:
+                first = record + HEADER
+                middle = first + notes[record + 2]
+                last = middle + notes[record + 3]
+                while first < middle and key[notes[first]] < at:
+                    first += 1
+                if first == middle:
+                    while first < last and key[notes[first]] > at:
+                        first += 1
+                    if first == last:
+                        found = record
+                        break
+                if depth > 0:
+                    newer = record
+                    record = np.int64(notes[record])
+            elif depth > 0:
+                break
+        if found >= 0 and newer >= 0:  # what holds now is likely to hold again
+            notes[newer] = notes[found]
+            notes[found] = newest[v]
+            newest[v] = found
+        if found < 0:
+            # List required parents, those before, and those behind.
+            forced = np.int64(0)
+            if len(rules):
+                rule = rules[v]
+                for j in range(d):
+                    columns[forced] = j
+                    forced += rule[j] == 2
+                count = forced
+                for j in range(d):
+                    columns[count] = j
+                    count += (key[j] < at) & (rule[j] == 1)
+                everyone = count
+                for j in range(d):
+                    columns[everyone] = j
+                    everyone += (key[j] > at) & (rule[j] == 1)
+            else:
+                count = forced
+                for j in range(d):  # no branch: it would be predicted wrongly every other time
+                    columns[count] = j
+                    count += key[j] < at
+                everyone = count
+                for j in range(d):
+                    columns[everyone] = j
+                    everyone += key[j] > at
+            k, variance = grow(
+                state.correlations[np.int64(settings[6, v])],
+                v,
+                forced,
+                count,
+                everyone,
+                settings[1, v],
+                np.int64(settings[5, v]),
+                state.work,
+                state.factor,
+                state.ints,
+            )
+            found, end = counters[0], counters[0] + HEADER + forced
+            if k < 0 or end + k + everyone - count > counters[1]:
+                counters[3] = 1 if k < 0 else 2
                 return -np.inf
-        elif record != old:
-            dirty[v] = 1
-            if old >= 0:
-                for t in range(old + HEADER, old + HEADER + notes[old + 2] + notes[old + 3]):
+            placed = np.int64(0)
+            for i in range(k):
+                placed += path[i] < forced
+            kept, residual = shrink(
+                k, placed, variance, settings[2, v], state.work, state.factor, state.ints
+            )
+            counters[2] += everyone * (k + 2) * (k + 4) // 2 + k * k * k // 3
+            # Write the record: parents, the rest of the path, listeners.
+            for t in range(forced):
+                notes[found + HEADER + t] = columns[t]
+            front, back = end, end + kept - placed
+            for i in range(placed, k):
+                notes[front if keep[i] else back] = columns[path[i]]
+                front += keep[i]
+                back += 1 - keep[i]
+            half, precision, parents = settings[0, v], settings[4, v], kept - placed + forced
+            end += k - placed
+            notes[found + 1] = parents
+            notes[found + 2] = end - found - HEADER
+            for t in range(count, everyone):
+                if marks[t]:
+                    notes[end] = columns[t]
+                    share = along[t] * along[t] / (max(left[t], 1e-9) * variance)
+                    if precision < 0:
+                        reals[end] = -half * np.log(max(1.0 - share, 1e-3))
+                    else:
+                        reals[end] = half * precision * variance * share
+                    end += 1
+            notes[found + 3] = end - found - HEADER - notes[found + 2]
+            fit = np.log(residual) if precision < 0 else residual * precision
+            reals[found] = -half * fit - settings[3, v] * parents
+            reals[found + 1] = residual
+            reals[found + 2] = variance
+            notes[found] = newest[v]
+            newest[v] = found
+            counters[0] = end
+        if is_made:
+            if found != old:
+                dirty[v] = 1
+                if old >= 0:
+                    for t in range(old + HEADER, old + HEADER + notes[old + 2] + notes[old + 3]):
+                        x = notes[t]
+                        for q in range(counts[x]):
+                            if heard[x, q] == v:
+                                counts[x] -= 1
+                                heard[x, q] = heard[x, counts[x]]
+                                break
+                for t in range(
+                    found + HEADER, found + HEADER + notes[found + 2] + notes[found + 3]
+                ):
                     x = notes[t]
-                    row = heard[x]
-                    for q in range(counts[x]):
-                        if row[q] == v:
-                            counts[x] -= 1
-                            row[q] = row[counts[x]]
-                            break
-            for t in range(
-                record + HEADER, record + HEADER + notes[record + 2] + notes[record + 3]
-            ):
-                x = notes[t]
-                if counts[x] < heard.shape[1]:
-                    heard[x, counts[x]] = v
-                    counts[x] += 1
-            current[v] = record
-    return gain
+                    if counts[x] < heard.shape[1]:
+                        heard[x, counts[x]] = v
+                        counts[x] += 1
+                current[v] = found
+        else:
+            total += reals[found] - reals[old]
+            total_hope -= hope[v]
+            if total + total_hope < least:
+                return -np.inf
+    return total

@@ -1,0 +1,179 @@
+"""Local search: moves along arcs, until none improves the score."""
+
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.order.moves import sweep
+from cosmodag.order.problem import Problem, make_room, new_state, new_worker, set_order, widen
+from cosmodag.order.records import HEADER, State
+
+__all__ = ["LocalSearch", "Stopped"]
+
+# Units of work (about a multiplication each) between two questions whether to stop.
+BUDGET = 200_000_000
+SWEEPS = 100
+# From this size on, the moves of several variables are tried in one state, on several threads.
+BATCHED_FROM = 1000
+# Variables tried in one state. In larger batches too many moves mend the same fault.
+BATCH = 16
+_NO_TURN = np.zeros(0, np.int64)
+_NO_PLANS = np.zeros((0, 4))
+
+Mapper = Callable[[Callable[[Any], Any], Any], list[Any]]
+
+
+class Stopped(Exception):
+    """The search was asked to stop."""
+
+
+class LocalSearch:
+    """An order, the parents that are chosen on it, and the moves that improve it.
+
+    Parameters
+    ----------
+    problem : Problem
+    order : (d,) array of int
+        The start, causes first.
+    run : function
+        Like ``map``, on ``threads`` threads; used from 1,000 variables on.
+    threads : int
+    should_stop : function
+        Asked about every second; raises `Stopped` out of whatever is being done.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        order: NDArray[np.int64],
+        run: Mapper,
+        threads: int,
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self.problem = problem
+        self.run = run
+        self.threads = threads
+        self.should_stop = should_stop
+        self.is_batched = problem.variables >= BATCHED_FROM
+        self.state: State = new_state(problem, order, self.is_batched)
+        self.workers: SimpleQueue[State] = SimpleQueue()
+        self.hired_for: Any = None
+        self.moves = 0
+        self.renew()
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """The order reached."""
+        return self.state.shared[0].copy()
+
+    @property
+    def total(self) -> float:
+        """Sum of the local scores."""
+        return float(self.state.reals[self.state.shared[1]].sum())
+
+    def parents(self, v: int) -> NDArray[np.int64]:
+        """Parents of one variable."""
+        record = int(self.state.shared[1, v])
+        first = record + HEADER
+        return self.state.notes[first : first + self.state.notes[record + 1]].astype(np.int64)
+
+    def residuals(self) -> NDArray[np.float64]:
+        """Share of each variable's variance that its parents leave."""
+        return self.state.reals[self.state.shared[1] + 1]
+
+    def renew(self) -> None:
+        """Choose parents anew wherever the order has changed what is chosen."""
+        while True:
+            sweep(self.state, _NO_TURN, _NO_PLANS, -1, 0, 0.0, BUDGET)
+            if not self.state.counters[3]:
+                return
+            self.state = make_room(self.state)
+
+    def start_from(self, order: NDArray[np.int64]) -> None:
+        """Take another order; only what changes is to be tried."""
+        self.state.shared[3] = 0
+        set_order(self.state, order)
+        self.renew()
+
+    def improve(self, random: np.random.Generator, slack: float) -> None:
+        """Make moves until none improves the score by itself.
+
+        A trial is given up once it seems to fall short of the best by more than ``slack``.
+        """
+        run = self._sweep_in_batches if self.is_batched else self._sweep
+        for _ in range(SWEEPS):
+            # By places, not by numbers of variables: columns may come in any order.
+            turn = self.state.shared[0][random.permutation(self.problem.variables)]
+            turn = turn[self.state.shared[3][turn] > 0]
+            if not len(turn):
+                return
+            run(turn, slack)
+
+    def _sweep(self, turn: NDArray[np.int64], slack: float) -> None:
+        at = 0
+        while at < len(turn):
+            if self.should_stop():
+                raise Stopped
+            at, moves = sweep(self.state, turn, _NO_PLANS, at, 0, slack, BUDGET)
+            self.moves += moves
+            if self.state.counters[3]:
+                self.state = make_room(self.state)
+                self.renew()
+
+    def _sweep_in_batches(self, turn: NDArray[np.int64], slack: float) -> None:
+        """Try a few variables in one state; then make their best moves one after another.
+
+        A move that no longer helps after those before it is tried again in the next sweep. So the
+        result does not depend on the number of threads.
+        """
+        for first in range(0, len(turn), BATCH):
+            if self.should_stop():
+                raise Stopped
+            batch = turn[first : first + BATCH]
+            batch = batch[self.state.shared[3][batch] > 0]
+            self._sweep_one_batch(batch, slack)
+
+    def _sweep_one_batch(self, batch: NDArray[np.int64], slack: float) -> None:
+        plans = self._planned(batch, slack)
+        self.state.shared[3, batch] = 0
+        best_first = np.argsort(-plans[:, 0], kind="stable")
+        best_first = best_first[plans[best_first, 1] >= 0]
+        turn, plans, at = batch[best_first], plans[best_first], 0
+        while at < len(turn):
+            at, moves = sweep(self.state, turn, plans, at, 2, np.inf, BUDGET)
+            self.moves += moves
+            if self.state.counters[3]:
+                self.state = make_room(self.state)
+                self.renew()
+        self.state.shared[3, turn] = 1
+
+    def _planned(self, batch: NDArray[np.int64], slack: float) -> NDArray[np.float64]:
+        """Best move of each variable: its worth, and the move (−1 for none)."""
+        self._hire()
+        parts = [part for part in np.array_split(batch, self.threads) if len(part)]
+        found = self.run(lambda part: self._plan(part, slack), parts)
+        return np.concatenate([np.zeros((0, 4)), *found])
+
+    def _hire(self) -> None:
+        """Make workers that read the present state; new ones where its pool was replaced."""
+        if self.hired_for is self.state.notes:
+            return
+        self.hired_for = self.state.notes
+        self.workers = SimpleQueue()
+        for number in range(self.threads):
+            self.workers.put(new_worker(self.state, number, self.threads))
+
+    def _plan(self, part: NDArray[np.int64], slack: float) -> NDArray[np.float64]:
+        worker = self.workers.get()
+        worker.keys[0] = self.state.keys[0]
+        plans = np.full((len(part), 4), -1.0)
+        at = 0
+        while at < len(part):
+            at, _ = sweep(worker, part, plans, at, 1, slack, 1 << 60)
+            if worker.counters[3]:
+                worker = widen(worker)
+        self.workers.put(worker)
+        return plans

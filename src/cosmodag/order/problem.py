@@ -1,0 +1,202 @@
+"""What an order search maximises, and what it must obey, as arrays for compiled code."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.order.records import HEADER, State
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.scores import growing_penalty
+
+__all__ = [
+    "Problem",
+    "make_room",
+    "new_state",
+    "new_worker",
+    "problem_of",
+    "set_order",
+    "widen",
+]
+
+# Longest list of variables whose records mention one; beyond it gains are estimates.
+WIDTH = 2048
+# Longest path that work space is first made for.
+FIRST_ROOM = 64
+# Numbers in the pool of records per variable, and in all.
+POOL_PER_VARIABLE, POOL_LEAST, POOL_MOST = 4000, 1 << 20, 1 << 26
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Correlations, rows, prices and rules of an order search; nothing here changes during it."""
+
+    correlations: NDArray[np.float64]
+    settings: NDArray[np.float64]
+    rules: NDArray[np.uint8]
+    before: NDArray[np.uint8]
+
+    @property
+    def variables(self) -> int:
+        """Number of variables d."""
+        return self.settings.shape[1]
+
+
+def problem_of(
+    moments: Moments,
+    penalty: float,
+    *,
+    support: NDArray[np.bool_] | None = None,
+    required: NDArray[np.bool_] | None = None,
+    before: NDArray[np.bool_] | None = None,
+    precision: NDArray[np.float64] | None = None,
+) -> Problem:
+    """Gather what a search needs.
+
+    Parameters
+    ----------
+    moments : Moments
+    penalty : float
+        Per arc.
+    support, required : (d, d) arrays of bool, optional
+        Arcs that may exist, and arcs that are always in.
+    before : (d, d) array of bool, optional
+        What must come before what; transitively closed.
+    precision : (d,) array, optional
+        Variance of each variable over the common noise variance: the score of v is then
+        −(n/2) · precision · (share of the variance left), instead of −(n/2) · log(share left).
+    """
+    d = moments.variables
+    half = 0.5 * moments.own_rows
+    settings = np.empty((7, d))
+    settings[0] = half
+    settings[1] = -np.expm1(-growing_penalty(penalty, d) / half)
+    settings[2] = np.expm1(penalty / half)
+    settings[3] = penalty
+    settings[4] = -1.0 if precision is None else precision
+    settings[5] = np.clip(np.floor(moments.own_rows) - 2, 0, d)
+    settings[6] = moments.group
+    none = np.zeros((0, 0), np.uint8)
+    rules, order_rules = none, none
+    if support is not None or required is not None or before is not None:
+        rules = np.ones((d, d), np.uint8)
+        if support is not None:
+            rules[~np.asarray(support, np.bool_).T] = 0
+        if before is not None:
+            order_rules = np.ascontiguousarray(before, np.uint8)
+            rules[np.asarray(before, np.bool_)] = 0
+        if required is not None:
+            rules[np.asarray(required, np.bool_).T] = 2
+        np.fill_diagonal(rules, 0)
+    return Problem(np.ascontiguousarray(moments.correlations), settings, rules, order_rules)
+
+
+def new_state(problem: Problem, order: NDArray[np.int64], has_workers: bool = False) -> State:
+    """State of an order before any record is made; workers get half of the pool."""
+    d = problem.variables
+    pool = min(max(POOL_LEAST, POOL_PER_VARIABLE * d), POOL_MOST)
+    shared = np.zeros((4, d), np.int64)
+    shared[1] = -1
+    shared[3] = 1
+    own = np.zeros((7, d), np.int64)
+    own[0] = -1
+    counters = np.zeros(6, np.int64)
+    counters[1] = pool // 2 if has_workers else pool
+    room = min(FIRST_ROOM, d)
+    state = State(
+        problem.correlations,
+        problem.settings,
+        problem.rules,
+        problem.before,
+        np.empty(pool, np.int32),
+        np.empty(pool),
+        np.empty((d, min(d, WIDTH)), np.int32),
+        shared,
+        own,
+        np.zeros((3, d)),
+        counters,
+        *work_space(d, room),
+    )
+    set_order(state, order)
+    return state
+
+
+def work_space(
+    d: int, room: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Make space for paths of up to ``room`` variables among d."""
+    return np.empty((room + 4, d)), np.empty((2 * room + 1, room)), np.zeros((4, d), np.int64)
+
+
+def set_order(state: State, order: NDArray[np.int64]) -> None:
+    """Write an order and the positions in it; records are not renewed."""
+    state.shared[0] = order
+    state.keys[0, order] = np.arange(len(order))
+
+
+def make_room(state: State, kept: Sequence[NDArray[np.int64]] = ()) -> State:
+    """Enlarge the space that was too small, or forget the records that are not in use.
+
+    ``kept`` are further lists of records, one per variable, that are updated in place.
+    """
+    too_small = state.counters[3]
+    state.counters[3] = 0
+    if too_small == 1:
+        return _with_longer_paths(state)
+    used = int(state.counters[0])
+    old_notes, old_reals = state.notes[:used].copy(), state.reals[:used].copy()
+    moved: dict[int, int] = {}
+    free = 0
+    state.own[0] = -1
+    for records in (state.shared[1], *kept):
+        for v, record in enumerate(records):
+            if record >= 0 and record not in moved:
+                size = HEADER + int(old_notes[record + 2]) + int(old_notes[record + 3])
+                state.notes[free : free + size] = old_notes[record : record + size]
+                state.reals[free : free + size] = old_reals[record : record + size]
+                state.notes[free] = state.own[0, v]
+                state.own[0, v] = free
+                moved[int(record)] = free
+                free += size
+        records[:] = [moved.get(int(record), -1) for record in records]
+    state.counters[0] = free
+    if 2 * free > state.counters[1]:
+        notes, reals = np.empty(2 * len(state.notes), np.int32), np.empty(2 * len(state.notes))
+        notes[:free], reals[:free] = state.notes[:free], state.reals[:free]
+        state.counters[1] *= 2
+        return state._replace(notes=notes, reals=reals)
+    return state
+
+
+def _with_longer_paths(state: State) -> State:
+    room, d = state.work.shape[0] - 4, state.work.shape[1]
+    work, factor, ints = work_space(d, min(2 * room, d))
+    return state._replace(work=work, factor=factor, ints=ints)
+
+
+def new_worker(state: State, number: int, workers: int) -> State:
+    """State that tries moves beside others, and writes its records to a part of the pool."""
+    begin = int(state.counters[1])
+    size = (len(state.notes) - begin) // workers
+    counters = np.zeros(6, np.int64)
+    counters[0] = counters[5] = begin + number * size
+    counters[1] = begin + (number + 1) * size
+    d = state.work.shape[1]
+    own = np.zeros_like(state.own)
+    own[0] = -1
+    work, factor, ints = work_space(d, state.work.shape[0] - 4)
+    return state._replace(
+        own=own, keys=np.zeros((3, d)), counters=counters, work=work, factor=factor, ints=ints
+    )
+
+
+def widen(worker: State) -> State:
+    """Enlarge a worker's space that was too small, or have it forget its records."""
+    too_small = worker.counters[3]
+    worker.counters[3] = 0
+    if too_small == 1:
+        return _with_longer_paths(worker)
+    worker.own[0] = -1
+    worker.counters[0] = worker.counters[5]
+    return worker

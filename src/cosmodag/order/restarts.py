@@ -1,0 +1,154 @@
+"""Restarts: local searches from perturbed copies of the best order, the better kept."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.order.local import BATCHED_FROM, LocalSearch, Mapper, Stopped
+from cosmodag.order.problem import Problem
+from cosmodag.refinement.starts import respecting
+
+__all__ = ["Climb", "perturbed"]
+
+# Restarts in a row that find nothing, after which a search ends.
+PATIENCE = 40
+LEAST_IMPROVEMENT = 1e-6
+# Variables moved by a perturbation, and how far at most, as a share of all.
+MOVED = 4
+REACH = 8
+
+
+def perturbed(
+    order: NDArray[np.int64], random: np.random.Generator, before: NDArray[np.uint8]
+) -> NDArray[np.int64]:
+    """Move a few variables some places away; what must come before what stays so.
+
+    Examples
+    --------
+    >>> none = np.zeros((0, 0), np.uint8)
+    >>> sorted(perturbed(np.arange(9), np.random.default_rng(0), none).tolist())
+    [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    """
+    d = len(order)
+    reach = max(4, d // REACH)
+    changed = order.tolist()
+    for _ in range(MOVED):
+        place = int(random.integers(d))
+        other = place + int(random.integers(-reach, reach + 1))
+        changed.insert(min(max(other, 0), d - 1), changed.pop(place))
+    return respecting(changed, before.astype(np.bool_) if len(before) else None)
+
+
+class Reached(NamedTuple):
+    """Where one restart ended."""
+
+    total: float
+    order: NDArray[np.int64]
+    moves: int
+    was_stopped: bool
+
+
+class Climb:
+    """A search with restarts, and the best order that it has found.
+
+    Parameters
+    ----------
+    run : function
+        Like ``map``, on ``threads`` threads.
+    threads : int
+        Restarts are made at the same time from the same best order. They count in the order of
+        their numbers: those after one that finds something better are made again from there. So
+        the result does not depend on the number of threads.
+    random : Generator
+    should_stop : function
+    on_progress : function, optional
+    slack : float
+        How far a trial may seem to fall short and still be finished.
+    """
+
+    def __init__(
+        self,
+        run: Mapper,
+        threads: int,
+        random: np.random.Generator,
+        should_stop: Callable[[], bool],
+        on_progress: Callable[[int, float], None] | None,
+        slack: float,
+    ) -> None:
+        self.run = run
+        self.threads = threads
+        self.seed = int(random.integers(2**62))
+        self.should_stop = should_stop
+        self.on_progress = on_progress
+        self.slack = slack
+        self.best = np.zeros(0, np.int64)
+        self.total = -np.inf
+        self.residuals = np.zeros(0)
+        self.moves = 0
+        self.restarts = 0
+        self.improved: list[tuple[int, float]] = []
+        self.ended_early = False
+
+    def search(self, problem: Problem, order: NDArray[np.int64]) -> LocalSearch:
+        """Search from an order; what it reaches becomes the best."""
+        local = self._local(problem, order)
+        reached = self._improve(local, 0)
+        self.best, self.total = reached.order, reached.total
+        self.moves += reached.moves
+        self.residuals = local.residuals()
+        self.ended_early |= reached.was_stopped
+        return local
+
+    def restart(self, local: LocalSearch, limit: int) -> None:
+        """Restart from perturbed copies of the best, at most ``limit`` times."""
+        alone = self.threads == 1 or local.is_batched
+        searchers = [local]
+        idle = 0
+        while self.restarts < limit and idle < PATIENCE and not self.ended_early:
+            count = 1 if alone else min(self.threads, limit - self.restarts, PATIENCE - idle)
+            while len(searchers) < count:
+                searchers.append(self._local(local.problem, self.best))
+            numbers = range(self.restarts + 1, self.restarts + count + 1)
+            for reached in self._reached(alone, zip(searchers, numbers, strict=False)):
+                self.restarts += 1
+                self.moves += reached.moves
+                self.ended_early |= reached.was_stopped
+                idle += 1
+                if reached.total > self.total + LEAST_IMPROVEMENT:
+                    self.best, self.total, idle = reached.order, reached.total, 0
+                    self.improved.append((self.restarts, self.total))
+                    break
+            if self.on_progress is not None:
+                self.on_progress(self.restarts, self.total)
+
+    def _reached(self, alone: bool, tasks: Iterable[Any]) -> list[Reached]:
+        if alone:
+            return [self._restarted(task) for task in tasks]
+        return self.run(self._restarted, list(tasks))
+
+    def _restarted(self, task: tuple[LocalSearch, int]) -> Reached:
+        local, number = task
+        random = np.random.default_rng([self.seed, number])
+        local.start_from(self.best)
+        local.start_from(perturbed(self.best, random, local.problem.before))
+        return self._improve(local, number, random)
+
+    def _improve(
+        self, local: LocalSearch, number: int, random: np.random.Generator | None = None
+    ) -> Reached:
+        random = np.random.default_rng([self.seed, number]) if random is None else random
+        moves, was_stopped = local.moves, False
+        try:
+            local.improve(random, self.slack)
+        except Stopped:
+            was_stopped = True
+        return Reached(local.total, local.order, local.moves - moves, was_stopped)
+
+    def _local(self, problem: Problem, order: NDArray[np.int64]) -> LocalSearch:
+        if problem.variables >= BATCHED_FROM:
+            return LocalSearch(problem, order, self.run, self.threads, self.should_stop)
+        return LocalSearch(
+            problem, order, lambda f, items: list(map(f, items)), 1, self.should_stop
+        )

@@ -1,0 +1,169 @@
+"""The order search: a local search, then restarts from perturbed copies of the best order."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.errors import DataError
+from cosmodag.order.parents import choose_parents
+from cosmodag.order.problem import problem_of
+from cosmodag.order.restarts import Climb
+from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.prune import check_order
+from cosmodag.refinement.scores import SCORES, default_penalty, total_of
+from cosmodag.refinement.threads import available_threads, mapper
+
+__all__ = ["Found", "default_restarts", "search"]
+
+# Rounds with one noise variance for all, each with the variance of the one before.
+ROUNDS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search found.
+
+    Attributes
+    ----------
+    order : (d,) array of int
+    graph : Graph
+        The parents chosen on that order.
+    score : float
+        Total of the score searched for; never below that of the start.
+    start_score : float
+    moves, restarts : int
+    improved : list of (int, float)
+        Restarts that found a better order, and its score.
+    ended_early : bool
+        Whether it was asked to stop.
+    """
+
+    order: NDArray[np.int64]
+    graph: Graph
+    score: float
+    start_score: float
+    moves: int
+    restarts: int
+    improved: list[tuple[int, float]]
+    ended_early: bool
+
+
+def default_restarts(d: int) -> int:
+    """Most restarts of a search of d variables, unless told otherwise.
+
+    Examples
+    --------
+    >>> default_restarts(30), default_restarts(1000), default_restarts(100_000)
+    (200, 40, 0)
+    """
+    return min(200, 40_000 // max(d, 1))
+
+
+def search(
+    moments: Moments,
+    start: ArrayLike,
+    *,
+    random: np.random.Generator,
+    score: str = "gaussian",
+    penalty: float | None = None,
+    support: NDArray[np.bool_] | None = None,
+    required: NDArray[np.bool_] | None = None,
+    before: NDArray[np.bool_] | None = None,
+    restarts: int | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[int, float], None] | None = None,
+    threads: int | None = None,
+) -> Found:
+    r"""Search the order, and on it the graph, of best score near a start.
+
+    An order is scored by the parents that `choose_parents` finds on it:
+
+    .. math:: \sum_v \Big( -\frac{n}{2} \log \mathrm{var}(v \mid P_v) - c\,|P_v| \Big).
+
+    For every arc v → u four moves put u before v, alone or with ancestors or descendants in
+    between; for each variable the best one is made if it improves the score, until none does. Then
+    a few variables of the best order are moved at random, and the search goes on from there; the
+    better order is kept. Restarts end after ``restarts``, or after 40 in a row without success.
+
+    With ``score="equal-variance"`` the noise variance is fixed at the median :math:`\sigma^2` of
+    what is left, and :math:`-\tfrac{n}{2} \mathrm{var}(v \mid P)/\sigma^2 - c|P|` is maximised, in
+    rounds, after a scale-free search.
+
+    Parameters
+    ----------
+    moments : Moments
+    start : (d,) array of int
+        The start, causes first.
+    random : Generator
+        Draws turns and perturbations.
+    score : {"gaussian", "equal-variance"}
+        A noise variance for each variable, or one for all.
+    penalty : float, optional
+        Per arc; by default `default_penalty`.
+    support, required : (d, d) arrays of bool, optional
+        Arcs that may exist, and arcs that are always in.
+    before : (d, d) array of bool, optional
+        What must come before what; transitively closed. The start must agree.
+    restarts : int, optional
+        At most; by default `default_restarts`.
+    should_stop : function, optional
+        Asked about every second; then the best so far is returned.
+    on_progress : function, optional
+        Called with the number of restarts and the best score after each.
+    threads : int, optional
+        The result does not depend on it.
+
+    Examples
+    --------
+    >>> from cosmodag import simulate
+    >>> data = simulate.load("n1000_d10_ER2_gauss", seed=0)
+    >>> found = search(Moments.of(data.X), np.arange(10), random=np.random.default_rng(0))
+    >>> found.score > found.start_score
+    True
+    """
+    if score not in SCORES:
+        raise DataError(f"score is {score!r}: it must be one of {SCORES}.")
+    d = moments.variables
+    parts = [np.asarray(part, np.bool_) for part in (before, required) if part is not None]
+    first = check_order(start, d, np.logical_or.reduce(parts) if parts else None)
+    penalty = default_penalty(float(moments.rows.max()), d) if penalty is None else float(penalty)
+    rules = {"support": support, "required": required, "before": before}
+    begun = choose_parents(moments, first, penalty=penalty, support=support, required=required)
+    start_score = total_of(score, moments, begun, penalty)
+    count = available_threads(threads)
+    with mapper(count) as run:
+        climb = Climb(run, count, random, should_stop or (lambda: False), on_progress, penalty)
+        local = climb.search(problem_of(moments, penalty, **rules), first)
+        for _ in range(ROUNDS if score == "equal-variance" else 0):
+            moves = climb.moves
+            precision = _precision(moments, climb.residuals)
+            problem = problem_of(moments, penalty, **rules, precision=precision)
+            local = climb.search(problem, climb.best)
+            if climb.moves == moves or climb.ended_early:
+                break
+        climb.restart(local, default_restarts(d) if restarts is None else restarts)
+    graph = choose_parents(moments, climb.best, penalty=penalty, support=support, required=required)
+    total = total_of(score, moments, graph, penalty)
+    if total < start_score:
+        total, graph, climb.best = start_score, begun, first
+    return Found(
+        climb.best,
+        graph,
+        total,
+        start_score,
+        climb.moves,
+        climb.restarts,
+        climb.improved,
+        climb.ended_early,
+    )
+
+
+def _precision(moments: Moments, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Variance of each variable over the median of what is left of them."""
+    squares = moments.own_scales**2
+    varies = squares > 0
+    middle = float(np.median((residuals * squares)[varies])) if varies.any() else 1.0
+    return squares / middle
