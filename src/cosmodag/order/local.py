@@ -58,7 +58,7 @@ class LocalSearch:
         self.threads = threads
         self.should_stop = should_stop
         self.is_batched = problem.variables >= BATCHED_FROM
-        self.state: State = new_state(problem, order, self.is_batched)
+        self.state: State = new_state(problem, order, threads if self.is_batched else 0)
         self.workers: SimpleQueue[State] = SimpleQueue()
         self.hired_for: Any = None
         self.moves = 0
@@ -164,7 +164,7 @@ class LocalSearch:
         self.hired_for = self.state.notes
         self.workers = SimpleQueue()
         for number in range(self.threads):
-            self.workers.put(new_worker(self.state, number, self.threads))
+            self.workers.put(new_worker(self.state, number))
 
     def _plan(self, part: NDArray[np.int64], slack: float) -> NDArray[np.float64]:
         worker = self.workers.get()

@@ -1,6 +1,5 @@
 """What an order search maximises, and what it must obey, as arrays for compiled code."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +23,9 @@ __all__ = [
 WIDTH = 2048
 # Longest path that work space is first made for.
 FIRST_ROOM = 64
-# Numbers in the pool of records per variable, and in all.
-POOL_PER_VARIABLE, POOL_LEAST, POOL_MOST = 4000, 1 << 20, 1 << 26
+# Numbers that the pool of records has room for at first, and before records are forgotten; and in
+# the part of each worker, where the moves of one variable must fit.
+FIRST_POOL, LARGEST_POOL, WORKER_POOL = 1 << 18, 1 << 26, 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,17 +92,18 @@ def problem_of(
     return Problem(np.ascontiguousarray(moments.correlations), settings, rules, order_rules)
 
 
-def new_state(problem: Problem, order: NDArray[np.int64], has_workers: bool = False) -> State:
-    """State of an order before any record is made; workers get half of the pool."""
+def new_state(problem: Problem, order: NDArray[np.int64], workers: int = 0) -> State:
+    """State of an order before any record is made, with room for the records of workers."""
     d = problem.variables
-    pool = min(max(POOL_LEAST, POOL_PER_VARIABLE * d), POOL_MOST)
+    pool = max(FIRST_POOL, 200 * d)
     shared = np.zeros((4, d), np.int64)
     shared[1] = -1
     shared[3] = 1
     own = np.zeros((7, d), np.int64)
     own[0] = -1
     counters = np.zeros(6, np.int64)
-    counters[1] = pool // 2 if has_workers else pool
+    counters[1] = pool
+    pool += workers * WORKER_POOL
     room = min(FIRST_ROOM, d)
     state = State(
         problem.correlations,
@@ -135,38 +136,36 @@ def set_order(state: State, order: NDArray[np.int64]) -> None:
     state.keys[0, order] = np.arange(len(order))
 
 
-def make_room(state: State, kept: Sequence[NDArray[np.int64]] = ()) -> State:
-    """Enlarge the space that was too small, or forget the records that are not in use.
-
-    ``kept`` are further lists of records, one per variable, that are updated in place.
-    """
+def make_room(state: State) -> State:
+    """Enlarge the space that was too small; of a large pool, forget the records not in use."""
     too_small = state.counters[3]
     state.counters[3] = 0
     if too_small == 1:
         return _with_longer_paths(state)
+    if state.counters[1] < LARGEST_POOL:
+        return _with_larger_pool(state)
     used = int(state.counters[0])
     old_notes, old_reals = state.notes[:used].copy(), state.reals[:used].copy()
-    moved: dict[int, int] = {}
     free = 0
     state.own[0] = -1
-    for records in (state.shared[1], *kept):
-        for v, record in enumerate(records):
-            if record >= 0 and record not in moved:
-                size = HEADER + int(old_notes[record + 2]) + int(old_notes[record + 3])
-                state.notes[free : free + size] = old_notes[record : record + size]
-                state.reals[free : free + size] = old_reals[record : record + size]
-                state.notes[free] = state.own[0, v]
-                state.own[0, v] = free
-                moved[int(record)] = free
-                free += size
-        records[:] = [moved.get(int(record), -1) for record in records]
+    for v, record in enumerate(state.shared[1]):
+        if record >= 0:
+            size = HEADER + int(old_notes[record + 2]) + int(old_notes[record + 3])
+            state.notes[free : free + size] = old_notes[record : record + size]
+            state.reals[free : free + size] = old_reals[record : record + size]
+            state.notes[free] = -1
+            state.own[0, v] = state.shared[1, v] = free
+            free += size
     state.counters[0] = free
-    if 2 * free > state.counters[1]:
-        notes, reals = np.empty(2 * len(state.notes), np.int32), np.empty(2 * len(state.notes))
-        notes[:free], reals[:free] = state.notes[:free], state.reals[:free]
-        state.counters[1] *= 2
-        return state._replace(notes=notes, reals=reals)
-    return state
+    return _with_larger_pool(state) if 2 * free > state.counters[1] else state
+
+
+def _with_larger_pool(state: State) -> State:
+    used, size = int(state.counters[0]), len(state.notes) + int(state.counters[1])
+    notes, reals = np.empty(size, np.int32), np.empty(size)
+    notes[:used], reals[:used] = state.notes[:used], state.reals[:used]
+    state.counters[1] *= 2
+    return state._replace(notes=notes, reals=reals)
 
 
 def _with_longer_paths(state: State) -> State:
@@ -175,13 +174,11 @@ def _with_longer_paths(state: State) -> State:
     return state._replace(work=work, factor=factor, ints=ints)
 
 
-def new_worker(state: State, number: int, workers: int) -> State:
+def new_worker(state: State, number: int) -> State:
     """State that tries moves beside others, and writes its records to a part of the pool."""
-    begin = int(state.counters[1])
-    size = (len(state.notes) - begin) // workers
     counters = np.zeros(6, np.int64)
-    counters[0] = counters[5] = begin + number * size
-    counters[1] = begin + (number + 1) * size
+    counters[0] = counters[5] = state.counters[1] + number * WORKER_POOL
+    counters[1] = counters[0] + WORKER_POOL
     d = state.work.shape[1]
     own = np.zeros_like(state.own)
     own[0] = -1

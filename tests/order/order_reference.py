@@ -1,0 +1,73 @@
+"""Grow and shrink, on columns and on blocks of columns, in plain NumPy by the definition."""
+
+import numpy as np
+
+from cosmodag.refinement.scores import growing_penalty
+
+
+def residual_share(correlations, targets, given):
+    """Determinant of the targets' covariance given some columns, over that given none."""
+    targets, given = list(targets), list(given)
+    alone = correlations[np.ix_(targets, targets)]
+    if not given:
+        return 1.0
+    outer = correlations[np.ix_(given, targets)]
+    left = alone - outer.T @ np.linalg.solve(correlations[np.ix_(given, given)], outer)
+    return float(np.linalg.det(left) / np.linalg.det(alone))
+
+
+def grow_shrink(correlations, half, v, candidates, penalty, growing, required=(), blocks=None):
+    """Path and parents of v among candidates, and its local score."""
+    blocks = [[j] for j in range(len(correlations))] if blocks is None else blocks
+    targets = blocks[v]
+
+    def score(parents, per_arc=penalty):
+        given = [column for x in parents for column in blocks[x]]
+        share = residual_share(correlations, targets, given)
+        return -half * np.log(share) - per_arc * len(targets) * len(given)
+
+    path = list(required)
+    while True:
+        options = [(score([*path, x], growing), -x) for x in candidates if x not in path]
+        if not options or max(options)[0] <= score(path, growing):
+            break
+        path.append(-max(options)[1])
+    parents = list(path)
+    while True:
+        droppable = [x for x in parents if x not in required]
+        options = [(score([y for y in parents if y != x]), x) for x in droppable]
+        if not options or max(options)[0] <= score(parents):
+            break
+        parents.remove(max(options)[1])
+    return path, sorted(parents), score(parents)
+
+
+def parents_on(moments, order, penalty, support=None, required=None):
+    """Adjacency and local scores of all variables on an order."""
+    d = len(order)
+    adjacency, scores = np.zeros((d, d), bool), np.zeros(d)
+    growing = growing_penalty(penalty, d)
+    for place, v in enumerate(order):
+        forced = [] if required is None else list(np.flatnonzero(required[:, v]))
+        candidates = [u for u in order[:place] if support is None or support[u, v] or u in forced]
+        group = moments.group[v]
+        _, parents, scores[v] = grow_shrink(
+            moments.correlations[group],
+            0.5 * moments.rows[group],
+            v,
+            candidates,
+            penalty,
+            growing,
+            forced,
+        )
+        adjacency[parents, v] = True
+    return adjacency, scores
+
+
+def linear_table(random, n, d, density=0.35):
+    """A table from a random linear model, and its weights; columns in random order."""
+    weights = np.triu(random.uniform(0.4, 1.5, (d, d)) * random.choice([-1, 1], (d, d)), 1)
+    weights *= random.random((d, d)) < density
+    shuffle = random.permutation(d)
+    table = random.normal(size=(n, d)) @ np.linalg.inv(np.eye(d) - weights)
+    return table[:, shuffle], weights[np.ix_(shuffle, shuffle)]

@@ -1,0 +1,159 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from order_reference import linear_table, parents_on
+
+from cosmodag.graph.dags import is_dag
+from cosmodag.order import choose_parents, local, search
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.scores import total_of
+
+D = 12
+
+
+def generator():
+    return np.random.default_rng(7)
+
+
+@pytest.fixture(params=[False, True], ids=["one by one", "in batches"])
+def batched(request, monkeypatch):
+    if request.param:
+        monkeypatch.setattr(local, "BATCHED_FROM", 0)
+        monkeypatch.setattr("cosmodag.order.restarts.BATCHED_FROM", 0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("score", ["gaussian", "equal-variance"])
+def test_the_graph_agrees_with_the_order_and_is_no_worse_than_the_start(seed, score, batched):
+    random = np.random.default_rng(seed)
+    table, _ = linear_table(random, 300, D)
+    moments = Moments.of(table)
+    start = random.permutation(D)
+    found = search(moments, start, random=generator(), score=score, penalty=3.0, restarts=3)
+    adjacency = found.graph.adjacency().toarray()
+    assert is_dag(adjacency)
+    place = np.argsort(found.order)
+    tails, heads = np.nonzero(adjacency)
+    assert np.all(place[tails] < place[heads])
+    begun = choose_parents(moments, start, penalty=3.0)
+    assert found.start_score == total_of(score, moments, begun, 3.0)
+    assert found.score > found.start_score
+    assert found.score == pytest.approx(total_of(score, moments, found.graph, 3.0))
+    np.testing.assert_array_equal(adjacency, parents_on(moments, found.order, 3.0)[0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_single_move_along_an_arc_improves_what_was_found(seed):
+    table, _ = linear_table(np.random.default_rng(seed), 300, D)
+    moments = Moments.of(table)
+    found = search(moments, np.arange(D), random=generator(), penalty=3.0, restarts=0)
+    order, place = found.order.tolist(), np.argsort(found.order)
+    for tail, head in zip(*np.nonzero(found.graph.adjacency().toarray()), strict=True):
+        without = [x for x in order if x != head]
+        moved = without[: place[tail]] + [head] + without[place[tail] :]
+        assert parents_on(moments, moved, 3.0)[1].sum() <= found.score + 1e-5
+        without = [x for x in order if x != tail]
+        moved = without[: place[head]] + [tail] + without[place[head] :]
+        assert parents_on(moments, moved, 3.0)[1].sum() <= found.score + 1e-5
+
+
+def test_threads_do_not_change_the_result(batched):
+    table, _ = linear_table(np.random.default_rng(3), 200, 20)
+    moments = Moments.of(table)
+    one, three = (
+        search(moments, np.arange(20), random=generator(), restarts=12, threads=threads)
+        for threads in (1, 3)
+    )
+    np.testing.assert_array_equal(one.order, three.order)
+    assert (one.score, one.restarts, one.improved) == (three.score, three.restarts, three.improved)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_units_and_numbers_of_columns_do_not_matter(seed):
+    random = np.random.default_rng(seed)
+    table, _ = linear_table(random, 200, D)
+    start, shuffle = random.permutation(D), random.permutation(D)
+    factors = 2.0 ** random.integers(-9, 10, D)
+    found = search(Moments.of(table), start, random=generator(), restarts=2)
+    other = search(
+        Moments.of((table * factors)[:, shuffle]),
+        np.argsort(shuffle)[start],
+        random=generator(),
+        restarts=2,
+    )
+    np.testing.assert_array_equal(shuffle[other.order], found.order)
+    assert other.score == pytest.approx(found.score)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_knowledge_is_obeyed(seed):
+    random = np.random.default_rng(seed)
+    table, _ = linear_table(random, 200, D)
+    start = random.permutation(D)
+    place = np.argsort(start)
+    before = (place[:, None] < 4) & (place >= 4)
+    required = (place[:, None] < place) & (random.random((D, D)) < 0.03)
+    support = (random.random((D, D)) < 0.7) | required
+    closed = before | required
+    for _ in range(4):
+        closed |= (closed.astype(int) @ closed) > 0
+    found = search(
+        Moments.of(table),
+        start,
+        random=generator(),
+        penalty=2.0,
+        support=support,
+        required=required,
+        before=closed,
+        restarts=2,
+    )
+    reached = np.argsort(found.order)
+    adjacency = found.graph.adjacency().toarray()
+    assert np.all(reached[:, None][closed.nonzero()[0], 0] < reached[closed.nonzero()[1]])
+    assert np.all(adjacency[required])
+    assert not np.any(adjacency & ~support)
+    assert found.score >= found.start_score
+
+
+def test_small_spaces_change_nothing(monkeypatch, batched):
+    table, _ = linear_table(np.random.default_rng(5), 300, 20, density=0.6)
+    moments = Moments.of(table)
+    expected = search(moments, np.arange(20), random=generator(), penalty=2.0, restarts=5)
+    monkeypatch.setattr("cosmodag.order.problem.FIRST_ROOM", 2)
+    monkeypatch.setattr("cosmodag.order.problem.FIRST_POOL", 1)
+    monkeypatch.setattr("cosmodag.order.problem.LARGEST_POOL", 1 << 14)
+    found = search(moments, np.arange(20), random=generator(), penalty=2.0, restarts=5)
+    np.testing.assert_array_equal(found.order, expected.order)
+    assert found.improved == expected.improved
+
+
+def test_a_search_that_is_stopped_gives_the_best_so_far():
+    table, _ = linear_table(np.random.default_rng(0), 300, 20)
+    asked = []
+
+    def should_stop():
+        asked.append(True)
+        return len(asked) > 3
+
+    moments = Moments.of(table)
+    found = search(moments, np.arange(20), random=generator(), should_stop=should_stop)
+    assert found.ended_early
+    assert found.score >= found.start_score
+    assert is_dag(found.graph.adjacency().toarray())
+
+
+def test_restarts_find_what_one_search_does_not():
+    gains = []
+    for seed in range(5):
+        table, _ = linear_table(np.random.default_rng(seed), 500, 20)
+        moments = Moments.of(table)
+        one, more = (
+            search(moments, np.arange(20), random=generator(), restarts=restarts).score
+            for restarts in (0, 60)
+        )
+        gains.append(more - one)
+    assert min(gains) >= 0
+    assert max(gains) > 1
