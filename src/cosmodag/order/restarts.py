@@ -12,8 +12,6 @@ from cosmodag.refinement.starts import respecting
 
 __all__ = ["Climb", "perturbed"]
 
-# Restarts in a row that find nothing, after which a search ends.
-PATIENCE = 40
 LEAST_IMPROVEMENT = 1e-6
 
 
@@ -110,13 +108,15 @@ class Climb:
         self.ended_early |= reached.was_stopped
         return local
 
-    def restart(self, local: LocalSearch, limit: int) -> None:
-        """Restart from perturbed copies of the best, at most ``limit`` times."""
+    def restart(self, local: LocalSearch, limit: int, patience: int) -> None:
+        """Restart until ``limit``, or until ``patience`` restarts in a row found nothing."""
+        if self.on_progress is not None:
+            self.on_progress(0, self.total)
         alone = self.threads == 1 or local.is_batched
         searchers = [local]
         idle = 0
-        while self.restarts < limit and idle < PATIENCE and not self.ended_early:
-            count = 1 if alone else min(self.threads, limit - self.restarts, PATIENCE - idle)
+        while self.restarts < limit and idle < patience and not self.ended_early:
+            count = 1 if alone else min(self.threads, limit - self.restarts, patience - idle)
             while len(searchers) < count:
                 searchers.append(self._local(local.problem, self.best))
             numbers = range(self.restarts + 1, self.restarts + count + 1)

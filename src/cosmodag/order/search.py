@@ -73,6 +73,7 @@ def search(
     required: NDArray[np.bool_] | None = None,
     before: NDArray[np.bool_] | None = None,
     restarts: int | None = None,
+    patience: int = 40,
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
@@ -86,7 +87,7 @@ def search(
     For every arc v → u four moves put u before v, alone or with ancestors or descendants in
     between; for each variable the best one is made if it improves the score, until none does. Then
     a few variables of the best order are moved at random, and the search goes on from there; the
-    better order is kept. Restarts end after ``restarts``, or after 40 in a row without success.
+    better order is kept. Restarts end after ``restarts``, or after ``patience`` in a row without success.
 
     With ``score="equal-variance"`` the noise variance is fixed at the median :math:`\sigma^2` of
     what is left, and :math:`-\tfrac{n}{2} \mathrm{var}(v \mid P)/\sigma^2 - c|P|` is maximised, in
@@ -109,6 +110,8 @@ def search(
         What must come before what; transitively closed. The start must agree.
     restarts : int, optional
         At most; by default `default_restarts`.
+    patience : int
+        Restarts in a row without success after which the search ends.
     should_stop : function, optional
         Asked about every second; then the best so far is returned.
     on_progress : function, optional
@@ -144,7 +147,7 @@ def search(
             local = climb.search(problem, climb.best)
             if climb.moves == moves or climb.ended_early:
                 break
-        climb.restart(local, default_restarts(d) if restarts is None else restarts)
+        climb.restart(local, default_restarts(d) if restarts is None else restarts, patience)
     graph = choose_parents(moments, climb.best, penalty=penalty, support=support, required=required)
     total = total_of(score, moments, graph, penalty)
     if total < start_score:
