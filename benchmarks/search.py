@@ -77,7 +77,7 @@ def simulated(cell: Cell, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def referee(X: np.ndarray, adjacency: np.ndarray) -> float:
-    """N log RSS + 2 log n per arc; RSS as a share of each variable's sum of squares."""
+    """Give n log RSS + 2 log n per arc; RSS as a share of each variable's sum of squares."""
     n = len(X)
     correlations = np.corrcoef(X.T)
     total = 2 * np.log(n) * np.count_nonzero(adjacency)
@@ -179,9 +179,9 @@ def rows_of(results: dict[Cell, list[list[dict[str, object]]]]) -> list[list[obj
     rows: list[list[object]] = []
     for cell, tables in results.items():
         for restarts in cell.flop:
-            theirs = [[p for p in t if p["arm"] == f"flop {restarts}"][0] for t in tables]
+            theirs = [next(p for p in t if p["arm"] == f"flop {restarts}") for t in tables]
             ours = [in_time(t, p["seconds"]) for t, p in zip(tables, theirs, strict=True)]
-            firsts = [[p for p in t if p["arm"] == "order search"][0]["seconds"] for t in tables]
+            firsts = [next(p for p in t if p["arm"] == "order search")["seconds"] for t in tables]
             bic = np.mean([p["bic"] for p in theirs])
             rows.append(
                 [

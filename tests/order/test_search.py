@@ -51,10 +51,10 @@ def test_no_single_move_along_an_arc_improves_what_was_found(seed):
     order, place = found.order.tolist(), np.argsort(found.order)
     for tail, head in zip(*np.nonzero(found.graph.adjacency().toarray()), strict=True):
         without = [x for x in order if x != head]
-        moved = without[: place[tail]] + [head] + without[place[tail] :]
+        moved = [*without[: place[tail]], head, *without[place[tail] :]]
         assert parents_on(moments, moved, 3.0)[1].sum() <= found.score + 1e-5
         without = [x for x in order if x != tail]
-        moved = without[: place[head]] + [tail] + without[place[head] :]
+        moved = [*without[: place[head]], tail, *without[place[head] :]]
         assert parents_on(moments, moved, 3.0)[1].sum() <= found.score + 1e-5
 
 

@@ -17,10 +17,12 @@ import numpy as np
 
 from cosmodag.compiled import borrowing
 
-__all__ = ["NEGLIGIBLE", "grow", "shrink"]
+__all__ = ["NEGLIGIBLE", "grow", "shrink", "wide"]
 
 # Shares of a variance below this are rounding: nothing is left to explain, or to explain with.
 NEGLIGIBLE = 1e-13
+# Counters begin as ``wide(0)``: for a plain 0 Numba compiles what is called with it once more.
+wide: Any = np.int64
 # Columns whose maximum is looked for at once: most chunks hold no new maximum.
 CHUNK = 64
 

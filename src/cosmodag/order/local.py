@@ -67,7 +67,7 @@ class LocalSearch:
     @property
     def order(self) -> NDArray[np.int64]:
         """The order reached."""
-        return self.state.shared[0].copy()
+        return np.array(self.state.shared[0])
 
     @property
     def total(self) -> float:
@@ -82,7 +82,7 @@ class LocalSearch:
 
     def residuals(self) -> NDArray[np.float64]:
         """Share of each variable's variance that its parents leave."""
-        return self.state.reals[self.state.shared[1] + 1]
+        return np.array(self.state.reals[self.state.shared[1] + 1])
 
     def renew(self) -> None:
         """Choose parents anew wherever the order has changed what is chosen."""

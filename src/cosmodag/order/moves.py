@@ -6,9 +6,8 @@ between (1); or v goes after u, alone (2) or with its descendants in between (3)
 
 from typing import Any
 
-import numpy as np
-
 from cosmodag.compiled import borrowing
+from cosmodag.order.columns import wide
 from cosmodag.order.records import HEADER, renew
 
 __all__ = ["sweep"]
@@ -35,7 +34,7 @@ def gather(state: Any, v: int, u: int, kind: int) -> int:
     while at < count and (kind == 1 or kind == 3):
         w = moved[at]
         at += 1
-        first, last = np.int64(0), state.shared[2, w]
+        first, last = wide(0), state.shared[2, w]
         if kind == 1:
             first = current[w] + HEADER
             last = first + notes[current[w] + 1]
@@ -99,13 +98,13 @@ def touched_by(state: Any, count: int, v: int, u: int, kind: int) -> tuple[int, 
         middle = record + HEADER + notes[record + 2]
         for side in range(2):
             if side == 0:
-                first, last = np.int64(0), heard_by[s]
+                first, last = wide(0), heard_by[s]
             elif kind < 2:
                 first, last = record + HEADER, middle
             else:
                 first, last = middle, middle + notes[record + 3]
             for t in range(first, last):
-                w = np.int64(state.heard[s, t] if side == 0 else notes[t])
+                w = wide(state.heard[s, t] if side == 0 else notes[t])
                 place = key[w]
                 if mark[w] == stamp or place < low or place > high or (place < at) != (kind < 2):
                     continue
@@ -162,14 +161,14 @@ def sweep(
         state.own[5],
         state.own[6],
     )
-    moves, end = 0, counters[2] + budget
+    moves, end = wide(0), counters[2] + budget
     for at in range(first, len(turn)):
-        best, v, u, kind = LEAST_IMPROVEMENT, np.int64(-1), np.int64(-1), np.int64(NONE)
-        trials, x = np.int64(0), np.int64(0)
+        best, v, u, kind = LEAST_IMPROVEMENT, wide(-1), wide(-1), wide(NONE)
+        trials, x = wide(0), wide(0)
         if at >= 0:
             x = turn[at]
             if mode == 2:
-                tails[0], heads[0], trials = np.int64(plans[at, 1]), np.int64(plans[at, 2]), 1
+                tails[0], heads[0], trials = wide(plans[at, 1]), wide(plans[at, 2]), 1
             else:
                 if not dirty[x]:
                     continue
@@ -182,7 +181,7 @@ def sweep(
                     trials += 1
                 parents = trials
                 for i in range(counts[x]):
-                    y = np.int64(state.heard[x, i])
+                    y = wide(state.heard[x, i])
                     if key[y] > key[x]:
                         begin = current[y] + HEADER
                         for t in range(begin, begin + notes[current[y] + 1]):
@@ -201,13 +200,13 @@ def sweep(
                     break
                 tail, head, which = v, u, kind
             elif mode == 2:
-                tail, head, which = tails[0], heads[0], np.int64(plans[at, 3])
+                tail, head, which = tails[0], heads[0], wide(plans[at, 3])
                 if key[tail] > key[head]:
                     continue
             else:
-                tail, head, which = tails[i // 4], heads[i // 4], np.int64(i % 4)
+                tail, head, which = tails[i // 4], heads[i // 4], wide(i % 4)
             # Positions as they are after the move: fractions before v, or after u.
-            count, n, hope, low, high = np.int64(0), len(order), 0.0, np.int64(0), np.int64(-1)
+            count, n, hope, low, high = wide(0), len(order), 0.0, wide(0), wide(-1)
             if which == NONE:
                 for t in range(n):
                     changed[t] = order[t]
@@ -218,7 +217,7 @@ def sweep(
                 n, hope = touched_by(state, count, tail, head, which)
                 if hope < best - slack and not is_made:
                     continue
-                low, high = np.int64(key[tail]), np.int64(key[head])
+                low, high = wide(key[tail]), wide(key[head])
             base = low - 1.0 if which < 2 else float(high)
             for t in range(count):
                 s = moved[t]
@@ -232,7 +231,7 @@ def sweep(
                 if gain > best + LEAST_IMPROVEMENT:
                     best, v, u, kind = gain, tail, head, which
             else:
-                place, begin, stamp = count if which < 2 else np.int64(0), np.int64(0), counters[4]
+                place, begin, stamp = count if which < 2 else wide(0), wide(0), counters[4]
                 for t in range(low, high + 1):
                     if mark[order[t]] != stamp:
                         changed[place] = order[t]

@@ -40,7 +40,7 @@ class Problem:
     @property
     def variables(self) -> int:
         """Number of variables d."""
-        return self.settings.shape[1]
+        return int(self.settings.shape[1])
 
 
 def problem_of(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
-from cosmodag.order.columns import grow, shrink
+from cosmodag.order.columns import grow, shrink, wide
 
 __all__ = ["HEADER", "State", "renew"]
 
@@ -69,7 +69,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
         v = changed[place]
         at, old = key[v], current[v]
         # Look for a record that holds: the present one, then the others of v, newest first.
-        record, newer, found = old, np.int64(-1), np.int64(-1)
+        record, newer, found = old, wide(-1), wide(-1)
         for depth in range(LOOKED_AT):
             if depth == 1:
                 record = newest[v]
@@ -87,7 +87,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                         break
                 if depth > 0:
                     newer = record
-                    record = np.int64(notes[record])
+                    record = wide(notes[record])
             elif depth > 0:
                 break
         if found >= 0 and newer >= 0:  # what holds now is likely to hold again
@@ -96,7 +96,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
             newest[v] = found
         if found < 0:
             # List required parents, those before, and those behind.
-            forced = np.int64(0)
+            forced = wide(0)
             if len(rules):
                 rule = rules[v]
                 for j in range(d):
@@ -120,13 +120,13 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                     columns[everyone] = j
                     everyone += key[j] > at
             k, variance = grow(
-                state.correlations[np.int64(settings[6, v])],
+                state.correlations[wide(settings[6, v])],
                 v,
                 forced,
                 count,
                 everyone,
                 settings[1, v],
-                np.int64(settings[5, v]),
+                wide(settings[5, v]),
                 state.work,
                 state.factor,
                 state.ints,
@@ -135,7 +135,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
             if k < 0 or end + k + everyone - count > counters[1]:
                 counters[3] = 1 if k < 0 else 2
                 return -np.inf
-            placed = np.int64(0)
+            placed = wide(0)
             for i in range(k):
                 placed += path[i] < forced
             kept, residual = shrink(

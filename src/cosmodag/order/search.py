@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,7 +88,8 @@ def search(
     For every arc v → u four moves put u before v, alone or with ancestors or descendants in
     between; for each variable the best one is made if it improves the score, until none does. Then
     a few variables of the best order are moved at random, and the search goes on from there; the
-    better order is kept. Restarts end after ``restarts``, or after ``patience`` in a row without success.
+    better order is kept. Restarts end after ``restarts``, or after ``patience`` in a row without
+    success.
 
     With ``score="equal-variance"`` the noise variance is fixed at the median :math:`\sigma^2` of
     what is left, and :math:`-\tfrac{n}{2} \mathrm{var}(v \mid P)/\sigma^2 - c|P|` is maximised, in
@@ -133,17 +135,19 @@ def search(
     parts = [np.asarray(part, np.bool_) for part in (before, required) if part is not None]
     first = check_order(start, d, np.logical_or.reduce(parts) if parts else None)
     penalty = default_penalty(float(moments.rows.max()), d) if penalty is None else float(penalty)
-    rules = {"support": support, "required": required, "before": before}
+    problem_with = partial(
+        problem_of, moments, penalty, support=support, required=required, before=before
+    )
     begun = choose_parents(moments, first, penalty=penalty, support=support, required=required)
     start_score = total_of(score, moments, begun, penalty)
     count = available_threads(threads)
     with mapper(count) as run:
         climb = Climb(run, count, random, should_stop or (lambda: False), on_progress, penalty)
-        local = climb.search(problem_of(moments, penalty, **rules), first)
+        local = climb.search(problem_with(), first)
         for _ in range(ROUNDS if score == "equal-variance" else 0):
             moves = climb.moves
             precision = _precision(moments, climb.residuals)
-            problem = problem_of(moments, penalty, **rules, precision=precision)
+            problem = problem_with(precision=precision)
             local = climb.search(problem, climb.best)
             if climb.moves == moves or climb.ended_early:
                 break
