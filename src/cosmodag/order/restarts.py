@@ -21,8 +21,9 @@ def perturbed(
     """Move two to seven variables by up to a random reach; what must come before what stays so.
 
     The logarithms of their number and of the reach are uniform, so that small and large
-    perturbations are both made: on three tables of 150 variables of degree 6 these reached the
-    best BIC first, in a third of the time of moves over all places.
+    perturbations are both made. On three tables (d = 150, degree 6), from two starts, they reached
+    the best BIC seen by .5 CPU s; of five fixed or other sizes one did so from one start, the
+    others by 1 or 2 s.
 
     Examples
     --------
@@ -94,9 +95,9 @@ class Climb:
     def search(self, problem: Problem, order: NDArray[np.int64]) -> LocalSearch:
         """Search from an order; what it reaches becomes the best."""
         local = self._local(problem, order)
-        # A quick search first, in which trials are given up early; then exact ones. On 12 tables
-        # (d = 50 and 150) the quick search alone ended up to 170 worse in BIC, and exact trials
-        # from the beginning took 1.4 times as long for the same scores.
+        # A quick search first, in which trials are given up early; then exact ones. In 12 searches
+        # (6 tables, d = 50 and 150) the exact part lowered BIC in 5, by up to 167, for at most 36 %
+        # more time. Exact trials from the beginning ended better in some and worse in others.
         reached = self._improve(local, 0, self.slack)
         if not reached.was_stopped:
             local.state.shared[3] = 1
