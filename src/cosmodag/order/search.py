@@ -15,7 +15,7 @@ from cosmodag.refinement.graph import Graph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.prune import check_order
 from cosmodag.refinement.scores import SCORES, default_penalty, total_of
-from cosmodag.refinement.threads import available_threads, mapper
+from cosmodag.solve.threads import available_threads, mapper
 
 __all__ = ["Found", "default_restarts", "search"]
 
