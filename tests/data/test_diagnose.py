@@ -265,7 +265,7 @@ def test_every_sentence_is_one(X):
     }  # fmt: skip
     for finding in findings:
         assert isinstance(finding, Finding)
-        assert re.fullmatch(r"[A-Z].*[^.]\.", finding.sentence), finding.sentence
+        assert re.fullmatch(r"[A-Z0-9].*[^.]\.", finding.sentence), finding.sentence
 
 
 def test_degenerate_tables_do_not_break():

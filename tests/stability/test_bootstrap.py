@@ -209,9 +209,9 @@ def test_no_time_at_all_is_refused():
 def test_a_cluster_fits_the_same_resamples():
     module = sys.modules["cosmodag.stability.bootstrap"]
     model = OrderSearch()
-    begun = OrderSearch()
-    given = begun._begin(DATA.X)
     here = bootstrap(model, DATA.X, n=10, random_state=0)
+    begun = OrderSearch(noise=here.noise)
+    given = begun._begin(DATA.X)
     with Watch(1, "") as watch:
         fits = list(module._on_cluster(begun, given, here.seeds, "bootstrap", watch, "local", None))
     assert sorted(fit.place for fit in fits) == list(range(10))

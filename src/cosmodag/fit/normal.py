@@ -53,7 +53,7 @@ class Normal:
         --------
         >>> X = np.array([[1.0, 2.0], [2.0, 4.1], [3.0, 5.9], [4.0, np.nan]])
         >>> Normal.of(X, np.isnan(X)).means.round(1).tolist()
-        [2.5, 5.0]
+        [2.5, 4.8]
         """
         there = ~absent
         n, d = X.shape
