@@ -1,0 +1,70 @@
+"""Tables like the paper's, on which nothing may get worse: wrong arcs per variable, and time.
+
+The same tables before and after, so that the column *before* is the other half of a paired
+comparison. These are the only rows that use `cosmodag.simulate`.
+"""
+
+import time
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from trust_sections.base import Cell, Found, Row, mean_row
+
+SECTION = "accuracy"
+FAMILIES = (
+    "n1000_d30_ER4_gauss",
+    "n1000_d30_SF4_gauss",
+    "n1000_d30_ER6_gauss",
+    "n200_d30_ER4_gauss",
+    "n1000_d30_ER4_exp",
+    "n1000_d100_ER4_gauss",
+    "n1000_d100_SF4_gauss",
+)
+UNITS = ("own", "standardised", "random")
+
+
+def cells() -> list[Cell]:
+    """Every family in its own units; the first and the sixth also standardised and in random units."""
+    made = [(family, "own") for family in FAMILIES]
+    made += [(FAMILIES[place], units) for place in (0, 5) for units in UNITS[1:]]
+    return [
+        Cell(SECTION, f"{family}, {units} units", {"family": family, "units": units})
+        for family, units in made
+    ]
+
+
+def measure(cell: Cell, seed: int) -> Found:
+    """Fit `Cosmo()` twice, the second time timed."""
+    from cosmodag import Cosmo, metrics, simulate
+
+    data = simulate.load(cell.settings["family"], seed=seed)
+    X = in_units(data.X, cell.settings["units"], seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        Cosmo(random_state=seed, verbose=False).fit(X)
+        begin = time.process_time()
+        model = Cosmo(random_state=seed, verbose=False).fit(X)
+        seconds = time.process_time() - begin
+    scores = metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)
+    return {"nhd": float(scores["nhd"]), "seconds": seconds}
+
+
+def in_units(X: np.ndarray, units: str, seed: int) -> np.ndarray:
+    """Columns as they are, divided by their deviations, or in units drawn at random."""
+    if units == "standardised":
+        return X / X.std(axis=0)
+    if units == "random":
+        return X * 2.0 ** np.random.default_rng(seed).integers(-8, 8, X.shape[1])
+    return X
+
+
+def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]:
+    """NHD and CPU seconds, to be read beside the column *before*."""
+    lines: list[Row] = []
+    for cell, found in zip(cells, results, strict=True):
+        if found:
+            lines += mean_row(cell, found, "nhd", "NHD of `Cosmo()`")
+            lines += mean_row(cell, found, "seconds", "CPU s of `Cosmo()`")
+    return lines
