@@ -131,7 +131,8 @@ def test_an_exact_combination_is_found_in_every_fit(X, dtype):
     assert finding.severity == "warning"
     assert finding.columns == ("total", "a", "b", "c", "b in pounds")
     assert (
-        "'c' is an exact linear combination of 'total', 'a', and so for 1 more" in finding.sentence
+        "'c' is an exact linear combination of 'total', 'a' (the same holds for 1 more)"
+        in finding.sentence
     )
 
 

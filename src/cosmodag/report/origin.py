@@ -27,7 +27,7 @@ def versions() -> dict[str, str]:
 
 
 def now() -> str:
-    """Current time in UTC, to the second."""
+    """Return the current time in UTC, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 

@@ -103,7 +103,7 @@ def plot_graph(
         styles = [_ARCS.get(name, _OTHER) for name in found]
         lines = [Line2D([], [], color=colour, linestyle=line) for colour, line in styles]
         ax.legend(
-            lines, found, title="direction rests on", fontsize=8, title_fontsize=8, loc="best"
+            lines, found, title="basis of direction", fontsize=8, title_fontsize=8, loc="best"
         )
     return ax
 

@@ -173,9 +173,7 @@ def _columns(path: Path, model: "StructureLearner") -> dict[str, NDArray[np.floa
         raise _changed(path) from None
     edges, names = model.edges_, [str(name) for name in model.names_]
     if len(rows) != edges.nnz:
-        raise DataError(
-            f"'{path}' has {len(rows)} arcs, the saved model has {edges.nnz}: fit again."
-        )
+        raise DataError(f"'{path}' has {len(rows)} arcs, the saved model {edges.nnz}: fit again.")
     written = {(row.get("cause"), row["effect"]): row for row in rows}
     try:
         ranked = [written[names[u], names[v]] for u, v in zip(edges.row, edges.col, strict=True)]

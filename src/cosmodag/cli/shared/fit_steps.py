@@ -137,7 +137,7 @@ def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> N
     numbers = {"standardised": "{:+.3f}", "weight": "{:+.4g}", "se": "{:.2g}", "t": "{:.1f}"}
     shares = {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
     shown = {name: form for name, form in (numbers | shares).items() if name in arcs}
-    head = ["cause", "", "effect", *shown, "direction rests on"]
+    head = ["cause", "", "effect", *shown, "basis of direction"]
     rows = [
         [
             str(arc["cause"]),
