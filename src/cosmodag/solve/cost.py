@@ -55,7 +55,7 @@ def available_bytes(device: jax.Device) -> int | None:
 
 
 def lanes_that_fit(per_lane: int, fixed: int, available: int | None) -> int | None:
-    """Number of problems that fit beside fixed memory; None without a limit, 0 if none fits."""
+    """Return how many problems fit beside fixed memory; None without a limit, 0 if none fits."""
     if available is None:
         return None
     return max(0, int((_USABLE * available - fixed) // per_lane))

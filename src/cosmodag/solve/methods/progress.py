@@ -88,7 +88,7 @@ class Progress:
 
     @classmethod
     def of(cls, batch: Batch) -> "Progress":
-        """Initial progress of all problems, in the precision of their data."""
+        """Create the initial progress of all problems, in the precision of their data."""
         started = batch.start().parameters
         parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), started)
         k = batch.size

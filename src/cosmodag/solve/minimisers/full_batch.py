@@ -133,7 +133,7 @@ class _Problem:
         }
 
     def _smooth(self, x: Float64) -> tuple[float, Float64]:
-        """The objective without the one-norm, and its gradient."""
+        """Compute the objective without the one-norm, and its gradient."""
         settings = {**self._settings, "lambda1": 0.0}
         value, gradient = _value_and_gradient(
             self._recipe, self._parameters(x), self._data, self._counted, settings, self._support

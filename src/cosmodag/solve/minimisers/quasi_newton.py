@@ -115,7 +115,7 @@ def _lower_first(arcs: Float64, structure: Free | Potential) -> Float64:
 def smooth_part(
     covariances: Covariances, constraint: Constraint | None, settings: dict[str, float]
 ) -> ValueAndGradient:
-    """The objective without λ₁‖W‖₁, and its gradient: W ↦ ℓ(W) + α h(W) + ½ρ h(W)²."""
+    """Return the objective without λ₁‖W‖₁, with gradient: W ↦ ℓ(W) + α h(W) + ½ρ h(W)²."""
     if constraint is None:
         return lambda weights: half_squared_error(covariances, weights)
     acyclicity = constraint.evaluator()

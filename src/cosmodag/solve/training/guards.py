@@ -28,7 +28,7 @@ class Guard(Protocol):
         ...
 
     def patience(self, settings: Settings) -> jax.Array:
-        """Number of epochs that may be undone; after that the parameters stay fixed."""
+        """Return how many epochs may be undone; after that the parameters stay fixed."""
         ...
 
     def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
@@ -59,7 +59,7 @@ class Domain:
         return inside
 
     def patience(self, settings: Settings) -> jax.Array:
-        """Number of epochs that may be undone."""
+        """Return how many epochs may be undone."""
         halvings = jnp.ceil(jnp.log2(settings["learning_rate"] / 1e-6))
         return jnp.where(settings["radius"] < NARROW, 1, halvings)
 

@@ -21,7 +21,7 @@ __all__ = ["Arrays", "run_many", "run_rounds"]
 
 Arrays = dict[str, Any]
 """Input arrays of problems by name: ``data`` (m, n, d), and optionally ``support``, ``required``
-and ``gaps`` (m, d, d) and ``counted`` (m, n, 1) or (m, n, d); m distinct ones, shared by a batch."""
+and ``gaps`` (m, d, d) and ``counted`` (m, n, 1) or (m, n, d); m distinct ones for a batch."""
 
 
 def run_rounds(
