@@ -138,7 +138,7 @@ def test_an_exact_combination_is_found_in_every_fit(X, dtype):
 
 def test_a_fit_warns_of_an_exact_combination(X):
     table = np.column_stack([X, X[:, 0] + X[:, 1]])
-    with pytest.warns(DataWarning, match="'x4' is an exact linear combination of 'x0', 'x1', as"):
+    with pytest.warns(DataWarning, match="'x4' is an exact linear combination of 'x0', 'x1', like"):
         EmptyGraph().fit(table)
 
 

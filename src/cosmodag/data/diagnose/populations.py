@@ -49,9 +49,9 @@ def several_populations(
             (),
             float(max(depths)),
             "warning",
-            "The rows fall into clusters, as if they came from several populations. Columns that "
-            "differ between populations are then joined by arcs without a causal relation: fit "
-            "each population separately, or add a column that names the population of each row.",
+            "The rows fall into clusters, as if they came from several populations, and arcs then "
+            "join columns that differ between populations without a causal relation: fit each "
+            "population separately, or add a column that names the population of each row.",
         )
 
 

@@ -82,7 +82,7 @@ def _refuse_excluded(
         cause, effect = edge
         arc = f"The arc {names[cause]} → {names[effect]} is required"
         if edge in forbidden:
-            raise KnowledgeError(f"{arc} and also forbidden: remove one of the two statements.")
+            raise KnowledgeError(f"{arc} and forbidden: remove one of the two statements.")
         if effect in exogenous:
             raise KnowledgeError(f"{arc}, but {names[effect]} is exogenous and has no causes.")
         if cause in sinks:
