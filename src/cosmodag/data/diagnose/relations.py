@@ -141,7 +141,7 @@ def curved_relations(tests: ArcTests, names: Sequence[str]) -> Iterator[Finding]
             _ends(tests, found, names),
             float(found.mean()),
             "warning",
-            f"{found.sum()} of {len(found)} arcs join columns whose relation is curved "
+            f"Relations are curved in {found.sum()} of {len(found)} arcs "
             f"({_listed(tests, found, names)}), so a linear model adds superfluous arcs and the "
             "shape of its residuals does not identify directions: transform the columns "
             "(logarithms, roots), or use CosmoMLP.",
@@ -158,7 +158,7 @@ def uneven_noise(tests: ArcTests, names: Sequence[str]) -> Iterator[Finding]:
             _ends(tests, found, names),
             float(found.mean()),
             "warning",
-            f"{found.sum()} of {len(found)} arcs end in a column whose noise depends on the cause "
+            f"Noise depends on the cause in {found.sum()} of {len(found)} arcs "
             f"({_listed(tests, found, names)}), so the shape and the variance of the noise do not "
             "identify directions: take logarithms of columns that vary in proportion to "
             "their size, and trust only directions that the Gaussian score fixes "

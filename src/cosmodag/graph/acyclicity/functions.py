@@ -86,7 +86,7 @@ class PowerState(NamedTuple):
 
 
 def power_start(d: int, dtype: Any = jnp.float32) -> PowerState:
-    """Return the first state of `spectral_radius`: positive, never orthogonal to the leading pair."""
+    """Return the first state of `spectral_radius`, never orthogonal to the leading vectors."""
     uniform = jnp.full(d, d**-0.5, dtype)
     return PowerState(uniform, uniform)
 
