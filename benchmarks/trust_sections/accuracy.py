@@ -26,7 +26,7 @@ UNITS = ("own", "standardised", "random")
 
 
 def cells() -> list[Cell]:
-    """Every family in its own units; the first and the sixth also standardised and in random units."""
+    """Every family in its own units; two of them also standardised and in random units."""
     made = [(family, "own") for family in FAMILIES]
     made += [(FAMILIES[place], units) for place in (0, 5) for units in UNITS[1:]]
     return [

@@ -1,4 +1,4 @@
-"""Numba's decorators, with this package's options, with types, and with a cache that stays true."""
+"""Numba's decorators with this package's options, type hints, and a cache that detects changes."""
 
 import hashlib
 import inspect
@@ -20,9 +20,9 @@ __all__ = ["borrowing", "compiled", "inlined"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Sums may be reordered and divisions shared, so that loops vectorise; values that are not finite
-# keep their meaning, so that divergence is noticed. Division by zero gives infinity, as in NumPy:
-# a check for it would be a way out of the loop, and such loops do not vectorise either.
+# Sums may be reordered and divisions shared, so that loops vectorise; non-finite values keep their
+# meaning, so that divergence is detected. Division by zero gives infinity, as in NumPy: a check for
+# it would be an exit from the loop, and such loops do not vectorise.
 _OPTIONS: dict[str, Any] = {
     "fastmath": {"reassoc", "contract", "arcp", "nsz"},
     "error_model": "numpy",
@@ -38,24 +38,24 @@ _IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]*)", re.MULTILINE)
 def compiled(function: Function) -> Function:
     """Compile a function when it is first called, and keep the result on disk.
 
-    The result is used again only while the function's own file *and* the files that it takes
-    helpers and constants from are unchanged. Numba itself compares the first file alone, and would
-    run an old program after a change in an inlined helper.
+    The result is reused only while the function's file *and* the files of its helpers and constants
+    are unchanged. Numba itself compares only the function's file, and would run an outdated program
+    after a change in an inlined helper.
     """
     return _kept(function, _OPTIONS)
 
 
 def borrowing(function: Function) -> Function:
-    """Compile a function that makes no arrays: it borrows its arguments', and counts no references.
+    """Compile a function that allocates no arrays, without reference counting.
 
-    Counting is atomic, and costs more than the work of small functions, above all where several
-    threads count references to the same arrays. What is compiled is kept as by `compiled`.
+    Reference counts are atomic and cost more than the work of small functions, especially if
+    several threads share arrays. The result is cached as by `compiled`.
     """
     return _kept(function, {**_OPTIONS, "_nrt": False})
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function into the compiled functions that call it."""
+    """Inline a function into the compiled functions that call it."""
     return cast(Function, njit(inline="always", **_OPTIONS)(function))
 
 
@@ -66,10 +66,10 @@ def _kept(function: Function, options: dict[str, Any]) -> Function:
 
 
 class _Cache(NullCache):  # type: ignore[misc]
-    """Programs of one function on disk; nothing is read before the function is first compiled.
+    """Cache of one function's programs on disk; not read before the function is first compiled.
 
-    A program that cannot be read, as after a crash, is compiled again; one that cannot be written,
-    as on a full disk, is not kept.
+    A program that cannot be read, for example after a crash, is compiled again; one that cannot be
+    written, for example on a full disk, is not kept.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -82,7 +82,7 @@ class _Cache(NullCache):  # type: ignore[misc]
             source = Path(inspect.getfile(self._function))
             is_private = _check_folder(Path(found.cache_path), source)
             found._cache_file = _Programs(found, _stamp(source), is_private)
-        # No such files; no folder that can be written to, or none to be trusted.
+        # No such files; no folder that is writable and trusted.
         except (AttributeError, OSError, RuntimeError):
             return NullCache()
         return found
@@ -105,12 +105,12 @@ class _Cache(NullCache):  # type: ignore[misc]
 
 
 class _Programs(IndexDataCacheFile):  # type: ignore[misc]
-    """One file for each program, which names the sources and the key that it was made for.
+    """One file per program, which records the sources and the key that it was made for.
 
-    Numba keeps an index beside its programs and writes the index first. Where the program then
-    cannot be written, the new index points at an old program, and every later process runs that.
-    Here there is no index: the digest of the sources is part of the file's name, and the file
-    itself repeats what it was made for.
+    Numba keeps an index beside its programs and writes the index first. If the program then cannot
+    be written, the new index points to an old program, which every later process runs. Here there
+    is no index: the digest of the sources is part of the file name, and the file itself records the
+    sources and the key.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class _Programs(IndexDataCacheFile):  # type: ignore[misc]
     def save(self, key: Any, data: Any) -> None:
         for file in Path(self._cache_path).glob(f"{self._base}.*"):
             if not file.name.startswith(f"{self._base}.{self._source_stamp}."):
-                file.unlink(missing_ok=True)  # made from sources that are no more
+                file.unlink(missing_ok=True)  # made from outdated sources
         name = self._name_of(key)
         self._save_data(name, (self._made_for(key), data))
         if self._is_private:
@@ -155,19 +155,20 @@ class _Programs(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def _is_own(found: os.stat_result) -> bool:
-    """Tell whether a file or folder is this user's, and nobody else may write to it."""
+    """Whether a file or folder belongs to this user, and only this user may write to it."""
     return found.st_uid == os.getuid() and not found.st_mode & _OTHERS_MAY_WRITE
 
 
 def _check_folder(folder: Path, source: Path) -> bool:
-    """Refuse a folder in which others could leave programs that this process would then run.
+    """Refuse a folder in which other users could place programs that this process would run.
 
-    Beside the source there is nothing to refuse: who can write there can change the source itself.
+    The folder of the source is always accepted: a user who can write there can change the source
+    itself.
 
     Returns
     -------
     bool
-        Whether the folder is this user's alone, and files of others in it are not to be read.
+        Whether only this user may write to the folder, so that files of others must not be read.
     """
     if folder.parent == source.parent or not hasattr(os, "getuid"):
         return False
@@ -182,12 +183,12 @@ def _check_folder(folder: Path, source: Path) -> bool:
 
 @cache
 def _warn_of(folder: Path) -> None:
-    # Not by an import statement: an error's change would have everything compiled anew.
+    # No import statement: a change in errors.py would otherwise recompile everything.
     errors = import_module("cosmodag.errors")
     warnings.warn(
-        f"Compiled programs are not kept: others may write to '{folder}', and could have left "
-        "programs there that would run as yours. Delete the folder; it is made again for you "
-        "alone. Or set NUMBA_CACHE_DIR to a folder of your own.",
+        f"Compiled programs are not kept: others may write to '{folder}', and programs that they "
+        "put there would run with your rights. Delete the folder, and it is created again for "
+        "you alone, or set NUMBA_CACHE_DIR to a folder of your own.",
         errors.FallbackWarning,
         stacklevel=5,
     )
@@ -195,7 +196,7 @@ def _warn_of(folder: Path) -> None:
 
 @cache
 def _stamp(file: Path) -> str:
-    """Digest of the files from which a module's compiled functions are made."""
+    """Digest of the source files of a module's compiled functions."""
     digest = hashlib.sha256()
     for source in sorted(_sources(file)):
         digest.update(source.read_bytes())
@@ -203,7 +204,7 @@ def _stamp(file: Path) -> str:
 
 
 def _sources(file: Path) -> set[Path]:
-    """Find what a module imports from its own package, directly or through other modules."""
+    """Find the files that a module imports from its own package, directly or indirectly."""
     found, waiting = {file}, [file]
     while waiting:
         new = _imports_of(waiting.pop()) - found
@@ -214,7 +215,7 @@ def _sources(file: Path) -> set[Path]:
 
 @cache
 def _imports_of(file: Path) -> frozenset[Path]:
-    """Files of the same package that a module's import statements name."""
+    """Files of the same package named in a module's import statements."""
     package = file.parent
     while (package.parent / "__init__.py").exists():
         package = package.parent
@@ -228,7 +229,7 @@ def _imports_of(file: Path) -> frozenset[Path]:
 
 
 def _imported_names(text: str) -> Iterator[str]:
-    """Dotted names of all modules that may be meant by import statements."""
+    """Dotted names of all modules that import statements may refer to."""
     for names in _IMPORT.findall(text):
         yield from re.findall(r"[\w.]+", names)
     for module, names in _FROM.findall(text):

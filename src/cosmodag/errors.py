@@ -1,4 +1,4 @@
-"""What can go wrong, as one small tree of errors and warnings.
+"""Errors and warnings of this package.
 
 Every message is one sentence that names the file, column or option and says what to do.
 """
@@ -35,7 +35,7 @@ class DataError(CosmodagError, ValueError):
 
 
 class KnowledgeError(DataError):
-    """What is said to be known contradicts itself, or names what the table does not have."""
+    """Background knowledge contradicts itself or names columns that the table does not have."""
 
 
 class DivergenceError(CosmodagError, ArithmeticError):
@@ -43,19 +43,19 @@ class DivergenceError(CosmodagError, ArithmeticError):
 
 
 class ResourceError(CosmodagError, MemoryError):
-    """The work needs more memory than there is; nothing was allocated."""
+    """The work needs more memory than is available; nothing was allocated."""
 
 
 class ForkError(CosmodagError, RuntimeError):
-    """The process was forked from one that had used JAX, which cannot work in it."""
+    """The process was forked after JAX was used; JAX does not work in such a process."""
 
 
 class SettingsError(CosmodagError, TypeError):
-    """A problem's settings are not those that the parts of its solver declare."""
+    """The settings of a problem differ from those that its solver declares."""
 
 
 class StoreError(DataError):
-    """A file of results cannot be used: it is damaged, or another program's."""
+    """A store of results cannot be used: it is damaged or belongs to another program."""
 
 
 class CosmodagWarning(UserWarning):
@@ -63,15 +63,15 @@ class CosmodagWarning(UserWarning):
 
 
 class DataWarning(CosmodagWarning):
-    """The data can be used, but something about it bears on the answer."""
+    """The data can be used, but a property of it affects the result."""
 
 
 class ModelWarning(DataWarning):
-    """The table contradicts what the answer assumes of it: how sure an arc is cannot be said."""
+    """The table contradicts an assumption of the model, so arc probabilities are unreliable."""
 
 
 class ScaleWarning(DataWarning):
-    """The scale of the columns decides, or has stopped deciding, the direction of arcs."""
+    """The scales of the columns determine directions, or standardising has removed this cue."""
 
 
 class InterruptedWarning(CosmodagWarning):
@@ -79,19 +79,19 @@ class InterruptedWarning(CosmodagWarning):
 
 
 class AcyclicityWarning(CosmodagWarning):
-    """An optimised matrix still held a cycle and arcs were dropped to make it a DAG."""
+    """The optimised matrix had cycles, and arcs were dropped to make it a DAG."""
 
 
 class ConvergenceWarning(CosmodagWarning):
-    """A method ended at a limit, not where it should; the result is valid but less converged."""
+    """A method reached a limit before it converged; the result is valid but less converged."""
 
 
 class FallbackWarning(CosmodagWarning):
-    """Something fast could not be used here, and something slower took its place."""
+    """A fast implementation could not be used, and a slower one replaced it."""
 
 
 def name_list(names: Sequence[str], most: int = 5) -> str:
-    """Names for a message, quoted; a long list is cut and counted.
+    """Format names for a message: quoted, and a long list shortened with a count.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def test_the_folder_is_its_owners_alone(folder: Path) -> None:
 def test_a_folder_that_others_may_write_to_is_refused(folder: Path, mode: int) -> None:
     folder.mkdir(parents=True)
     folder.chmod(mode)
-    with pytest.warns(FallbackWarning, match=r"others may write to .*: delete it"):
+    with pytest.warns(FallbackWarning, match=r"others may write to .*: delete the folder"):
         cache.keep_compiled_programs()
     assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
 

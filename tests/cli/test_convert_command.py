@@ -45,7 +45,7 @@ def test_formats_may_be_named_and_nothing_said(tmp_path, capsys):
     ("arguments", "words"),
     [
         (["nowhere.csv", "out.dot"], "'nowhere.csv' does not exist"),
-        (["g.csv", "out.png"], "'out.png' cannot be told"),
+        (["g.csv", "out.png"], "'out.png' is not clear from its name"),
         (["g.csv", "-"], "--to"),
         (["g.csv", "out.dot", "--to", "svg"], "'svg' is not one of"),
         (["g.csv", "no/where.dot"], "make the folder"),

@@ -101,7 +101,7 @@ def test_an_earlier_fit_in_the_folder_is_replaced_and_said_so(table, capsys):
     assert "earlier fit" not in capsys.readouterr().err
     assert fit("t.csv", "--drop", "id,still", "--set", "criterion=none") == 0
     assert (
-        capsys.readouterr().err == "note: 'out' holds an earlier fit, whose files are replaced.\n"
+        capsys.readouterr().err == "note: the files of an earlier fit in 'out' will be replaced.\n"
     )
     assert json.loads(Path("out/run.json").read_text())["parameters"]["criterion"] == "none"
 

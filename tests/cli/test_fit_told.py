@@ -38,7 +38,7 @@ def facts_in(folder: Path) -> dict:
 def test_interventions_are_a_column_of_the_table(table, tmp_path, suffix, capsys):
     options = ("-o", tmp_path / "out", "--interventions", "target")
     assert fit(table.with_suffix(suffix), *options) == 0
-    assert "taken to be perfect" in capsys.readouterr().out
+    assert "assumed to be perfect" in capsys.readouterr().out
     facts = facts_in(tmp_path / "out")
     assert facts["variables"] == 3
     assert facts["interventions"]["column"] == "target"

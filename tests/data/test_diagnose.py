@@ -131,13 +131,14 @@ def test_an_exact_combination_is_found_in_every_fit(X, dtype):
     assert finding.severity == "warning"
     assert finding.columns == ("total", "a", "b", "c", "b in pounds")
     assert (
-        "'c' is an exact linear combination of 'total', 'a', and so for 1 more" in finding.sentence
+        "'c' is an exact linear combination of 'total', 'a' (the same holds for 1 more)"
+        in finding.sentence
     )
 
 
 def test_a_fit_warns_of_an_exact_combination(X):
     table = np.column_stack([X, X[:, 0] + X[:, 1]])
-    with pytest.warns(DataWarning, match="'x4' is an exact linear combination of 'x0', 'x1', as"):
+    with pytest.warns(DataWarning, match="'x4' is an exact linear combination of 'x0', 'x1', like"):
         EmptyGraph().fit(table)
 
 
@@ -334,7 +335,7 @@ def test_a_fit_keeps_its_findings_and_warns_of_them():
 def test_a_fit_warns_of_a_curved_relation_that_its_graph_has():
     x, noise = np.random.default_rng(0).normal(size=(2, 400))
     X = np.column_stack([x, x + 0.5 * x**2 + 0.5 * noise])
-    with pytest.warns(DataWarning, match="1 of 1 arcs join columns whose relation is curved"):
+    with pytest.warns(DataWarning, match="Relations are curved in 1 of 1 arcs"):
         model = OrderSearch(noise="gaussian", random_state=0).fit(X)
     assert [finding.name for finding in model.findings_] == ["curved"]
 

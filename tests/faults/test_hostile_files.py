@@ -74,7 +74,7 @@ def test_a_store_whose_cells_are_not_the_table_that_was_made(store: Path, statem
 def test_rows_that_nobody_wrote(store: Path, tmp_path: Path, description: Any, result: Any) -> None:
     with Store(store) as opened:
         opened.add([Row("k", "b", description, result)])
-        with pytest.raises(StoreError, match="rows that cosmodag does not write"):
+        with pytest.raises(StoreError, match="rows that cosmodag did not write"):
             write_report(opened, tmp_path / "pages")
     assert not (tmp_path / "pages").exists()
 

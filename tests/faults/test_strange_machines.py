@@ -139,7 +139,7 @@ def test_damaged_programs_are_compiled_again_once(table: Path, tmp_path: Path) -
         os.truncate(entry, entry.stat().st_size // 2)
     second = cosmodag("fit", table, "-o", "two", folder=table.parent, **caches)
     fine(second)
-    assert second.stderr.count(b"were damaged: they are compiled again") == 1
+    assert second.stderr.count(b"were damaged; they are compiled again") == 1
     third = cosmodag("fit", table, "-o", "three", folder=table.parent, **caches)
     fine(third)
     assert b"damaged" not in third.stderr

@@ -112,7 +112,7 @@ BAD = {
     "index column": (",a,b\n0,1,2\n1,3,4\n", "data.csv", "column 1 .* no name.*index=False"),
     "no header": ("1,2.5\n3,4\n5,6\n", "data.csv", "--no-header"),
     "latin 1": ("é,b\n1,2\n3,4\n".encode("latin-1"), "data.csv", "UTF-8"),
-    "not Parquet": ("junk", "data.parquet", "not a Parquet file"),
+    "not Parquet": ("junk", "data.parquet", "not a readable Parquet file"),
     "not npy": ("junk", "data.npy", "not a NumPy file"),
 }  # fmt: skip
 
@@ -215,7 +215,7 @@ def test_a_compressed_csv_is_read(written):
     tabs = gzip.compress(b"a\tb\n1\t2\n3\t4\n", mtime=0)
     assert read_table(written(tabs, "data.tsv.gz")).names == ["a", "b"]
     for broken in (content[:-9], b"a,b\n1,2\n", content[:12] + b"\0\0\0\0" + content[16:]):
-        with pytest.raises(DataError, match="not a whole gzip file"):
+        with pytest.raises(DataError, match="not a complete gzip file"):
             read_table(written(broken, "data.csv.gz"))
 
 
@@ -329,13 +329,13 @@ def test_a_separator_at_the_end_of_every_line_makes_no_column(written):
         ("a;b\n1'304.5;2\n3;4\n", "without thousands separators"),
         ("a;b\n1.304,5;2\n3;4\n", "write decimals with a point"),
         ("a,b\n12%,2\n3,4\n", "without a percent sign"),
-        ("a,b\n-,2\n3,4\n", "'-': leave the cell empty where a value is missing"),
+        ("a,b\n-,2\n3,4\n", "'-': leave the cell empty if a value is missing"),
         ("a,b\n n.a. ,2\n3,4\n", "leave the cell empty"),
-        ("a b\n1 2\n3 4\n", "separates its fields by blanks"),
-        ("My table\na,b\n1,2\n", "line 2 .*a title or comment above the names has to go"),
+        ("a b\n1 2\n3 4\n", "separates its fields by spaces"),
+        ("My table\na,b\n1,2\n", "line 2 .*remove titles and comments above the names"),
         ("größe,b\n1,2\n".encode("latin-1"), "in Excel as 'CSV UTF-8'"),
         ("a,b\n1,2\n".encode("utf-16"), "is in UTF-16, not UTF-8 text"),
-        (gzip.compress(b"a,b\n1,2\n", mtime=0), r"is compressed by gzip: let its name end in \.gz"),
+        (gzip.compress(b"a,b\n1,2\n", mtime=0), r"is compressed by gzip: rename it to end in \.gz"),
         (b"PK\x03\x04" + bytes(range(256)), "Excel workbook: save the table as CSV"),
     ],
 )

@@ -104,7 +104,7 @@ def test_what_cannot_be_is_refused(table, interventions, words):
 
 
 def test_an_array_has_no_column_of_targets(table):
-    with pytest.raises(DataError, match="no names of columns"):
+    with pytest.raises(DataError, match="no column names"):
         OrderSearch().fit(table.to_numpy(), interventions="target")
 
 

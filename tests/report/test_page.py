@@ -184,7 +184,7 @@ def test_trouble_comes_first():
     model = Cosmo(max_time=1e-9, random_state=0).fit(x)
     data = page_data(model, Evidence.of(model))
     assert data["findings"][0]["severity"] == "warning"
-    assert "limit on time" in data["findings"][0]["sentence"]
+    assert "time limit" in data["findings"][0]["sentence"]
 
 
 def test_a_model_without_data_says_so(tmp_path):

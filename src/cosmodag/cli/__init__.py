@@ -1,4 +1,4 @@
-"""The command line: one file a command, each importing what is heavy only when it runs.
+"""The command line: one file per command; each command imports heavy modules only when it runs.
 
 Examples
 --------
@@ -98,10 +98,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def program() -> NoReturn:
-    """Run ``cosmodag`` as a program of its own, and end the process."""
+    """Run ``cosmodag`` as a program: call :func:`main` and exit with its code."""
     code = main()
     if code in (EXIT_INTERRUPTED, EXIT_TERMINATED):
-        # Without Python's clean-up: that of LLVM crashes after an interrupted compilation.
+        # Skip Python's clean-up: LLVM's part of it crashes after an interrupted compilation.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

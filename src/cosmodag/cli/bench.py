@@ -1,4 +1,4 @@
-"""``cosmodag bench``: the paper's evaluation, run, resumed and reported."""
+"""``cosmodag bench``: run, resume and report the paper's evaluation."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -24,34 +24,40 @@ __all__ = ["app"]
 
 
 class Engine(StrEnum):
-    """Who does the work."""
+    """Engines that run the cells of an experiment."""
 
     LOCAL = "local"
     RAY = "ray"
 
 
-StoreOption = Annotated[Path, typer.Option("--store", "-s", help="The SQLite file of results.")]
+StoreOption = Annotated[
+    Path, typer.Option("--store", "-s", help="SQLite file that holds the results.")
+]
 EngineOption = Annotated[Engine, typer.Option(help="This machine, or a Ray cluster.")]
 AddressOption = Annotated[
     str | None,
-    typer.Option(help="Of a Ray cluster, 'auto' for one on this machine; none starts Ray here."),
+    typer.Option(
+        help="Address of a Ray cluster ('auto': this machine's); by default Ray starts here."
+    ),
 ]
 JobsOption = Annotated[
     int | None,
-    typer.Option(min=1, help="Processes; by default one, which uses all cores, or the GPU."),
+    typer.Option(
+        min=1, help="Number of processes; by default one, which uses all cores or the GPU."
+    ),
 ]
-GpusOption = Annotated[float, typer.Option(min=0, help="Share of a GPU that a Ray task takes.")]
+GpusOption = Annotated[float, typer.Option(min=0, help="Share of a GPU per Ray task.")]
 TimingOption = Annotated[
-    bool, typer.Option("--timing/--no-timing", help="Whether single fits are timed at the end.")
+    bool, typer.Option("--timing/--no-timing", help="Time single fits at the end.")
 ]
-DeviceOption = Annotated[Device, typer.Option(help="Where problems are solved.")]
+DeviceOption = Annotated[Device, typer.Option(help="Device to train on.")]
 
 _STORE = Path("results.sqlite")
 
 
 def run(
     experiment: Annotated[
-        str, typer.Argument(help="Name of an experiment (see 'bench list'), or a .toml file.")
+        str, typer.Argument(help="An experiment's name (see 'bench list') or a .toml file.")
     ],
     store: StoreOption = _STORE,
     engine: EngineOption = Engine.LOCAL,
@@ -62,10 +68,10 @@ def run(
     timing: TimingOption = True,
     json: JsonOption = False,
 ) -> None:
-    """Run an experiment: do what is not in the store yet.
+    """Run the cells of an experiment that are not in the store yet.
 
-    It may be stopped at any moment: the store stays valid, and running it again, or 'bench resume',
-    goes on where it was. Cells that are in the store are not done again.
+    You can stop it at any time: the store stays valid, and running the command again, or
+    'bench resume', continues with the cells that are missing.
     """
     keep_compiled_programs()
     from cosmodag.bench import find_experiment
@@ -84,7 +90,7 @@ def resume(
     timing: TimingOption = True,
     json: JsonOption = False,
 ) -> None:
-    """Go on with all experiments that a store has, exactly where they were."""
+    """Continue all experiments in a store with the cells that are missing."""
     keep_compiled_programs()
     from cosmodag.bench import Store, read_experiment
 
@@ -97,13 +103,13 @@ def resume(
 def report(
     store: StoreOption = _STORE,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="A folder, made where there is none.")
+        Path, typer.Option("--output", "-o", help="Folder to write to; created if missing.")
     ] = Path("report"),
 ) -> None:
-    """Write tables and figures of all experiments that a store has.
+    """Write tables and figures of all experiments in a store.
 
-    One page of HTML that needs nothing else, and each table as Markdown, LaTeX and CSV, with the
-    paper's figures beside; all rows as CSV and Parquet.
+    Writes one self-contained HTML page; each table as Markdown, LaTeX and CSV, with the paper's
+    figures beside ours; and all rows as CSV and Parquet.
     """
     from cosmodag.bench import Store
     from cosmodag.bench.pages import write_report
@@ -139,7 +145,7 @@ def _resources(
     from cosmodag.solve.machine import cores
     from cosmodag.solve.plan import device_named
 
-    # Processes that share one GPU would take its memory from each other.
+    # Processes that share one GPU would compete for its memory.
     several = jobs is not None or engine is Engine.RAY
     if device is Device.AUTO:
         name = "gpu" if gpus else "cpu" if several else device_named("auto").platform
@@ -150,7 +156,7 @@ def _resources(
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Context with a function that shows how far a stage is, by a bar on a terminal."""
+    """Context that yields a function which shows the progress of a stage (a bar on a terminal)."""
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress
 

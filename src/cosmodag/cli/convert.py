@@ -1,4 +1,4 @@
-"""``cosmodag convert``: a graph from one format to another."""
+"""``cosmodag convert``: convert a graph from one format to another."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,25 +24,25 @@ def convert(
     ],
     from_format: Annotated[
         Format | None,
-        typer.Option("--from", help="What IN is; by default what the end of its name says."),
+        typer.Option("--from", help="Format of IN; by default from its file extension."),
     ] = None,
     to_format: Annotated[
         Format | None,
-        typer.Option("--to", help="What OUT is to be; by default what the end of its name says."),
+        typer.Option("--to", help="Format of OUT; by default from its file extension."),
     ] = None,
     quiet: QuietOption = False,
 ) -> None:
     """Write a graph in another format: GraphML, GML, DOT, DAGitty, CSV or JSON.
 
-    A .csv is written as a list of arcs, with --to adjacency as a matrix: row u and column v is the
-    arc u → v. Weights and names come back to the last bit; what a format cannot hold is refused.
+    A .csv is written as a list of arcs or, with --to adjacency, as a matrix: row u, column v is the
+    arc u → v. Weights and names survive exactly; a graph that the format cannot hold is refused.
     """
     from cosmodag.io import dump_graph, read_graph, write_graph
 
     graph = read_graph(given, format=_word(from_format))
     if str(wanted) == "-":
         if to_format is None:
-            raise DataError("the format of standard output cannot be told: name one with --to.")
+            raise DataError("standard output has no file extension: name its format with --to.")
         print_result(dump_graph(graph, to_format.value).removesuffix("\n"))
         return
     write_graph(graph, wanted, format=_word(to_format))

@@ -19,15 +19,14 @@ _DATA = "n1000_d30_ER4_gauss"
 def demo(
     output: OutputOption = Path("cosmodag-demo"),
     name: Annotated[str, typer.Option(help="The data set to simulate.")] = _DATA,
-    seed: Annotated[int, typer.Option(min=0, help="Decides the data and the start.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the data and of the learner.")] = 0,
     json: JsonOption = False,
 ) -> None:
-    """Learn a graph of 30 variables from simulated data, and say how well that went.
+    """Learn a graph of 30 variables from simulated data and score it.
 
-    Simulates a thousand rows from a random graph, learns it with COSMO (its order searched further
-    and pruned by evidence; with networks where the simulated relations are not linear), compares
-    the result with the truth, and writes a report and a picture beside the graph. Needs no data
-    and less than a minute.
+    Simulates a thousand rows from a random graph, learns a graph with COSMO and order refinement
+    (with neural networks if the simulated relations are not linear), compares it with the true
+    graph, and writes the graph, a report and a picture. Needs no data and less than a minute.
     """
     keep_compiled_programs()
     from cosmodag import Cosmo, CosmoMLP, metrics, simulate
@@ -65,5 +64,5 @@ def demo(
         [(key.upper(), f"{value:.3f}", meaning[key]) for key, value in shown.items()],
     )
     print_result(
-        f"learnt in {seconds:.1f} s; written to {output}/, to look at in {output / 'report.html'}"
+        f"learnt in {seconds:.1f} s; results in {output}/, report in {output / 'report.html'}"
     )

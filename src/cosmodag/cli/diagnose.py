@@ -1,4 +1,4 @@
-"""``cosmodag diagnose``: what a table can and cannot tell."""
+"""``cosmodag diagnose``: check a table for what limits structure learning."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -23,20 +23,20 @@ def diagnose(
     table: TableArgument,
     graph: Annotated[
         Path | None,
-        typer.Option(help="A true or learnt graph, to see whether scale gives its order away."),
+        typer.Option(help="True or learnt graph: also test whether scale reveals its order."),
     ] = None,
     columns: ColumnsOption = None,
     drop: DropOption = None,
     header: HeaderOption = True,
     json: JsonOption = False,
 ) -> None:
-    """Say what in a table bears on a graph learnt from it.
+    """Report properties of a table that affect a graph learnt from it.
 
-    Looks for missing values, constant, repeated and collinear columns, differences of scale, too
-    few rows, rows that follow one another or form clusters, columns with few values, counts and
-    running numbers, outliers; and in the graph that fits best, or --graph, for curved relations,
-    noise that depends on a cause and signs of hidden common causes; with --graph also for
-    sortability by variance and R².
+    Checks for missing values; constant, repeated and collinear columns; differences of scale; too
+    few rows; rows that depend on one another or form clusters; columns with few values, counts and
+    running numbers; outliers. In the best-fitting graph, or in --graph, it checks for curved
+    relations, noise that depends on a cause and signs of hidden common causes; with --graph also
+    for sortability by variance and R².
     """
     from cosmodag.data.diagnose import diagnose as find
     from cosmodag.io import read_graph, read_table

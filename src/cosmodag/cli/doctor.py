@@ -1,4 +1,4 @@
-"""``cosmodag doctor``: what is installed, on what machine, and what is missing."""
+"""``cosmodag doctor``: report installed packages, devices, memory and what is missing."""
 
 import os
 import platform
@@ -36,11 +36,11 @@ class Examination:
 
 
 def doctor(json: JsonOption = False) -> None:
-    """Show what is installed, and on what machine.
+    """Show installed versions, devices and resources.
 
-    Versions of cosmodag, Python and every dependency, the devices JAX computes on, the cores and
-    the memory that this process may still use, what would train a graph of 30 variables, and
-    whether the folder that keeps compiled code can be written.
+    Lists the versions of cosmodag, Python and every dependency, JAX's devices, the cores and the
+    memory available to this process, the backend that would train 30 variables, and whether the
+    cache folder for compiled code is writable.
     """
     found = _examine()
     if json:
@@ -93,7 +93,7 @@ def _show(found: Examination) -> None:
 
 
 def _installed_packages() -> tuple[dict[str, str | None], dict[str, dict[str, str | None]]]:
-    """Versions of what cosmodag's own metadata asks for; None where it is not installed.
+    """Versions of cosmodag's declared dependencies; None for those not installed.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def _installed_packages() -> tuple[dict[str, str | None], dict[str, dict[str, st
     try:
         requirements = metadata.requires("cosmodag") or []
     except metadata.PackageNotFoundError:
-        say("warning: cosmodag runs from its source, not installed; run 'pip install .' there.")
+        say("warning: cosmodag runs from source and is not installed; run 'pip install .' there.")
         requirements = []
     for requirement in requirements:
         name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
@@ -129,7 +129,7 @@ def _version(name: str) -> str | None:
 
 
 def _devices() -> tuple[list[str], str | None]:
-    """Devices JAX can compute on, or the first line of why it finds none."""
+    """Devices of JAX, or the first line of its error if it finds none."""
     try:
         import jax
 
@@ -139,7 +139,7 @@ def _devices() -> tuple[list[str], str | None]:
 
 
 def _usual_backend() -> str:
-    """Name of what would train linear COSMO on a thousand rows of 30 variables."""
+    """Name of the backend for linear COSMO on a thousand rows of 30 variables."""
     import numpy as np
 
     from cosmodag.learners.cosmo import Cosmo
@@ -151,6 +151,6 @@ def _usual_backend() -> str:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Whether the folder can be written, or made where it does not exist yet."""
+    """Whether the folder is writable, or could be created."""
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)

@@ -1,4 +1,4 @@
-"""``cosmodag evaluate``: an estimated graph scored against the true one."""
+"""``cosmodag evaluate``: score an estimated graph against the true one."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
-# Weights of an optimiser are cut here, in papers and in `cosmodag.metrics` alike.
+# The usual threshold for optimised weights, in papers and in `cosmodag.metrics`.
 _RAW_CUT = 0.3
 
 
@@ -25,13 +25,16 @@ def evaluate(
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="Keep the arcs whose weight is above this in absolute value. Default: 0 for an "
-            "estimate without cycles, 0.3 for one that has some.",
+            help="Keep arcs whose absolute weight is above this. Default: 0 for an "
+            "estimate without cycles, 0.3 for one with cycles.",
             show_default=False,
         ),
     ] = None,
     sid: Annotated[
-        bool, typer.Option("--sid", help="Also intervention distances; both graphs acyclic.")
+        bool,
+        typer.Option(
+            "--sid", help="Also compute intervention distances; needs two acyclic graphs."
+        ),
     ] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -39,9 +42,8 @@ def evaluate(
     """Score an estimated graph against the true one.
 
     Each file is a list of arcs or an adjacency matrix as CSV (row u, column v is the arc u → v),
-    GraphML, GML, DOT, DAGitty or JSON. Nodes are matched by name; a node only one file has counts
-    as isolated in the other. A matrix of numbers alone has no names: its nodes are matched by
-    position.
+    GraphML, GML, DOT, DAGitty or JSON. Nodes are matched by name; a node that only one file has
+    counts as isolated in the other. Nodes of a matrix without names are matched by position.
     """
     from cosmodag.io.graphs import read_graph
     from cosmodag.metrics import evaluate as score
@@ -57,7 +59,7 @@ def evaluate(
     scores = score(pattern, weights, cut, sid=sid)
     if threshold is None and cut > 0 and not quiet:
         say(
-            f"note: '{estimate}' has cycles, so that arcs of weight {cut} or less were left out: "
+            f"note: '{estimate}' has cycles, so arcs of weight {cut} or less were left out; "
             "--threshold sets another limit."
         )
     if json:
@@ -67,9 +69,9 @@ def evaluate(
 
 
 def _default_cut(weights: Any) -> float:
-    """Give the threshold for an estimate: none for a DAG, whose arcs somebody has chosen.
+    """Return the default threshold: 0 for a DAG, whose arcs are already chosen.
 
-    Weights with cycles are those of an optimiser, from which arcs are yet to be chosen.
+    Weights with cycles come from an optimiser, before any arcs were chosen.
     """
     from cosmodag.graph.dags import is_dag
 
@@ -77,7 +79,7 @@ def _default_cut(weights: Any) -> float:
 
 
 def _matched(true_graph: "Graph", graph: "Graph") -> "tuple[Graph, Graph]":
-    """Give a graph without names of its own those of the other, where they have the same size."""
+    """Copy names to a nameless graph from the other one, if both have the same size."""
     one, other = set(true_graph.names), set(graph.names)
     if one != other and len(one) == len(other):
         if _is_nameless(graph):
@@ -88,14 +90,14 @@ def _matched(true_graph: "Graph", graph: "Graph") -> "tuple[Graph, Graph]":
 
 
 def _is_nameless(graph: "Graph") -> bool:
-    """Whether the names are x0, x1, … in this order, as those of a matrix of numbers alone."""
+    """Whether the names are x0, x1, … in this order, the default for a matrix without names."""
     return list(graph.names) == [f"x{index}" for index in range(len(graph.names))]
 
 
 def _common_names(
     true_graph: "Graph", graph: "Graph", truth: Path, estimate: Path, quiet: bool
 ) -> list[str]:
-    """Return the names of the file that has more of them, which must have all of the other's."""
+    """Return the names of the larger graph, which must include all names of the other."""
     wider, narrower = (true_graph, truth), (graph, estimate)
     if len(graph.names) > len(true_graph.names):
         wider, narrower = narrower, wider
@@ -104,12 +106,12 @@ def _common_names(
     if stray and (_is_nameless(narrower[0]) or _is_nameless(wider[0])):
         raise DataError(
             f"'{truth}' has {len(true_graph.names)} nodes and '{estimate}' {len(graph.names)}, and "
-            "one of them has no names to match them by: give both the same nodes, or names."
+            "one of them has no names: give both the same nodes, or give both names."
         )
     if stray:
         raise DataError(
-            f"'{narrower[1]}' has the node {stray[0]!r}, which '{wider[1]}' has not: make the "
-            "names agree, and list a node without arcs in one of the files."
+            f"'{narrower[1]}' has the node {stray[0]!r}, which '{wider[1]}' lacks: make the "
+            "names agree, or list the node without arcs in that file."
         )
     isolated = len(known) - len(narrower[0].names)
     if isolated and not quiet:

@@ -1,4 +1,4 @@
-"""``cosmodag fit``: a graph from a table."""
+"""``cosmodag fit``: learn a graph from a table."""
 
 import time
 from collections import Counter
@@ -100,12 +100,12 @@ def fit(
 ) -> None:
     """Learn a graph from a table and write it to a folder.
 
-    Writes graph.graphml, edges.csv (with what the direction of each arc rests on), adjacency.csv
-    (the chosen arcs), weights.csv (all weights that agree with the causal order), report.html (a
-    page to look at), graph.cyjs (for Cytoscape), model.safetensors and run.json, and prints the
+    Writes graph.graphml, edges.csv (arcs and the basis of each direction), adjacency.csv (the
+    chosen arcs), weights.csv (all weights that agree with the causal order), report.html (an
+    interactive page), graph.cyjs (for Cytoscape), model.safetensors and run.json, and prints the
     arcs of largest standardised weight. W[u, v], row u and column v, is the arc u → v. With
-    --bootstrap, edges.csv also says how probable each edge and its direction is, and bootstrap.csv
-    lists all pairs that any resample joins. Options that are left out have the learner's own
+    --bootstrap, edges.csv also gives the probability of each edge and its direction, and
+    bootstrap.csv lists all pairs that any resample joins. Omitted options take the learner's
     defaults; files of an earlier fit in the same folder are replaced.
     """
     keep_compiled_programs()
@@ -138,7 +138,7 @@ def fit(
     if quiet and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=False)
     if dry_run and auto:
-        raise DataError("--dry-run cannot tell what --auto would choose: leave one of them out.")
+        raise DataError("--dry-run cannot predict what --auto would choose: leave one of them out.")
     if dry_run:
         _print_cost(model, data, json)
         return
@@ -167,14 +167,14 @@ def fit(
         _print_reasons(choice, facts)
         print_result(
             f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "
-            f"written to {output}/, to look at in {output / 'report.html'}"
+            f"results in {output}/, report in {output / 'report.html'}"
         )
     if interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
 
 
 def _facts_of(model: "StructureLearner") -> dict[str, Any]:
-    """Say for ``run.json`` what a fitted learner is and found."""
+    """Describe a fitted learner and its graph for ``run.json``."""
     return {
         "format": _FORMAT,
         "rows": len(model.residuals_),
@@ -202,7 +202,7 @@ def _class_facts(model: "StructureLearner") -> dict[str, int]:
 
 
 def _print_reasons(choice: "Choice | None", facts: dict[str, Any]) -> None:
-    """Print what was chosen and assumed, a sentence each."""
+    """Print the choices and assumptions, one sentence each."""
     if choice is not None:
         print_result(str(choice))
     elif facts["noise_reason"]:
@@ -219,7 +219,7 @@ def _refinement(asked: Refine) -> str | None:
 def _print_cost(model: "StructureLearner", data: "Table", json: bool) -> None:
     """Print memory and expected time, from a few timed epochs."""
     if not hasattr(model, "estimate"):
-        raise DataError(f"--dry-run cannot tell what {type(model).__name__} would cost.")
+        raise DataError(f"--dry-run cannot estimate the cost of {type(model).__name__}.")
     cost = model.estimate(data)
     if json:
         print_json(cost.facts())

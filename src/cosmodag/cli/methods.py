@@ -1,4 +1,4 @@
-"""``cosmodag methods``: the learners, and what ``--set`` takes."""
+"""``cosmodag methods``: list the learners and the parameters that ``--set`` takes."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -14,12 +14,12 @@ __all__ = ["methods"]
 
 
 def methods(
-    name: Annotated[Method | None, typer.Argument(help="A learner, to see its parameters.")] = None,
+    name: Annotated[Method | None, typer.Argument(help="Learner whose parameters to list.")] = None,
     json: JsonOption = False,
 ) -> None:
     """List the learners, or the parameters of one: type, default and meaning.
 
-    A parameter with an option of its own is given by that, every other by --set NAME=VALUE, as in
+    Set a parameter by its own option if it has one, otherwise by --set NAME=VALUE, as in
     'cosmodag fit data.csv --set lambda1=1e-3 --set hidden=10,10'.
     """
     chosen = list(Method) if name is None else [name]
@@ -28,7 +28,7 @@ def methods(
     elif name is None:
         summaries = [(method.value, entry_of(method).summary) for method in chosen]
         print_table(["method", "what it is"], summaries)
-        print_result("'cosmodag methods NAME' lists the parameters of one.")
+        print_result("'cosmodag methods NAME' lists the parameters of a learner.")
     else:
         _print_parameters(name)
 

@@ -1,4 +1,4 @@
-"""``cosmodag report``: the page again, from a saved fit."""
+"""``cosmodag report``: write the HTML report of a saved fit."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,14 +15,14 @@ def report(
     folder: Annotated[Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The page to write; by default report.html in there."),
+        typer.Option("--output", "-o", help="File to write; by default report.html in the folder."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
     """Write the report of a saved fit: one HTML file to open in any browser.
 
-    It holds all that the fit knew: the graph, drawn, arcs with standard errors, the diagnosis of
-    the data, training, what was chosen and why. The data itself is not needed, and not in it.
+    It shows the graph, the arcs with standard errors, the diagnosis of the data, the training
+    history, and the choices with their reasons. It neither needs nor contains the data itself.
     """
     from cosmodag.report.saved import report_folder
 

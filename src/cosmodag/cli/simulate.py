@@ -1,4 +1,4 @@
-"""``cosmodag simulate``: a named data set, written to files."""
+"""``cosmodag simulate``: write a named data set to files."""
 
 import io
 import json as json_format
@@ -20,7 +20,7 @@ __all__ = ["simulate"]
 
 
 class TableFormat(StrEnum):
-    """How the table is written."""
+    """File formats of the table."""
 
     csv = "csv"
     parquet = "parquet"
@@ -30,17 +30,21 @@ def simulate(
     name: Annotated[str, typer.Argument(help="n<samples>_d<nodes>_<ER|SF|BP><k>_<mechanism>.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The folder to write to; by default the name."),
+        typer.Option("--output", "-o", help="Folder to write to; by default the data set's name."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same name and seed give the same data.")] = 0,
-    format: Annotated[TableFormat, typer.Option(help="How to write the table.")] = TableFormat.csv,
+    seed: Annotated[
+        int, typer.Option(help="Random seed; the same name and seed give the same data.")
+    ] = 0,
+    format: Annotated[
+        TableFormat, typer.Option(help="File format of the table.")
+    ] = TableFormat.csv,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Simulate a data set by name, for example n1000_d30_ER4_gauss.
 
-    Writes the table (data.csv), the true graph as a list of arcs with their weights (truth.csv) and
-    where they came from (dataset.json).
+    Writes the table (data.csv), the true arcs with their weights (truth.csv), and the name, the
+    seed and the versions (dataset.json).
 
     Mechanisms: gauss, exp, gumbel, uniform, logistic, poisson (linear, by their noise); mlp, mim,
     gp, gp-add (non-linear).
@@ -75,7 +79,7 @@ def _write(data: "Dataset", folder: Path, format: TableFormat) -> dict[str, Path
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        raise DataError(f"The output '{folder}' is not a folder: give another one.") from error
+        raise DataError(f"The output '{folder}' is not a folder: give another path.") from error
     origin = {"name": data.name, "seed": data.seed, "cosmodag": __version__}
     write_bytes(files["table"], _table_bytes(data, format))
     write_graph(

@@ -1,1 +1,1 @@
-"""What is said about a table: knowledge, interventions, and a diagnosis."""
+"""Information about a table: background knowledge, interventions, and a diagnosis."""

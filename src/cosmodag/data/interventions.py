@@ -1,4 +1,4 @@
-"""Interventions as a person states them, row by row, and as a mask of what was set."""
+"""Interventions: parsed from the user's list of targets per row into a Boolean mask."""
 
 import math
 import warnings
@@ -13,24 +13,24 @@ from cosmodag.errors import DataError, DataWarning, name_list
 __all__ = ["ASSUMPTION", "never_free", "take_column", "targets_of"]
 
 ASSUMPTION = (
-    "Interventions are taken to be perfect ones: they set the variables named, and touch nothing "
-    "else. Where they also acted on others, or not on the values that were measured, arrows that "
-    "rest on them may be wrong."
+    "Interventions are assumed to be perfect: they set the named variables and affect nothing "
+    "else directly. If they also acted on other variables, or did not determine the measured "
+    "values, arrows that are based on them may be wrong."
 )
-"""What is assumed of interventions, for people."""
+"""The assumption about interventions, as text for users."""
 
-# Fewer rows than this of its own say nothing of a variable's equation.
+# With fewer rows without intervention, a variable's equation cannot be estimated.
 _FEWEST_ROWS = 2
 
 
 def take_column(X: Any, interventions: Any) -> tuple[Any, Any]:
-    """Take the column that names the targets out of a table, where it is given by its name.
+    """Split the column of targets off a table, if interventions are given by a column name.
 
     Parameters
     ----------
     X : table
     interventions : str, or anything else
-        The name of a column; anything else is handed on.
+        The name of a column; anything else is returned unchanged.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def take_column(X: Any, interventions: Any) -> tuple[Any, Any]:
         hasattr(type(X), known) for known in ("columns", "column_names")
     ):
         raise DataError(
-            f"interventions is the name {interventions!r}, but the table has no names of columns: "
+            f"interventions is the name {interventions!r}, but the table has no column names: "
             "pass a data frame, or a list with the targets of each row."
         )
     frame = nw.from_native(X, eager_only=True)
@@ -58,21 +58,21 @@ def take_column(X: Any, interventions: Any) -> tuple[Any, Any]:
 
 
 def targets_of(interventions: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | None:
-    """Say of every entry of a table whether it was set from outside.
+    """Mark the entries of a table that were set by intervention.
 
     Parameters
     ----------
     interventions : sequence of length n, (n, d) bool array or frame, or None
-        For each row nothing (None, an empty text or list), the name or number of the column that
-        was set, several of them in a list, or in one text with semicolons between them.
+        For each row: nothing (None, an empty string or list), the name or number of the column
+        that was set, or several of them in a list or in one string separated by semicolons.
     names : sequence of str
-        Of the columns.
+        Names of the columns.
     rows : int
         n.
 
     Returns
     -------
-    (n, d) bool array, or None where nothing was set
+    (n, d) bool array, or None if nothing was set
 
     Examples
     --------
@@ -88,13 +88,13 @@ def targets_of(interventions: Any, names: Sequence[str], rows: int) -> NDArray[n
 
 
 def never_free(targets: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.bool_]:
-    """Tell which variables were set in all rows, or all but one; they are named in a warning."""
+    """Mark variables that were set in all rows, or all but one, and warn about them."""
     always: NDArray[np.bool_] = np.count_nonzero(~targets, axis=0) < _FEWEST_ROWS
     if always.any():
         listed = name_list([names[place] for place in np.flatnonzero(always).tolist()])
         warnings.warn(
-            f"{listed} was set in every row, so that the table says nothing of what causes it: no "
-            "arc into it is looked for.",
+            f"{listed} was set in every row, so the table holds no information about its causes: "
+            "no arc into it is searched for.",
             DataWarning,
             stacklevel=4,
         )
@@ -102,7 +102,7 @@ def never_free(targets: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.b
 
 
 def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | None:
-    """Take a Boolean array or frame as it is; None for what is not one."""
+    """Return a Boolean array or frame as a mask; None for any other input."""
     columns = getattr(given, "columns", getattr(given, "column_names", None))
     if columns is not None and not isinstance(given, np.ndarray):
         import narwhals as nw
@@ -123,7 +123,7 @@ def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | No
             f"{len(names)} columns."
         )
     if not np.isin(given, (0, 1)).all():
-        raise DataError("interventions must be true where a variable was set, and false elsewhere.")
+        raise DataError("interventions must be true if a variable was set, and false otherwise.")
     return given.astype(bool)
 
 
@@ -174,6 +174,6 @@ def _place(target: Any, places: dict[str, int], row: int) -> int:
     if whole and 0 <= target < len(places):
         return int(target)
     raise DataError(
-        f"interventions names {target!r} in row {row}, which is no column of the table: its "
+        f"interventions names {target!r} in row {row}, which is not a column of the table: its "
         f"columns are {name_list(list(places), most=10)}."
     )

@@ -1,4 +1,4 @@
-"""Engines: the same function on many items, in this process, in several, or on a cluster."""
+"""Engines: apply a function to many items in this process, in several, or on a cluster."""
 
 from cosmodag.engines.each import ENGINES, each
 from cosmodag.engines.outcomes import Done, Failure

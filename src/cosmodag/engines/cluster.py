@@ -1,6 +1,6 @@
-"""Many machines: one Ray task per item, tried again where a worker or a whole node is lost.
+"""Many machines: one Ray task per item, retried if a worker or a whole node is lost.
 
-Plain tasks, and not Ray's backend of joblib, whose run ends with an error when one worker dies.
+It uses plain tasks: Ray's joblib backend ends the whole run with an error if one worker dies.
 """
 
 import os
@@ -15,7 +15,7 @@ from cosmodag.errors import DataError
 
 __all__ = ["on_cluster"]
 
-# Items handed to Ray for each core there is, so that none waits for this process.
+# Items submitted to Ray per core, so that no core waits for this process.
 _AHEAD = 4
 
 
@@ -60,13 +60,13 @@ def _result_of(ray: Any, reference: Any) -> Any:
         return ray.get(reference)
     except ray.exceptions.RayError as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
-        return Failure("failed", f"It was lost, or could not be sent: {lines[-1].strip()}")
+        return Failure("failed", f"The task was lost or could not be sent: {lines[-1].strip()}")
 
 
 @contextmanager
 def _connected(address: str | None, jobs: int | None) -> Iterator[Any]:
-    """Ray, joined at an address or started on this machine; left as it was found."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # unless the user asks for it
+    """Connect to Ray at an address, or start it on this machine; restore the state on exit."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # unless the user enables it
     try:
         import ray
     except ImportError:

@@ -1,4 +1,4 @@
-"""The one entry: a function on every item, by an engine."""
+"""The entry point: apply a function to every item by an engine."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -26,46 +26,46 @@ def each(
     retries: int = 5,
     variables: Mapping[str, str] | None = None,
 ) -> Iterator[Done]:
-    """Call a function on every item, here or on many machines, and yield results as they come.
+    """Call a function on every item, locally or on many machines, and yield results as they come.
 
-    An error with one item is its result, a `Failure` that says ``"timeout"``, ``"diverged"`` or
-    ``"failed"``, and does not affect the others. Items are taken as they are needed, so that there
-    may be any number of them. Leaving the iterator early, as Ctrl-C does, ends the work.
+    An error with one item becomes its result, a `Failure` with the status ``"timeout"``,
+    ``"diverged"`` or ``"failed"``, and does not affect the others. Items are consumed lazily, so
+    there may be any number of them. Leaving the iterator early, as Ctrl-C does, ends the work.
 
     Parameters
     ----------
     function : callable
-        Of one item. For other processes both must be picklable, the result too; a function of a
-        module is best.
+        Function of one item. For other processes the function, the items and the results must be
+        picklable; use a module-level function.
     items : iterable
     engine : {"local", "ray"}
         This machine, or Ray tasks.
     jobs : int, optional
-        Processes. None: for ``"local"`` no other process at all, items in order, and the function
-        may use all cores itself; for a Ray that is started here, as many as there are cores.
+        Number of processes. None: ``"local"`` uses no other process, keeps the order, and lets the
+        function use all cores; Ray started here uses one process per core.
     threads : int, optional
         Threads that each process may use: by default its share of the cores, and one for a Ray
         task, which reserves as many cores.
     address : str, optional
-        Of a Ray cluster (``"auto"`` for one that runs on this machine). None starts Ray here.
+        Address of a Ray cluster (``"auto"`` for one on this machine). None starts Ray here.
     gpus : float
         Share of a GPU that each Ray task reserves.
     timeout : float, optional
         Seconds of wall time per item.
     retries : int
-        How often an item is tried again after its process, or its machine, was lost.
+        How often an item is retried after its process or machine was lost.
     variables : mapping, optional
-        Environment variables that other processes are started with.
+        Environment variables of the other processes.
 
     Yields
     ------
     Done
-        ``(place, result)``, in order only where this process does the work.
+        ``(place, result)``; in order only if this process does the work.
 
     Raises
     ------
     DataError
-        If there is no such engine, or Ray is not there.
+        If the engine is unknown, or Ray is not installed or not reachable.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Several processes of this machine, by joblib's loky; a process that dies costs no item.
+"""Several local processes by joblib's loky; no item is lost if a process dies.
 
-joblib's `Parallel` does not do: it ends the whole run when one worker dies.
+joblib's `Parallel` is not suitable: it ends the whole run if one worker dies.
 """
 
 from collections import deque
@@ -15,7 +15,7 @@ from cosmodag.engines.outcomes import Done, Failure, attempt
 
 __all__ = ["in_processes"]
 
-# Environment variables by which each library is told how many threads it may use.
+# Environment variables that limit the threads of each library.
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -36,8 +36,8 @@ def in_processes(
 ) -> Iterator[Done]:
     """Call a function on items in several processes; results come as they are ready.
 
-    Which item killed a process is not known: all that were under way are tried again one at a
-    time, and one that then kills its process each time is a failure.
+    It is unknown which item killed a process: all items in progress are retried one at a time, and
+    an item that kills its process each time is a failure.
     """
     pool = _Pool(function, timeout, variables, jobs, threads)
     waiting = enumerate(items)
@@ -60,7 +60,7 @@ def in_processes(
 
 
 def _alone(pool: "_Pool", place: int, item: Any, retries: int) -> Done:
-    """Try one item while nothing else runs, so that its process can die of it alone."""
+    """Retry one item alone, so that a death of its process is due to this item."""
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     for _ in range(max(1, retries)):
@@ -70,12 +70,12 @@ def _alone(pool: "_Pool", place: int, item: Any, retries: int) -> Done:
             return Done(place, outcome)
         pool.restart()
     is_death = isinstance(outcome, TerminatedWorkerError)
-    death = "Its process died each time it was tried, of lack of memory perhaps."
+    death = "Its process died at every attempt, perhaps for lack of memory."
     return Done(place, Failure("failed", death if is_death else str(outcome)))
 
 
 class _Pool:
-    """Processes that call one function, and the items that they have under way."""
+    """Processes that call one function, and the items in progress."""
 
     def __init__(
         self,
@@ -96,16 +96,16 @@ class _Pool:
     def _start(self) -> None:
         from joblib.externals.loky import ProcessPoolExecutor
 
-        # Unlike a wait for futures, a wait for a simple queue can be interrupted at any moment.
+        # Unlike a wait for futures, a wait for a simple queue can be interrupted at any time.
         self._ready: SimpleQueue[Future[Any]] = SimpleQueue()
         self._executor = ProcessPoolExecutor(self._jobs, timeout=None, env=self._variables)
 
     def close(self) -> None:
-        """End all processes, whatever they are doing."""
+        """Kill all processes."""
         self._executor.shutdown(wait=True, kill_workers=True)
 
     def restart(self) -> list[tuple[int, Any]]:
-        """Start new processes, and return what the old ones had not finished."""
+        """Start new processes, and return the unfinished items of the old ones."""
         lost = list(self.pending.values())
         self.pending.clear()
         self.close()
@@ -113,7 +113,7 @@ class _Pool:
         return lost
 
     def submit(self, place: int, item: Any) -> None:
-        """Hand an item to the processes."""
+        """Submit an item to the processes."""
         future: Future[Any] = Future()
         try:
             future = self._executor.submit(attempt, self._function, item, self._timeout)

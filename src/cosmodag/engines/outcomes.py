@@ -1,4 +1,4 @@
-"""The outcome of one item: its result, or a failure that has a name."""
+"""The outcome of one item: its result, or a failure with a status."""
 
 import signal
 import threading
@@ -34,15 +34,15 @@ class Done(NamedTuple):
 
 
 class _TimeIsUp(BaseException):
-    """Raised by the alarm; no base of it is caught by handlers of ordinary errors."""
+    """Raised by the alarm; handlers of ordinary errors do not catch it."""
 
 
 @contextmanager
 def _time_limit(seconds: float | None) -> Iterator[None]:
-    """Context that raises `_TimeIsUp` after so many seconds of wall time.
+    """Context that raises `_TimeIsUp` after a number of seconds of wall time.
 
-    The alarm rings between two operations of Python: one long call into compiled code ends first.
-    Only the main thread of a process has an alarm, and Windows has none: no limit holds there.
+    The alarm takes effect between two Python operations, so a long call of compiled code ends
+    first. Only the main thread has an alarm, and Windows has none: elsewhere there is no limit.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if seconds is None or not is_main or not hasattr(signal, "SIGALRM"):

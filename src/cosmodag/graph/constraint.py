@@ -1,4 +1,4 @@
-"""Constraints h(W) = 0 that a solver can impose: each for JAX programs and for NumPy."""
+"""Constraints h(W) = 0 for solvers, each for JAX programs and for NumPy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,12 +32,12 @@ __all__ = [
 
 Float64 = NDArray[np.float64]
 Acyclicity = Callable[[jax.Array], jax.Array]
-"""h(A) of a non-negative matrix A: zero where it is a DAG, positive elsewhere."""
+"""h(A) of a non-negative matrix A: zero if it is a DAG, positive otherwise."""
 
 ValueAndGradient = Callable[[Float64], tuple[float, Float64]]
 
-# NOBEARS' rounds, which its authors found to be enough when vectors are kept from step to step, and
-# the rounds of an evaluation on its own.
+# Rounds of NOBEARS, which its authors found sufficient if vectors are kept between steps, and
+# rounds of a separate evaluation.
 _ROUNDS, _ROUNDS_ALONE = 5, 50
 # NOBEARS' own offset, 1e-6, keeps h above 0.1 on a DAG with paths of a few arcs.
 _OFFSET = 1e-12
@@ -45,14 +45,14 @@ _OFFSET = 1e-12
 
 @dataclass(frozen=True)
 class Constraint:
-    """One function h that is zero on DAGs alone.
+    """One function h that is zero only on DAGs.
 
     Attributes
     ----------
     of
         h(A) for JAX, A = W ∘ W.
     evaluator
-        Makes a function W ↦ (h(W), ∇h(W)) in NumPy, float64, for one sequence of evaluations.
+        Returns a function W ↦ (h(W), ∇h(W)) in NumPy, float64, for one sequence of evaluations.
     """
 
     of: Acyclicity
@@ -86,7 +86,7 @@ def _polynomial_of(matrix: jax.Array) -> jax.Array:
 
 
 class _PowerRounds:
-    """NOBEARS' spectral radius: vectors are kept from one evaluation to the next."""
+    """NOBEARS' spectral radius; vectors are kept between evaluations."""
 
     def __init__(self) -> None:
         self._vectors: Any = None
@@ -103,7 +103,7 @@ class _PowerRounds:
 
 
 def _spectral_radius_of(matrix: jax.Array) -> jax.Array:
-    """NOBEARS' h in a program that keeps nothing between steps, so with more rounds."""
+    """NOBEARS' h without state between steps, hence with more rounds."""
     start = power_start(len(matrix), matrix.dtype)
     return spectral_radius_of(matrix, start, rounds=_ROUNDS_ALONE, offset=_OFFSET)[0]
 
@@ -116,4 +116,4 @@ CONSTRAINTS = {
     "truncated": Constraint(truncated_powers_of, lambda: truncated_powers_value_and_gradient),
     "spectral": Constraint(_spectral_radius_of, _PowerRounds),
 }
-"""What `Notears` can be told to use, by name."""
+"""Constraints of `Notears` by name."""

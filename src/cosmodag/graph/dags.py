@@ -1,8 +1,8 @@
-"""Directed acyclic graphs as matrices: the test, the order, the two read-outs that never fail.
+"""Directed acyclic graphs as matrices: test, topological order, and two read-outs.
 
 An arc u → v is a non-zero entry ``matrix[u, v]``. Matrices are dense (anything NumPy can read) or
-sparse (any SciPy format); what comes back is dense for dense and CSR for sparse. Nothing is changed
-in place.
+sparse (any SciPy format); results are dense for dense and CSR for sparse input. Arguments are never
+changed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Matrix: TypeAlias = Any
 """A (d, d) array or SciPy sparse matrix."""
 
 DENSE_LIMIT = 5_000
-"""Up to this many variables graphs are kept as dense matrices, above it as sparse ones."""
+"""Up to this many variables, graphs are dense matrices; above it, sparse ones."""
 
 WORD = 64
 CHUNK = 1024
@@ -47,10 +47,10 @@ class _Arcs(NamedTuple):
 
 
 def is_dag(adjacency: Matrix) -> bool:
-    """Tell whether a directed graph has no cycle; a loop u → u is a cycle.
+    """Whether a directed graph has no cycle; a loop u → u is a cycle.
 
-    Every strongly connected component of a DAG is one vertex, and finding the components takes time
-    linear in vertices and arcs.
+    A graph is a DAG if every strongly connected component is a single vertex without a loop;
+    finding the components takes time linear in vertices and arcs.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def is_dag(adjacency: Matrix) -> bool:
 def topological_order(adjacency: Matrix) -> NDArray[np.intp]:
     """Order the vertices of a DAG so that every arc points forward.
 
-    Kahn's algorithm; among vertices that are free to come next, the lowest index comes first, so
-    that the order depends on the graph alone.
+    Kahn's algorithm, with ties broken by the lowest index, so that the order depends only on the
+    graph.
 
     Raises
     ------
@@ -100,17 +100,16 @@ def topological_order(adjacency: Matrix) -> NDArray[np.intp]:
             heapq.heappush(ready, child)
     if len(order) < arcs.d:
         raise DataError(
-            f"The graph has no topological order, since {arcs.d - len(order)} of its {arcs.d} "
-            "vertices lie on or behind a cycle; drop arcs first, for instance with drop_cycles."
+            f"The graph has no topological order, because {arcs.d - len(order)} of its {arcs.d} "
+            "vertices lie on or behind a cycle: drop arcs first, for instance with drop_cycles."
         )
     return np.asarray(order, dtype=np.intp)
 
 
 def order_of(priorities: ArrayLike) -> NDArray[np.intp]:
-    """Causal order that a priority vector stands for: causes (low p) first, ties by index.
+    """Causal order of a priority vector: causes (low p) first, ties by index.
 
-    A total order, and so a refinement of the partial order of Equation 2 of the paper for every
-    shift ε.
+    This total order refines the partial order of Equation 2 of the paper for every shift ε.
 
     Examples
     --------
@@ -121,7 +120,7 @@ def order_of(priorities: ArrayLike) -> NDArray[np.intp]:
 
 
 def agreeing(weights: Matrix, order: ArrayLike) -> Matrix:
-    """Keep only the arcs that point forward in an order: a DAG, whatever the weights.
+    """Keep only the arcs that point forward in an order: always a DAG.
 
     Parameters
     ----------
@@ -158,19 +157,18 @@ def above(weights: Matrix, threshold: float) -> Matrix:
 
 
 def drop_cycles(weights: Matrix) -> tuple[Matrix, int]:
-    """Repair a cyclic graph: insert arcs by falling weight, skip one that would close a cycle.
+    """Repair a cyclic graph: insert arcs by decreasing weight, and skip those that close a cycle.
 
-    Weights fall in absolute value; ties are broken by index, row by row. An arc between two
-    strongly connected components lies on no cycle and is always kept; within a component the
-    vertices that each vertex reaches are kept up to date as one row of bits, so that an arc is
-    judged by looking at one bit.
+    Arcs are sorted by absolute weight; ties are broken by index, row by row. An arc between two
+    strongly connected components lies on no cycle and is always kept. Within a component, one row
+    of bits per vertex stores the vertices that it reaches, so each arc needs a test of one bit.
 
     Returns
     -------
     acyclic : (d, d) array or sparse matrix
         The weights of the arcs that were kept.
     n_dropped : int
-        How many arcs were skipped, loops u → u included.
+        Number of skipped arcs, including loops u → u.
 
     Examples
     --------
@@ -189,15 +187,15 @@ def drop_cycles(weights: Matrix) -> tuple[Matrix, int]:
 
 
 def _insert(tails: NDArray[np.intp], heads: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Insert arcs one after another; tell which ones closed no cycle."""
+    """Insert arcs one after another; mark those that closed no cycle."""
     vertices, renamed = np.unique(np.concatenate([tails, heads]), return_inverse=True)
     tails, heads = np.split(renamed, 2)
     reaches = _identity_bits(len(vertices))
     inserted = np.ones(len(tails), dtype=bool)
     for start in range(0, len(tails), CHUNK):
         chunk = slice(start, start + CHUNK)
-        # What a vertex reaches only grows: an arc that closes a cycle, or adds no new reach, at the
-        # start of the chunk does so at its turn.
+        # Reachability only grows: an arc that closes a cycle, or adds no reachability, at the
+        # start of the chunk does so at its turn too.
         inserted[chunk] = ~_bits(reaches, heads[chunk], tails[chunk])
         open_question = inserted[chunk] & ~_bits(reaches, tails[chunk], heads[chunk])
         for index in (start + np.flatnonzero(open_question)).tolist():
@@ -215,7 +213,7 @@ def _insert_one(reaches: NDArray[np.uint64], tail: np.intp, head: np.intp) -> bo
 
 
 def _identity_bits(d: int) -> NDArray[np.uint64]:
-    """Row u has bit u set: without arcs, a vertex reaches itself."""
+    """Row u has bit u set: without arcs, a vertex reaches only itself."""
     bits = np.zeros((d, -(-d // WORD)), dtype=np.uint64)
     vertices = np.arange(d)
     bits[vertices, vertices // WORD] = np.uint64(1) << (vertices % WORD).astype(np.uint64)
@@ -266,7 +264,7 @@ def _keep(matrix: Matrix, arcs: _Arcs, keep: NDArray[np.bool_]) -> Matrix:
 
 
 def _where(keep: NDArray[np.bool_], weights: NDArray[Any]) -> NDArray[Any]:
-    """Keep some entries of a dense matrix; a mask takes a tenth of what lists of arcs would."""
+    """Keep some entries of a dense matrix; a mask takes a tenth of the time of lists of arcs."""
     kept = np.zeros_like(weights)
     np.copyto(kept, weights, where=keep)
     return kept

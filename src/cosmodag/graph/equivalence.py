@@ -1,10 +1,10 @@
-"""Markov equivalence: which arrows of a DAG the distribution alone could have told.
+"""Markov equivalence: which arrows of a DAG the distribution determines.
 
-DAGs that imply the same conditional independences form a class. Data without interventions, and
-without assumptions on the mechanisms, can tell classes apart but not the DAGs within one. Arrows
-that are known otherwise (from knowledge, or from interventions) narrow the class, and may direct
-further arrows. Matrices are dense or SciPy sparse; what comes back is dense for dense and CSR for
-sparse.
+DAGs that imply the same conditional independences form a class. Without interventions and
+assumptions about the mechanisms, data can distinguish classes but not the DAGs within one. Arrows
+known from other sources (background knowledge or interventions) narrow the class and may direct
+further arrows. Matrices are dense or SciPy sparse; results are dense for dense and CSR for sparse
+input.
 """
 
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ __all__ = ["EquivalenceClass", "class_distance", "compelled", "essential_graph",
 
 @dataclass(frozen=True)
 class EquivalenceClass:
-    """DAGs that a table cannot tell apart, as one graph of arrows and lines.
+    """DAGs that a table cannot distinguish, as one graph of arrows and lines.
 
     Attributes
     ----------
     names : tuple
-        Of the variables.
+        Names of the variables.
     directed : tuple of (cause, effect)
         Arrows that all graphs of the class have.
     undirected : tuple of (name, name)
-        Edges that all of them have, but not all in the same direction.
+        Edges that all of them have, but not in the same direction.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class EquivalenceClass:
 
     @classmethod
     def of(cls, names: Any, marks: Matrix) -> "EquivalenceClass":
-        """Read the matrix that :func:`essential_graph` gives."""
+        """Convert the matrix that :func:`essential_graph` returns."""
         names = tuple(names)
         joined = sparse.csr_array(marks)
         tails, heads = joined.nonzero()
@@ -65,7 +65,7 @@ class EquivalenceClass:
         return cls(names, directed, undirected)
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
-        """Give a graph with both arcs, and ``directed=False`` on them, for an undirected edge."""
+        """Convert to networkx; an undirected edge becomes two arcs with ``directed=False``."""
         import networkx as nx
 
         graph: nx.DiGraph[Any] = nx.DiGraph()
@@ -86,7 +86,7 @@ class EquivalenceClass:
 def essential_graph(
     adjacency: Matrix, fixed: Matrix | None = None
 ) -> "NDArray[np.bool_] | sparse.csr_array":
-    """Essential graph (CPDAG) of the DAGs that imply the same conditional independences.
+    """Essential graph (CPDAG) of a DAG: the class with the same conditional independences.
 
     An arc of the DAG is *compelled* when every equivalent DAG has it, and *reversible* otherwise.
 
@@ -101,7 +101,7 @@ def essential_graph(
     Returns
     -------
     (d, d) array of bool, or csr_array of bool for a sparse DAG
-        True at [u, v] alone for a compelled arc u → v, at [u, v] and [v, u] for a reversible one.
+        True only at [u, v] for a compelled arc u → v, at [u, v] and [v, u] for a reversible one.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def essential_graph(
 def compelled(
     adjacency: Matrix, fixed: Matrix | None = None
 ) -> "NDArray[np.bool_] | sparse.csr_array":
-    """Arcs of a DAG that every DAG with the same conditional independences has.
+    """Arcs of a DAG that every equivalent DAG has.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def compelled(
 
     Examples
     --------
-    The collider 0 → 2 ← 1 compels its own arcs and the one that follows, 2 → 3:
+    The collider 0 → 2 ← 1 compels its own arcs and the next one, 2 → 3:
 
     >>> int(compelled([[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]).sum())
     3
@@ -157,17 +157,17 @@ def compelled(
 def separated(
     tails: NDArray[Any], heads: NDArray[Any], target_sets: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Tell which arcs have one end, and not the other, in some set of targets.
+    """Mark arcs with exactly one end in some set of targets.
 
     Perfect interventions on the set cut the arc if its head was set, and keep it if its tail was,
-    so that the direction shows (Hauser and Bühlmann 2012). Such arcs as ``fixed``,
-    :func:`essential_graph` gives the interventional essential graph.
+    which identifies the direction (Hauser and Bühlmann 2012). With these arcs as ``fixed``,
+    :func:`essential_graph` returns the interventional essential graph.
 
     Parameters
     ----------
     tails, heads : (m,) arrays of int
     target_sets : (k, d) array of bool
-        One row for each set of variables that were set together.
+        One row for each set of variables with a joint intervention.
 
     Examples
     --------
@@ -182,8 +182,8 @@ def separated(
 def class_distance(first: Matrix, second: Matrix) -> int:
     """Structural Hamming distance between the essential graphs of two DAGs.
 
-    One for each pair of nodes whose mark differs: not joined, joined by a reversible arc, or by a
-    compelled arc one way or the other. It is zero exactly when the DAGs are equivalent.
+    It counts the pairs of nodes whose mark differs: not joined, joined by a reversible arc, or by a
+    compelled arc in one or the other direction. It is zero exactly if the DAGs are equivalent.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def _by_head(adjacency: Matrix) -> sparse.csc_array:
 
 
 def _directed(arcs: sparse.csc_array, fixed: Matrix | None) -> NDArray[np.bool_]:
-    """Tell for each stored arc whether the class, narrowed to what is known, directs it."""
+    """Mark the stored arcs that the class directs, given the fixed arcs."""
     labels = _label(arcs)
     if fixed is None:
         return labels
@@ -225,12 +225,12 @@ def _directed(arcs: sparse.csc_array, fixed: Matrix | None) -> NDArray[np.bool_]
 
 
 def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
-    """Tell for each stored arc whether it is compelled, in time linear in vertices and arcs.
+    """Mark the compelled arcs, in time linear in vertices and arcs.
 
-    Chickering (1995) labels arcs head by head in topological order, for one head the arcs from
-    the latest tails first. The arc from the latest parent x into v settles all arcs into v: all are
-    compelled if one into x is compelled from a node that is no parent of v, or if v has another
-    parent that is none of x; otherwise exactly those are whose tail is compelled into x.
+    Chickering (1995) labels arcs head by head in topological order, and for one head from the
+    latest tail to the earliest. The arc from the latest parent x into v determines all arcs into v:
+    all are compelled if x has a compelled parent that is not a parent of v, or if v has another
+    parent that is not a parent of x; otherwise exactly those whose tail has a compelled arc into x.
     """
     order = topological_order(arcs)
     place = np.empty(len(order), np.intp)
@@ -259,7 +259,7 @@ def _contains(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]
 
 
 def _among(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which vertices of a part are in a whole; ``marked`` is blank paper, left blank."""
+    """Mark vertices of `part` that are in `whole`; ``marked`` is an all-False work array."""
     marked[whole] = True
     found: NDArray[np.bool_] = marked[part]
     marked[whole] = False
@@ -267,7 +267,7 @@ def _among(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]) -
 
 
 def _pattern(arcs: sparse.csc_array, keep: NDArray[np.bool_]) -> sparse.csr_array:
-    """Arcs that are to be kept, as a Boolean matrix."""
+    """Return the arcs to keep as a Boolean matrix."""
     heads = heads_of(arcs)
     ones = np.ones(int(keep.sum()), np.bool_)
     return sparse.csr_array((ones, (arcs.indices[keep], heads[keep])), shape=arcs.shape)

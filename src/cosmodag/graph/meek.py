@@ -1,4 +1,4 @@
-"""Meek's rules: which further arrows of a class of DAGs follow from those that are known."""
+"""Meek's rules: arrows of a class of DAGs that follow from known ones."""
 
 from typing import Any
 
@@ -12,11 +12,10 @@ __all__ = ["heads_of", "propagated"]
 
 
 def propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Direct what follows from directed arcs by Meek's rules (1995), until nothing more follows.
+    """Direct further arcs by Meek's rules (1995) until no rule applies.
 
-    The DAG itself is in the class, so that an arc that follows has the DAG's direction: only
-    whether it follows is asked. Arcs are taken from causes to effects, so that a chain is done in
-    one sweep.
+    The DAG itself is in the class, so a directed arc has the DAG's direction: the rules only decide
+    whether it is directed. Arcs are processed from causes to effects, so a chain takes one sweep.
     """
     order = topological_order(arcs)
     place = np.empty(len(order), np.intp)
@@ -48,7 +47,7 @@ def propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[n
 
 
 def _follows(u: int, v: int, joined: list[set[int]], into: list[set[int]]) -> bool:
-    """Tell whether u → v follows by one of Meek's rules.
+    """Whether u → v follows by one of Meek's rules.
 
     ====  ==================================  ===============================================
     rule  there are                           the reverse would make
@@ -59,8 +58,8 @@ def _follows(u: int, v: int, joined: list[set[int]], into: list[set[int]]) -> bo
           e, v not joined
     ====  ==================================  ===============================================
 
-    R3 has nothing to do here: it needs a collider of variables that are not joined, and what
-    follows from those the class of the DAG has from the start.
+    R3 is not needed: it starts from a collider of variables that are not joined, and the class of
+    the DAG already includes its consequences.
     """
     if not into[u] <= joined[v]:
         return True

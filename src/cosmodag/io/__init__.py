@@ -1,4 +1,4 @@
-"""Tables and graphs in and out; `cosmodag.io.convert` makes graphs for other libraries."""
+"""Reading and writing of tables and graphs, and conversion to other libraries' graphs."""
 
 from cosmodag.io.convert import (
     from_networkx,

@@ -1,4 +1,4 @@
-"""Columns of a table: their names, which of them to keep, and what in them is not a number."""
+"""Columns of a table: names, selection, and errors about values that are not numbers."""
 
 import difflib
 import fnmatch
@@ -26,14 +26,14 @@ __all__ = [
     "refuse_text",
 ]
 
-# What is nearly a number, and what to do about it.
+# Patterns of values that are almost numbers, with a remedy for each.
 _REMEDIES = (
     (re.compile(r"[+-]?\d{1,3}([,'’\s]\d{3})+\.\d*"), "write numbers without thousands separators"),
     (re.compile(r"[+-]?\d+(\.\d{3})*,\d+"), "write decimals with a point, not a comma"),
     (re.compile(r"[+-]?\d[\d.]*\s*%"), "write the number alone, without a percent sign"),
     (
         re.compile(r"[-–—.?*]+|n\.?a\.?|missing", re.I),
-        "leave the cell empty where a value is missing",
+        "leave the cell empty if a value is missing",
     ),
 )
 
@@ -51,11 +51,11 @@ def choose_columns(
     names : sequence of str
         The names of all columns.
     columns, drop : sequence of str, optional
-        What to keep (everything by default), and what to leave out of that. Each is a name, a
-        pattern with ``*``, ``?`` or ``[…]`` as in file names, or several of these between commas;
-        a name may itself hold commas.
+        Columns to keep (all by default), and columns to leave out of these. Each is a name, a
+        pattern with ``*``, ``?`` or ``[…]`` as in file names, or several of these separated by
+        commas; a name may itself contain commas.
     source : str
-        How messages call the table.
+        Name of the table in messages.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def _positions(names: Sequence[str], asked: Sequence[str], source: str) -> set[i
 
 
 def _single_names(names: Sequence[str], asked: Sequence[str]) -> Iterator[str]:
-    """Cut lists at their commas, but for those within the name of a column."""
+    """Split lists at their commas, except commas within a column name."""
     for entry in asked:
         parts = entry.split(",")
         while parts:
@@ -102,7 +102,7 @@ def _single_names(names: Sequence[str], asked: Sequence[str]) -> Iterator[str]:
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """Say which of the known names are like a name that is not known.
+    """Suggest known names that are similar to an unknown one.
 
     Examples
     --------
@@ -125,21 +125,21 @@ def check_names(names: Sequence[str], source: str) -> None:
     if "" in names:
         position = list(names).index("") + 1
         raise DataError(
-            f"column {position} of {source} has no name: name it, or leave it out (a row index "
-            "that pandas wrote is not there with index=False; --columns takes those that you name)."
+            f"column {position} of {source} has no name: name it, or leave it out (pandas writes "
+            "no row index with index=False; --columns selects columns by name)."
         )
     if len(set(names)) < len(names):
         repeated = [name for name, times in Counter(names).items() if times > 1]
         raise DataError(
             f"{source} has more than one column named {name_list(repeated)}: give every column a "
-            "name of its own."
+            "unique name."
         )
 
 
 def not_numbers(
     name: str, example: object, source: str, leave_out: str = "leave it out"
 ) -> DataError:
-    """Make the error for a column that is not numeric: its name, a value, and a remedy."""
+    """Create the error for a column that is not numeric: its name, a value, and a remedy."""
     text = str(example)
     shown = repr(text if len(text) <= 40 else text[:40] + "…")
     remedy = next((words for known, words in _REMEDIES if known.fullmatch(text.strip())), None)
@@ -152,7 +152,7 @@ def not_numbers(
 
 
 def refuse_text(frame: "pd.DataFrame", source: str) -> None:
-    """Name the first column of a CSV that did not parse as numbers, with the value at fault."""
+    """Refuse a CSV with a column that did not parse as numbers, and name the first bad value."""
     import pandas as pd
 
     for name, column in frame.items():
@@ -167,7 +167,7 @@ def refuse_text(frame: "pd.DataFrame", source: str) -> None:
 
 
 def refuse_empty(frame: "pd.DataFrame", source: str) -> None:
-    """Name the columns that hold no value at all, for which dropping rows is no remedy."""
+    """Refuse columns without any value, for which dropping rows does not help."""
     empty = [str(name) for name, column in frame.items() if column.isna().all()]
     if empty and len(frame):
         raise DataError(
@@ -177,7 +177,7 @@ def refuse_empty(frame: "pd.DataFrame", source: str) -> None:
 
 
 def header_names(first: list[str], source: str) -> list[str]:
-    """Column names from the first record; a record of numbers is taken for a missing header."""
+    """Column names from the first record; a record of numbers means that the header is missing."""
     names = [name.strip() for name in first]
     if all(is_number(name) for name in names) and not _counts_up(names):
         raise DataError(
@@ -189,28 +189,28 @@ def header_names(first: list[str], source: str) -> list[str]:
 
 
 def _counts_up(names: list[str]) -> bool:
-    """Whether names are 0, 1, 2, …, which is how a nameless data frame is written."""
+    """Whether names are 0, 1, 2, …, as pandas writes a data frame without names."""
     return len(names) > 2 and names == [str(index) for index in range(len(names))]
 
 
 def made_up_names(first: list[str], source: str) -> list[str]:
-    """Names for columns that have none; a record of words is taken for a header."""
+    """Default names for a file without a header; a record of words is refused as a header."""
     texts = [field for field in first if field.strip() and not is_number(field)]
     if len(texts) == len(first):
         raise DataError(
-            f"the first line of {source} holds words, such as {texts[0]!r}, although it is said to "
-            "have no header: read it with header=True (leave out --no-header)."
+            f"the first line of {source} holds words, such as {texts[0]!r}, although header is "
+            "False: read it with header=True (leave out --no-header)."
         )
     return numbered_names(len(first))
 
 
 def numbered_names(count: int) -> list[str]:
-    """Names of columns that have none."""
+    """Default names x0, x1, … of columns without names."""
     return [f"x{index}" for index in range(count)]
 
 
 def is_number(text: str) -> bool:
-    """Whether a field holds a number, or a Boolean."""
+    """Whether a field holds a number or a Boolean."""
     try:
         float(text)
     except ValueError:

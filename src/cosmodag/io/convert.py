@@ -1,7 +1,7 @@
-"""Graphs for other libraries, each imported only when it is asked for.
+"""Conversion of graphs for other libraries, each imported only when it is needed.
 
 Everywhere in this package ``weights[u, v]`` belongs to the arc u → v: rows are causes, columns
-are effects. The others differ:
+are effects. Other libraries differ:
 
 =============  ===========================================================================
 library        where the arc u → v is
@@ -75,7 +75,7 @@ def to_pgmpy(graph: Graph) -> Any:
 
 
 def to_causallearn(graph: Graph) -> Any:
-    """Make a causal-learn ``Dag``; weights are left behind, and the graph must be acyclic.
+    """Make a causal-learn ``Dag``; weights are dropped, and the graph must be acyclic.
 
     Its matrix marks ends of edges, not arcs: for u → v, ``graph[v, u]`` is 1 and ``graph[u, v]``
     is -1.
@@ -92,8 +92,8 @@ def to_causallearn(graph: Graph) -> Any:
 def to_lingam(graph: Graph) -> NDArray[np.float64]:
     """Make LiNGAM's matrix B of x = Bx + e: ``B[v, u]`` is the weight of u → v, the transpose.
 
-    It compares with the ``adjacency_matrix_`` of a model fitted by the ``lingam`` package, which
-    is not needed for it.
+    It is comparable with the ``adjacency_matrix_`` of a model of the ``lingam`` package, which need
+    not be installed.
 
     Examples
     --------
@@ -105,9 +105,9 @@ def to_lingam(graph: Graph) -> NDArray[np.float64]:
 
 
 def to_dowhy(graph: Graph) -> Any:
-    """Make a ``dowhy.gcm.StructuralCausalModel`` with no mechanisms yet; it must be acyclic.
+    """Make a ``dowhy.gcm.StructuralCausalModel`` without mechanisms; the graph must be acyclic.
 
-    ``dowhy.gcm.auto.assign_causal_mechanisms`` and ``dowhy.gcm.fit`` go on from there; its
+    Continue with ``dowhy.gcm.auto.assign_causal_mechanisms`` and ``dowhy.gcm.fit``; its
     ``graph`` is the ``DiGraph`` that ``dowhy.CausalModel(graph=…)`` takes.
     """
     _check_acyclic(graph, "DoWhy")
@@ -122,7 +122,7 @@ def _check_acyclic(graph: Graph, library: str) -> None:
     except nx.NetworkXNoCycle:
         return
     nodes = name_list([str(source) for source, _ in cycle])
-    raise DataError(f"{library} takes acyclic graphs only, and this one has a cycle: {nodes}.")
+    raise DataError(f"{library} accepts only acyclic graphs, and this one has a cycle: {nodes}.")
 
 
 def _imported(module: str, package: str) -> Any:

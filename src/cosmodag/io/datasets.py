@@ -1,4 +1,4 @@
-"""The one record that a simulated or a real data set comes in, and reading one from two files."""
+"""The record of a simulated or real data set, and its reader."""
 
 import os
 import warnings
@@ -25,15 +25,15 @@ class Dataset:
     Attributes
     ----------
     name : str
-        What `load` was called with, or the stem of the table's file.
+        The argument of `load`, or the stem of the table's file.
     seed : int or None
-        What the data were simulated from; None for data that were not.
+        Seed of simulated data; None for other data.
     X : ndarray of float64, shape (n, d)
         The samples, one per row, not centred.
     names : tuple of str
         The d column names.
     weights : ndarray or scipy.sparse.csr_array of float64, shape (d, d), or None
-        ``weights[u, v]`` is the linear effect of u on v; None where no such number exists.
+        ``weights[u, v]`` is the linear effect of u on v; None if there is none.
     graph : ndarray or scipy.sparse.csr_array of bool, shape (d, d)
         ``graph[u, v]`` is the arc u → v.
 
@@ -73,7 +73,7 @@ def read_dataset(
         The graph, in any format `cosmodag.io.graphs.read_graph` reads. Its nodes are matched to the
         columns of the table by name; columns it does not mention have no arcs.
     format : str, optional
-        The format of the graph, where the end of the file's name does not tell.
+        The format of the graph, if the file extension does not determine it.
     missing : {"error", "drop"}
         Refuse missing values in the table, or drop the rows that hold one.
 

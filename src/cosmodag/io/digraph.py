@@ -20,9 +20,9 @@ class Graph:
     """Named nodes and the matrix of arc weights between them.
 
     ``weights[u, v]`` belongs to the arc u → v: rows are causes, columns are effects. A dense
-    matrix has an arc where an entry is not zero. A SciPy sparse matrix has an arc where an entry
-    is stored, so that an arc may weigh exactly zero, and no d×d array is ever made of it. Cycles
-    and loops are allowed here: a graph that was read is what the file says.
+    matrix has an arc at every non-zero entry. A SciPy sparse matrix has an arc at every stored
+    entry, so an arc may weigh exactly zero, and it is never converted to a d×d array. Cycles and
+    loops are allowed.
 
     Parameters
     ----------
@@ -112,11 +112,11 @@ class Graph:
 
     @property
     def number_of_arcs(self) -> int:
-        """How many arcs there are."""
+        """Number of arcs."""
         return len(self.arcs()[0])
 
     def dense(self) -> NDArray[np.float64]:
-        """Return the weights as a dense (d, d) array; arcs of weight zero cannot be seen in it."""
+        """Return the weights as a dense (d, d) array, which does not show arcs of weight zero."""
         if sparse.issparse(self.weights):
             return np.asarray(self.weights.toarray(), dtype=np.float64)
         return self.weights.astype(np.float64)  # type: ignore[no-any-return]
@@ -131,7 +131,7 @@ class Graph:
     def aligned(self, names: Sequence[str]) -> "Graph":
         """Return the same graph with its nodes in the order of ``names``.
 
-        Names the graph does not have become isolated nodes, as an edge list cannot be expected to
+        Names that the graph does not have become isolated nodes, because an edge list need not
         list them; a node of the graph that is not among ``names`` is an error.
 
         Examples
@@ -169,7 +169,7 @@ def _check_names(names: tuple[str, ...]) -> None:
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise DataError(
-            f"more than one node is named {name_list(repeated)}: give every node a name of its own."
+            f"more than one node is named {name_list(repeated)}: give every node a unique name."
         )
     for name in names:
         try:
@@ -186,9 +186,9 @@ def graph_from_names(
     source: str,
     names: Sequence[str] | None = None,
 ) -> Graph:
-    """Make a graph of ``nodes`` from arcs given by node, naming the file in every error.
+    """Make a graph of ``nodes`` from arcs given by node; errors name the file.
 
-    ``names`` are the nodes' names where a file tells nodes apart by something else.
+    ``names`` are the nodes' names, if the file identifies nodes by something else.
     """
     position = {node: index for index, node in enumerate(nodes)}
     if len(position) < len(nodes):

@@ -1,8 +1,8 @@
-"""Files whole or not at all: text, and the arrays and facts of a fitted model.
+"""Atomic writing of files, and reading: text, and the arrays and facts of a fitted model.
 
-A file is written under a temporary name in the folder where it will stand, flushed to the disk,
-and renamed; a rename within one folder is atomic, so that a crash, a full disk or Ctrl-C leaves
-either the old file or the new one.
+A file is written under a temporary name in its final folder, flushed to the disk, and renamed. A
+rename within one folder is atomic, so a crash, a full disk or Ctrl-C leaves either the old file or
+the new one.
 """
 
 import contextlib
@@ -37,21 +37,21 @@ __all__ = [
 
 _MODEL_FORMAT = "cosmodag-model-1"
 _STANDARD_INPUT = "-"
-# How files that are not UTF-8 text begin, what they are, and what to do about it.
+# First bytes of files that are not UTF-8 text, their type, and a remedy.
 _NOT_TEXT = {
-    b"\x1f\x8b": ("compressed by gzip", "let its name end in .gz, or unpack it"),
+    b"\x1f\x8b": ("compressed by gzip", "rename it to end in .gz, or unpack it"),
     b"PK\x03\x04": ("a ZIP archive or an Excel workbook", "save the table as CSV"),
-    b"PAR1": ("a Parquet file", "let its name end in .parquet"),
-    b"\x93NUMPY": ("a NumPy file", "let its name end in .npy"),
+    b"PAR1": ("a Parquet file", "rename it to end in .parquet"),
+    b"\x93NUMPY": ("a NumPy file", "rename it to end in .npy"),
     b"\xff\xfe": ("in UTF-16, not UTF-8 text", "save it as UTF-8, in Excel as 'CSV UTF-8'"),
     b"\xfe\xff": ("in UTF-16, not UTF-8 text", "save it as UTF-8, in Excel as 'CSV UTF-8'"),
 }
-# How files that may come through a pipe begin, and the ends of their names.
+# First bytes of file types that may come through a pipe, and their extensions.
 _BEGINNINGS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"\x1f\x8b": ".csv.gz"}
 
 
 def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
-    """Refuse a path that is not a file with something in it; messages call it ``source``."""
+    """Refuse a path that is not a non-empty file; messages call it ``source``."""
     path = Path(path)
     source = source or f"'{path}'"
     try:
@@ -69,10 +69,10 @@ def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
 
 @contextlib.contextmanager
 def given_file(path: str | os.PathLike[str]) -> Iterator[tuple[Path, str]]:
-    """Yield the file a path stands for, and how messages call it.
+    """Yield the file for a path, and its name in messages.
 
-    ``-`` is standard input. It, and a pipe, are copied to a temporary file, because readers go
-    back to the beginning; the end of its name is what the first bytes say, ``.csv`` for text.
+    ``-`` is standard input. It and pipes are copied to a temporary file, because readers seek back
+    to the beginning; the extension follows from the first bytes, ``.csv`` for text.
     """
     is_standard_input = os.fspath(path) == _STANDARD_INPUT
     if not is_standard_input and not Path(path).is_fifo():
@@ -92,9 +92,9 @@ def given_file(path: str | os.PathLike[str]) -> Iterator[tuple[Path, str]]:
 
 @contextlib.contextmanager
 def opened_text(path: str | os.PathLike[str], source: str | None = None) -> Iterator[TextIO]:
-    """Open a UTF-8 file for reading, a byte order mark skipped and line ends untouched.
+    """Open a UTF-8 file for reading; skip a byte order mark and keep line ends.
 
-    A file whose name ends in ``.gz`` is decompressed on the way.
+    A file whose name ends in ``.gz`` is decompressed.
     """
     source = source or f"'{path}'"
     is_compressed = Path(path).suffix.lower() == ".gz"
@@ -110,11 +110,11 @@ def opened_text(path: str | os.PathLike[str], source: str | None = None) -> Iter
             f"{error.start} is not)."
         ) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"{source} is not a whole gzip file: compress it again.") from error
+        raise DataError(f"{source} is not a complete gzip file: compress it again.") from error
 
 
 def _refuse_other_format(path: str | os.PathLike[str], source: str) -> None:
-    """Refuse a file that is no text at all, by what its first bytes say it is instead."""
+    """Refuse a file that is not text, and name the type that its first bytes indicate."""
     with open(path, "rb") as handle:
         first = handle.read(8)
     for mark, (what, remedy) in _NOT_TEXT.items():
@@ -130,16 +130,16 @@ def read_text(path: str | os.PathLike[str], source: str | None = None) -> str:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write ``text`` to ``path`` as UTF-8, all of it or nothing.
+    """Write ``text`` to ``path`` as UTF-8, atomically.
 
-    Line ends are written as they stand in ``text``, on every system.
+    Line ends are written unchanged on every system.
 
     Parameters
     ----------
     path : path-like
-        The file to make or replace; its folder must exist.
+        The file to create or replace; its folder must exist.
     text : str
-        What the file is to hold.
+        Content of the file.
 
     Examples
     --------
@@ -153,15 +153,15 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write ``data`` to ``path``, all of it or nothing; the folder must exist."""
-    # A link is followed, so that it stays a link to the file that is replaced.
+    """Write ``data`` to ``path`` atomically; the folder must exist."""
+    # Replace the target of a symbolic link, not the link itself.
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise DataError(f"'{path}' is a folder: give the name of a file to write.")
     if not target.parent.is_dir():
         raise DataError(f"'{path}' cannot be written: make the folder '{target.parent}' first.")
     if target.exists() and not target.is_file():
-        target.write_bytes(data)  # a device or a pipe: there is nothing to replace
+        target.write_bytes(data)  # a device or a pipe, which cannot be replaced
         return
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
     try:
@@ -172,14 +172,14 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
             os.replace(temporary, target)
     except PermissionError as error:
         raise DataError(f"'{path}' cannot be written: permission denied.") from error
-    except OSError as error:  # a full disk does not say which file it had no room for
+    except OSError as error:  # the error of a full disk does not name the file
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     _sync_folder(target.parent)
 
 
 def _write_through(path: Path, data: bytes) -> None:
     """Write a new file and wait until it is on the disk."""
-    # Not tempfile.mkstemp: that makes files only their owner can read, whatever the umask.
+    # Not tempfile.mkstemp: it ignores the umask and creates files that only their owner can read.
     with open(path, "xb") as handle:
         handle.write(data)
         handle.flush()
@@ -187,7 +187,7 @@ def _write_through(path: Path, data: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Put the rename itself on the disk, where the system can (Windows cannot)."""
+    """Flush the rename to the disk, if the system supports it (Windows does not)."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -199,7 +199,7 @@ def _sync_folder(folder: Path) -> None:
 def write_model(
     path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
 ) -> None:
-    """Write arrays, and facts that JSON can hold or that are NumPy scalars, atomically.
+    """Write arrays and facts (JSON types or NumPy scalars) atomically.
 
     Examples
     --------
@@ -220,8 +220,8 @@ def write_model(
 def _in_order(file: bytes) -> bytes:
     """Sort the metadata, which safetensors writes in an order that changes from call to call.
 
-    A file begins with the length of its header, 8 bytes, and the header, JSON padded with blanks to
-    a multiple of 8.
+    A file starts with the length of its header (8 bytes) and the header: JSON, padded with spaces
+    to a multiple of 8.
     """
     end = 8 + int.from_bytes(file[:8], "little")
     header = json.loads(file[8:end])
@@ -250,7 +250,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], d
     except (SafetensorError, TypeError, ValueError, AttributeError):
         raise DataError(f"'{path}' is not a saved model, or it is damaged.") from None
     if metadata.get("format") != _MODEL_FORMAT:
-        raise DataError(f"'{path}' was not written by cosmodag, or by a version not known here.")
+        raise DataError(f"'{path}' was not written by cosmodag, or by an unsupported version.")
     try:
         return arrays, json.loads(metadata["facts"])
     except (KeyError, ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""Tables in memory: from whatever the caller has to a float matrix and column names.
+"""Tables in memory: conversion to a checked float matrix and column names.
 
-Every check is made once, in O(n·d), and a table that cannot be used is refused in one sentence.
+Every check runs once, in O(n·d); a table that cannot be used is refused with one sentence.
 """
 
 import math
@@ -29,8 +29,8 @@ class Table:
     Attributes
     ----------
     X : ndarray of shape (n, d)
-        float64, or float32 where the caller's data was; rows are samples. It may share memory
-        with what the caller gave: never write to it.
+        float64, or float32 if the caller's data was; rows are samples. It may share memory with
+        the caller's data: never write to it.
     names : list of str
         One distinct name per column.
     """
@@ -53,17 +53,17 @@ def as_table(
     Parameters
     ----------
     data : DataFrame (pandas, polars), Arrow table, ndarray, list of rows, or Table
-        Numbers or Booleans (taken as 0 and 1) in rows and columns. It is never changed, and not
-        copied when it is a float32 or float64 array already.
+        Numbers or Booleans (as 0 and 1) in rows and columns. It is never changed, and a float32
+        or float64 array is not copied.
     names : sequence of str, optional
         Column names; by default those of the data frame, or ``x0, x1, …`` for an array.
     missing : {"error", "drop", "keep"}
-        Refuse missing values; drop the rows that hold one and warn how many; or leave NaN in the
-        table, for a caller that deals with it.
+        Refuse missing values; drop the rows that have one, with a warning; or leave NaN in the
+        table for the caller.
     fewest_rows : int
-        2 to learn from a table, 1 to use what was learnt on it.
+        2 for training, 1 for prediction.
     source, remedy : str
-        How messages call the table, and what the one on missing values advises.
+        Name of the table in messages, and the advice on missing values.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def as_table(
     Raises
     ------
     DataError
-        In one sentence, when the table cannot be used.
+        If the table cannot be used.
 
     Examples
     --------
@@ -110,14 +110,14 @@ def as_table(
             matrix = _complete_rows(matrix, own_names, fewest_rows, source)
     if len(matrix) < fewest_rows:
         raise DataError(
-            f"{source} has one row (n_samples=1): structure cannot be learnt from fewer than two, "
+            f"{source} has one row (n_samples=1): structure learning needs at least two, "
             "so add rows."
         )
     return Table(matrix, own_names)
 
 
 def _matrix_and_names(data: Any, source: str) -> tuple[NDArray[Any], list[str] | None]:
-    """Give the data as a two-dimensional float array, and its names where it has some."""
+    """Convert the data to a two-dimensional float array; return it with its names, if any."""
     if isinstance(data, Table):
         return data.X, list(data.names)
     if hasattr(data, "tocsr") and hasattr(data, "nnz"):
@@ -136,10 +136,10 @@ def _matrix_and_names(data: Any, source: str) -> tuple[NDArray[Any], list[str] |
 
 
 def _from_array(data: Any, source: str) -> NDArray[Any]:
-    """Turn an array or nested list into floats, float32 and float64 untouched."""
+    """Convert an array or nested list to floats; float32 and float64 arrays are kept."""
     if np.ma.is_masked(data):
         raise DataError(
-            f"{source} is a masked array, and masked values are missing ones: fill them in "
+            f"{source} is a masked array, whose masked values are missing: fill them in "
             "(filled(numpy.nan) marks them), or leave those rows out."
         )
     try:
@@ -152,8 +152,8 @@ def _from_array(data: Any, source: str) -> NDArray[Any]:
         raise DataError(f"Complex data not supported: {source} must hold real numbers.")
     if array.ndim != 2:
         raise DataError(
-            f"{source} has {array.ndim} dimension(s), shape {array.shape}, where rows of samples "
-            "and columns of variables are expected. Reshape your data to two dimensions."
+            f"{source} has {array.ndim} dimension(s), shape {array.shape}, but rows of samples and "
+            "columns of variables are expected. Reshape your data to two dimensions."
         )
     if array.dtype in (np.float32, np.float64):
         return array
@@ -171,7 +171,7 @@ def _from_array(data: Any, source: str) -> NDArray[Any]:
 
 
 def _check_shape(matrix: NDArray[Any], source: str) -> None:
-    """Refuse tables with too little in them (a single row is looked at after dropping)."""
+    """Refuse tables that are too small (a single row is checked after dropping rows)."""
     rows, columns = matrix.shape
     if columns == 0:
         raise DataError(
@@ -187,7 +187,7 @@ def _check_shape(matrix: NDArray[Any], source: str) -> None:
 
 
 def _all_finite(matrix: NDArray[Any]) -> bool:
-    """Whether every entry is finite, with no second matrix in memory in the common case."""
+    """Whether every entry is finite, usually without a second matrix in memory."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = matrix.sum(dtype=np.float64)
     return bool(np.isfinite(total)) or bool(np.isfinite(matrix).all())
@@ -200,15 +200,15 @@ def _columns_with(mask: NDArray[np.bool_], names: list[str]) -> list[str]:
 def _complete_rows(
     matrix: NDArray[Any], names: list[str], fewest_rows: int, source: str
 ) -> NDArray[Any]:
-    """Drop the rows that have a missing value, and warn how many."""
+    """Drop the rows that have a missing value, with a warning that counts them."""
     absent = np.isnan(matrix)
     columns = name_list(_columns_with(absent, names))
     complete = ~absent.any(axis=1)
     kept = int(complete.sum())
     if kept < fewest_rows:
         raise DataError(
-            f"{source} has only {kept} row(s) without missing values (in {columns}), so that "
-            "dropping the others leaves nothing to learn from: fill the values in, or leave those "
+            f"{source} has only {kept} row(s) without missing values (in {columns}), too few "
+            "to learn from after dropping the others: fill the values in, or leave those "
             "columns out."
         )
     warnings.warn(
@@ -221,7 +221,7 @@ def _complete_rows(
 
 
 def _numbers_from_objects(values: NDArray[np.object_], name: str, source: str) -> NDArray[Any]:
-    """Python objects as float64: numbers, Booleans, None and NaN pass, anything else is named."""
+    """Convert Python objects to float64: numbers, Booleans, None and NaN; refuse anything else."""
 
     def number(value: object) -> float:
         if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -229,7 +229,7 @@ def _numbers_from_objects(values: NDArray[np.object_], name: str, source: str) -
         if isinstance(value, Real | Decimal | np.bool_):
             try:
                 return float(value)
-            except OverflowError:  # beyond double precision, and refused as such later
+            except OverflowError:  # beyond double precision; refused later as infinite
                 return math.inf if value > 0 else -math.inf  # type: ignore[operator]
         raise not_numbers(name, value, source)
 
@@ -261,7 +261,7 @@ def _numbers_from_frame(data: Any, source: str) -> tuple[NDArray[Any], list[str]
 
 
 def _numbers_from_column(column: Any, source: str) -> NDArray[Any]:
-    """One narwhals Series as float64, missing values as NaN."""
+    """Convert a narwhals Series to float64, with missing values as NaN."""
     import narwhals as nw
 
     name, dtype = str(column.name), column.dtype

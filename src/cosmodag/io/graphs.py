@@ -1,8 +1,8 @@
 """Graphs to and from files: GraphML, GML, DOT, DAGitty, edge list, adjacency matrix and JSON.
 
-GraphML, GML and node-link JSON are networkx's work and stand here. It accepts what should not pass
-silently (arcs at nodes that are not listed, nodes and arcs given twice, undirected graphs), so that
-these are looked for. GraphML is written as text, ten times faster than networkx does it.
+GraphML, GML and node-link JSON, in this file, are read by networkx. It silently accepts arcs at
+unlisted nodes, repeated nodes and arcs, and undirected graphs, so these are checked here. GraphML
+is written as text, ten times faster than by networkx.
 """
 
 import json
@@ -50,7 +50,7 @@ __all__ = [
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"} | {
-    # A parser turns a bare one of these into a space within an attribute.
+    # XML parsers replace these by a space within an attribute, unless escaped.
     character: f"&#{ord(character)};"
     for character in "\t\n\r"
 }
@@ -60,22 +60,22 @@ _TO_ESCAPE = re.compile('[&<>"\t\n\r]')
 def write_graph(
     graph: Graph, path: str | os.PathLike[str], format: GraphFormat | None = None
 ) -> None:
-    """Write a graph to a file, all of it or nothing.
+    """Write a graph to a file, atomically.
 
     Parameters
     ----------
     graph : Graph
         The graph; ``Graph(names, weights)`` makes one, ``weights[u, v]`` for the arc u → v.
     path : path-like
-        The file to make or replace.
+        The file to create or replace.
     format : str, optional
         ``"graphml"``, ``"gml"``, ``"dot"``, ``"dagitty"``, ``"edges"``, ``"adjacency"`` or
-        ``"json"``; by default what the end of the path says, a ``.csv`` being an edge list.
+        ``"json"``; by default from the file extension, an edge list for ``.csv``.
 
     Raises
     ------
     DataError
-        When a name, or an arc of weight zero, would not survive the format.
+        If the format cannot represent a name or an arc of weight zero.
 
     Examples
     --------
@@ -101,13 +101,13 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
     Parameters
     ----------
     path : path-like
-        A file in one of the formats of `write_graph`, in UTF-8, perhaps compressed (``.gz``), or
-        ``-`` for standard input, whose format is told by how it begins.
+        A file in one of the formats of `write_graph`, in UTF-8, optionally compressed (``.gz``),
+        or ``-`` for standard input, whose format is detected from its beginning.
     format : str, optional
         As for `write_graph`; a ``.csv`` whose first line names both ends of an arc (``source``
         and ``target``, ``cause`` and ``effect``, ``from`` and ``to`` or ``parent`` and ``child``)
-        is an edge list, any other an adjacency matrix. A square matrix of numbers alone has nodes
-        called ``x0, x1, …``.
+        is an edge list, any other an adjacency matrix. The nodes of a square matrix without names
+        are called ``x0, x1, …``.
 
     Returns
     -------
@@ -117,10 +117,10 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
     Raises
     ------
     DataError
-        In one sentence, when the file cannot be read as a directed graph.
+        If the file cannot be read as a directed graph.
     """
     with given_file(path) as (file, source):
-        is_pipe = file != Path(path)  # and has no name whose end could tell
+        is_pipe = file != Path(path)  # without a file extension
         unpacked = file.with_suffix("") if file.suffix.lower() == ".gz" else file
         named = checked_format(format) if is_pipe else format_of_path(unpacked, format)
         text = read_text(file, source)
@@ -191,7 +191,7 @@ def _datum(name: str, value: Any) -> str:
 def _attribute(name: str) -> str:
     if _NOT_XML.search(name):
         raise DataError(
-            f"the node name {name!r} holds a control character, which GraphML cannot: rename it, "
+            f"the node name {name!r} has a control character, which GraphML excludes: rename it, "
             "or write JSON."
         )
     return _TO_ESCAPE.sub(lambda match: _ESCAPES[match.group()], name)
@@ -216,9 +216,9 @@ def _parse_graphml(text: str, source: str) -> Graph:
     """Read a directed GraphML graph; an edge without a weight weighs 1."""
     import networkx as nx
 
-    if "<!DOCTYPE" in text:  # entities declared there can expand without bound or name other files
+    if "<!DOCTYPE" in text:  # its entities can expand without bound or refer to other files
         raise DataError(
-            f"{source} declares a document type, which is not read for safety: remove the "
+            f"{source} declares a document type, which is refused for safety: remove the "
             "<!DOCTYPE …> from it."
         )
     reader = nx.GraphMLReader(force_multigraph=True)
@@ -242,7 +242,7 @@ def _parse_gml(text: str, source: str) -> Graph:
 
 
 def _parse_json(text: str, source: str) -> Graph:
-    """Read a directed graph in node-link form (``edges``, or ``links`` as it once was)."""
+    """Read a directed graph in node-link form (``edges``, or ``links`` of old versions)."""
     import networkx as nx
 
     def refuse(constant: str) -> NoReturn:
@@ -263,12 +263,12 @@ def _parse_json(text: str, source: str) -> Graph:
 
 
 def _parsed(format: str, source: str, parse: Callable[[], Any]) -> Any:
-    """Parse a file; whatever a damaged one makes the parser raise becomes one sentence."""
+    """Parse a file; any exception of the parser becomes a `DataError` with one sentence."""
     import networkx as nx
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # parts of a format that have no bearing on arcs
+            warnings.simplefilter("ignore")  # about parts of a format that do not concern arcs
             return parse()
     except (DataError, MemoryError):
         raise
@@ -281,7 +281,7 @@ def _parsed(format: str, source: str, parse: Callable[[], Any]) -> Any:
 def _graph(
     graph: "nx.MultiDiGraph", listed: list[Any], source: str, default_weight: Any = 1
 ) -> Graph:
-    """Check what networkx has read, and keep names and weights."""
+    """Check the graph that networkx read; return names and weights as a `Graph`."""
     if not graph.is_directed():
         raise DataError(f"{source} holds an undirected graph: give every edge a direction.")
     for node in listed:

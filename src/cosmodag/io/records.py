@@ -1,4 +1,4 @@
-"""Records of CSV files: what cuts them into fields, and which files do not hold a table."""
+"""Records of CSV files: detection of the separator, and refusal of files without a table."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,10 +15,10 @@ _SEPARATORS = (";", "\t", ",", "|")
 
 
 def records_of(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the text of each record that is not blank; quoted fields may hold line ends.
+    """Yield the text of each record that is not blank; quoted fields may contain line ends.
 
-    A quote that is still open after as many characters as a field may have is refused, so that a
-    lone one does not swallow the file.
+    A quote that is still open after the maximum length of a field is refused, so that an unmatched
+    quote does not consume the whole file.
     """
     pending: list[str] = []
     is_open = False
@@ -43,7 +43,7 @@ def _unless_blank(lines: list[str]) -> Iterator[str]:
 
 
 def find_separator(records: Sequence[str]) -> str:
-    """Find the separator that cuts the first records into the same number (> 1) of fields."""
+    """Find the separator that splits the first records into the same number (> 1) of fields."""
     counts = {
         separator: [_count(record, separator) for record in records] for separator in _SEPARATORS
     }
@@ -56,27 +56,25 @@ def find_separator(records: Sequence[str]) -> str:
 def _count(record: str, separator: str) -> int:
     try:
         return len(fields(record, separator))
-    except csv.Error:  # a line end that only another separator leaves within quotes
+    except csv.Error:  # with another separator, the line end would be within quotes
         return 0
 
 
 def fields(record: str, separator: str) -> list[str]:
-    """Cut one record into its fields."""
+    """Split one record into its fields."""
     return next(csv.reader([record], delimiter=separator, skipinitialspace=True))
 
 
 def refuse_blanks(records: list[str], separator: str, source: str) -> None:
-    """Refuse numbers between blanks, which would be read as one column of text."""
+    """Refuse numbers separated by spaces, which would be read as one column of text."""
     last = records[-1]
     cut = last.split()
     if len(fields(last, separator)) == 1 and len(cut) > 1 and all(map(is_number, cut)):
-        raise DataError(
-            f"{source} separates its fields by blanks: separate them by commas or tabs."
-        )
+        raise DataError(f"{source} separates its fields by spaces: use commas or tabs.")
 
 
 def refuse_ragged(path: Path, source: str, separator: str, width: int | None) -> int:
-    """Name the first line with another number of fields than ``width`` (the first line's)."""
+    """Refuse the first line whose number of fields is not ``width`` (that of the first line)."""
     with opened_text(path, source) as handle:
         reader = csv.reader(handle, delimiter=separator, skipinitialspace=True)
         line = 1
@@ -84,7 +82,7 @@ def refuse_ragged(path: Path, source: str, separator: str, width: int | None) ->
             if record and width is None:
                 width = len(record)
             if record and len(record) != width:
-                title = " (a title or comment above the names has to go)" if width == 1 else ""
+                title = " (remove titles and comments above the names)" if width == 1 else ""
                 raise DataError(
                     f"line {line} of {source} has {len(record)} field(s) where {width} are "
                     f"expected: give every line as many fields as the first{title}."

@@ -1,8 +1,8 @@
-"""Tables from files: CSV, TSV, Parquet and NumPy ``.npy``, told apart by the end of the name.
+"""Tables from files: CSV, TSV, Parquet and NumPy ``.npy``, by file extension.
 
-A CSV is read by pandas' C parser, but its first line and its separator are looked at here, since
-what pandas does in doubtful cases (a longer row makes the first column an index, a shorter one is
-filled with NaN, repeated names are changed) would pass silently.
+A CSV is read by pandas' C parser, but its first line and its separator are checked here, because
+pandas silently accepts doubtful files: a longer row makes the first column an index, a shorter one
+is filled with NaN, and repeated names are changed.
 """
 
 import csv
@@ -46,8 +46,8 @@ __all__ = ["Missing", "Table", "as_table", "read_table", "read_with_labels"]
 
 _Choose = Callable[[Sequence[str]], list[int]]
 
-# What NumPy raises where a file is none of its own: its header is read as Python's literals, and
-# what begins like an archive is opened as one.
+# Exceptions of NumPy for files that are not its own: it parses the header as Python literals, and
+# opens files that start like an archive as one.
 _NOT_NPY = (
     ValueError,
     OverflowError,
@@ -80,10 +80,10 @@ def read_table(
         Whether the first line of a CSV or TSV names the columns; without it they are called
         ``x0, x1, …``.
     missing : {"error", "drop", "keep"}
-        Refuse missing values; drop the rows that hold one and warn how many; or leave them in, for
-        a learner with ``missing="impute"``.
+        Refuse missing values; drop the rows that have one, with a warning; or keep them for a
+        learner with ``missing="impute"``.
     columns, drop : sequence of str, optional
-        Columns to keep, and columns to leave out, by name: see `choose_columns`. Those left out
+        Columns to keep, and columns to leave out, by name: see `choose_columns`. Omitted columns
         may hold anything.
 
     Returns
@@ -94,7 +94,7 @@ def read_table(
     Raises
     ------
     DataError
-        In one sentence, when the file cannot be used.
+        If the file cannot be used.
 
     Examples
     --------
@@ -118,12 +118,12 @@ def read_with_labels(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
 ) -> tuple[Table, list[Any]]:
-    r"""Read a table of numbers, and apart from it one column of labels, of any kind.
+    r"""Read a table of numbers and, separately, one column of labels of any type.
 
     Parameters
     ----------
     path, header, missing, columns, drop
-        As for `read_table`; a row that is dropped loses its label too.
+        As for `read_table`; the label of a dropped row is dropped too.
     column : str
         The name of the column of labels.
 
@@ -164,8 +164,8 @@ def _checked(data: Any, source: str, missing: Missing) -> Table:
         data,
         missing=missing,
         source=source,
-        remedy="drop the rows that hold them with missing='drop' (--missing drop), or have a "
-        "learner draw them from its graph with missing='impute' (--missing impute)",
+        remedy="drop these rows with missing='drop' (--missing drop), or let a learner impute "
+        "the values from its graph with missing='impute' (--missing impute)",
     )
     return Table(table.X.astype(np.float64, copy=False), table.names)
 
@@ -173,7 +173,7 @@ def _checked(data: Any, source: str, missing: Missing) -> Table:
 def _read_file(
     path: Path, source: str, header: bool, choose: _Choose, apart: str | None = None
 ) -> Any:
-    """Read a file into a data frame or array, by the end of its name; one column may be text."""
+    """Read a file into a data frame or array, by file extension; one column may be text."""
     name = path.name.lower()
     readers: dict[str, Any] = {
         ".csv": lambda: _read_text(path, source, None, header, choose, apart),
@@ -188,7 +188,7 @@ def _read_file(
         check_file(path, source)
     if reader is None:
         raise DataError(
-            f"{source} is not a table this can read: give a file that ends in .csv, .tsv, .parquet "
+            f"{source} has no supported extension: give a file that ends in .csv, .tsv, .parquet "
             "or .npy, or save it as CSV (.csv.gz if compressed)."
         )
     return reader()
@@ -202,7 +202,7 @@ def _read_text(
     choose: _Choose,
     apart: str | None = None,
 ) -> "pd.DataFrame":
-    """Read a CSV or TSV into a data frame that carries its names."""
+    """Read a CSV or TSV into a data frame with column names."""
     try:
         with opened_text(path, source) as handle:
             records = list(itertools.islice(records_of(handle), 2))
@@ -216,7 +216,7 @@ def _read_text(
         frame = _parse(path, source, separator, skip=header)
         if len(frame) == 0:
             frame = frame.reindex(columns=range(len(first)))
-        # A row that is too short ends in missing values: tell it from one that really has them.
+        # pandas fills a short row with missing values: distinguish it from real missing values.
         if frame.shape[1] != len(first) or frame.iloc[:, -1].isna().any():
             refuse_ragged(path, source, separator, len(first))
         if frame.shape[1] != len(first):
@@ -224,7 +224,7 @@ def _read_text(
     except csv.Error as error:
         raise DataError(f"{source} cannot be read as a table: {error}.") from error
     frame.columns = names
-    # A separator at the end of every line makes a column of nothing: no name, no value.
+    # A separator at the end of every line makes an empty column: no name, no value.
     chosen = [each for each in chosen if names[each] or frame.iloc[:, each].notna().any()]
     check_names([names[each] for each in chosen], source)
     frame = frame.iloc[:, chosen]
@@ -235,7 +235,7 @@ def _read_text(
 
 
 def _parse(path: Path, source: str, separator: str, skip: bool) -> "pd.DataFrame":
-    """Read the records, those after the header if there is one, by pandas."""
+    """Read the records by pandas, after the header if there is one."""
     import pandas as pd
 
     with opened_text(path, source) as handle, warnings.catch_warnings():
@@ -267,7 +267,7 @@ def _unreadable(source: str, width: int) -> DataError:
 
 
 def _exact_floats(pandas_version: str) -> dict[str, Any]:
-    """Ask pandas for correctly rounded floats; since 3.1 it gives no others, and warns if asked."""
+    """Options for correctly rounded floats; since 3.1 pandas needs none, and warns about them."""
     major, minor = (int(part) for part in pandas_version.split(".")[:2])
     return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}
 
@@ -279,10 +279,8 @@ def _read_parquet(path: Path, source: str, choose: _Choose) -> Any:
         frame = pd.read_parquet(path, engine="pyarrow")
     except ImportError as error:
         raise DataError(f"{source} needs pyarrow to be read: install it.") from error
-    except Exception as error:  # pyarrow raises classes of its own for a broken file
-        raise DataError(
-            f"{source} is not a Parquet file that can be read: write it again."
-        ) from error
+    except Exception as error:  # pyarrow raises its own classes for a broken file
+        raise DataError(f"{source} is not a readable Parquet file: write it again.") from error
     return frame.iloc[:, choose([str(name) for name in frame.columns])]
 
 
@@ -290,7 +288,7 @@ def _read_npy(path: Path, source: str, choose: _Choose) -> Any:
     import pandas as pd
 
     try:
-        # Mapped, so that a header that promises more than the file holds asks for no memory.
+        # Memory-mapped, so that a header with a wrong size allocates no memory.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except _NOT_NPY as error:
         raise DataError(
@@ -299,7 +297,7 @@ def _read_npy(path: Path, source: str, choose: _Choose) -> Any:
     if not isinstance(array, np.ndarray):
         raise DataError(f"{source} holds several arrays: save a single one with numpy.save.")
     if array.ndim != 2 or array.shape[1] == 0:
-        return np.array(array)  # refused with all other arrays that are no tables
+        return np.array(array)  # `as_table` refuses arrays that are not tables
     names = numbered_names(array.shape[1])
     chosen = choose(names)
     if len(chosen) == len(names):

@@ -1,4 +1,4 @@
-"""What is being written and must not be found half done: known by name, so that it can go."""
+"""Registry of temporary files to delete on exit, and replacement of several files at once."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ _unfinished: set[Path] = set()
 
 @contextlib.contextmanager
 def being_written(path: Path) -> Iterator[None]:
-    """Context in which a temporary file or folder is written; afterwards it is gone."""
+    """Context in which a temporary file or folder is written; it is removed on exit."""
     _unfinished.add(path)
     try:
         yield
@@ -27,7 +27,7 @@ def being_written(path: Path) -> Iterator[None]:
 
 
 def discard_unfinished() -> None:
-    """Remove all that is being written, for a process that ends without its usual clean-up."""
+    """Remove all registered files, for a process that ends without its usual clean-up."""
     for path in tuple(_unfinished):
         _remove(path)
 
@@ -41,10 +41,10 @@ def _remove(path: Path) -> None:
 
 @contextlib.contextmanager
 def replaced_together(folder: Path) -> Iterator[Path]:
-    """Give a folder to write files to, which then take their places in another, all or none.
+    """Yield a temporary folder whose files then replace those in another folder, all or none.
 
-    A disk that is full, or a Ctrl-C, leaves every file of an earlier result as it was, and not some
-    of that and some of this.
+    After a full disk or a Ctrl-C, all files of the earlier result are unchanged: old and new files
+    are never mixed.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def replaced_together(folder: Path) -> Iterator[Path]:
         stage.mkdir()
         try:
             yield stage
-        except OSError as error:  # people know a file by the name that it was to have
+        except OSError as error:  # name the final file in the error, not the temporary one
             name = os.fsdecode(error.filename or "")
             if Path(name).parent != stage:
                 raise
@@ -73,7 +73,7 @@ def replaced_together(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Context of a moment's work that Ctrl-C and SIGTERM wait for."""
+    """Context of short work during which Ctrl-C and SIGTERM are deferred."""
     if threading.current_thread() is not threading.main_thread():  # signals go to the main thread
         yield
         return

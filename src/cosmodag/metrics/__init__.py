@@ -1,4 +1,4 @@
-"""How close an estimated graph comes to the true one.
+"""Scores of an estimated graph against the true one.
 
 Scores compare a true graph B with an estimate W, both d×d with [u, v] the arc u → v; either may be
 dense, sparse or a data frame. The estimated graph holds the arcs with |W_uv| > threshold, strictly.

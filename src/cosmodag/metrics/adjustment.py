@@ -1,4 +1,4 @@
-"""What an estimated graph would get wrong about causal effects."""
+"""Adjustment distances: causal effects that an estimated graph gets wrong."""
 
 import numpy as np
 from scipy import sparse
@@ -11,10 +11,10 @@ __all__ = ["adjustment_distances"]
 
 
 def adjustment_distances(truth: Matrix, graph: Matrix) -> dict[str, float]:
-    """Count the causal effects that an estimated DAG would have one compute wrongly.
+    """Count the causal effects that would be computed wrongly from an estimated DAG.
 
-    Each ordered pair of nodes (u, v) is judged by whether the adjustment set read off the estimate
-    is valid, in the true graph, for the effect of u on v.
+    For each ordered pair of nodes (u, v), the adjustment set of the estimate is tested for validity
+    in the true graph, for the effect of u on v.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ def adjustment_distances(truth: Matrix, graph: Matrix) -> dict[str, float]:
 def _for_gadjid(graph: Matrix, label: str) -> Matrix:
     if not is_dag(graph):
         raise DataError(
-            f"The {label} has a cycle, and intervention distances compare DAGs: "
+            f"The {label} has a cycle, but intervention distances need DAGs: "
             "leave sid out or pass an acyclic graph, such as a model's adjacency_."
         )
     tails, heads = arcs_of(graph)
-    # gadjid reads int8 entries behind 32-bit indices, and nothing else.
+    # gadjid reads only int8 entries with 32-bit indices.
     rows = sparse.coo_array((np.ones(tails.size, np.int8), (tails, heads)), graph.shape).tocsr()
     indices, starts = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
     return sparse.csr_matrix((rows.data, indices, starts), shape=graph.shape)

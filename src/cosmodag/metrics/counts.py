@@ -1,4 +1,4 @@
-"""The counts that every score of a thresholded graph is made of."""
+"""Counts from which the scores of a thresholded graph are computed."""
 
 from dataclasses import dataclass
 
@@ -17,18 +17,18 @@ class Counts:
 
     nodes: int
     true_edges: int
-    true_pairs: int  # pairs of nodes that the truth joins, one way or both
+    true_pairs: int  # pairs of nodes that the truth joins, in one direction or both
     edges: int
     pairs: int  # pairs of nodes that the estimate joins
     self_loops: int
     hits: int  # true arcs found
-    pair_hits: int  # true pairs joined, either way
-    exact_pairs: int  # true pairs joined exactly as they should be
-    reversals: int  # true arcs found only the wrong way round
+    pair_hits: int  # true pairs joined, in any direction
+    exact_pairs: int  # true pairs joined exactly as in the truth
+    reversals: int  # true arcs found only in reverse
 
 
 def count(tails: Nodes, heads: Nodes, graph: Matrix) -> Counts:
-    """Look the estimate up at the true arcs, so that the cost hardly depends on how dense it is."""
+    """Count by looking up the true arcs in the estimate, so its density hardly matters."""
     nodes = graph.shape[0]
     codes = tails * nodes + heads
     is_mutual = np.isin(heads * nodes + tails, codes)
@@ -72,7 +72,7 @@ def hamming_scores(counts: Counts) -> dict[str, float]:
 
 
 def skeleton_scores(counts: Counts) -> dict[str, float]:
-    """Precision, recall and F1 of pairs of nodes, however joined."""
+    """Precision, recall and F1 of joined pairs of nodes, without direction."""
     return {
         "skeleton_precision": _ratio(counts.pair_hits, counts.pairs),
         "skeleton_recall": _ratio(counts.pair_hits, counts.true_pairs),

@@ -1,4 +1,4 @@
-"""Every score of an estimate, in one dictionary."""
+"""All scores of an estimate in one dictionary."""
 
 from collections.abc import Hashable, Sequence
 
@@ -29,7 +29,7 @@ def evaluate(
     names: Names = None,
     sid: bool = False,
 ) -> dict[str, float]:
-    """Score an estimated weight matrix against the true graph, every way the paper does and more.
+    """Score an estimated weight matrix against the true graph, by the paper's metrics and more.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ def evaluate(
         Arcs are the entries with |W_uv| strictly above it.
     order : sequence of d names or numbers, optional
         The learner's causal order (``causal_order_``), causes first, for ``order_divergence``.
-        Without it the order is read off the thresholded estimate (lowest index first among those
-        free to come next).
+        Without it, the topological order of the thresholded estimate is used (ties by lowest
+        index).
     names : sequence of d names, optional
-        What an order of names refers to; by default the labels of a data frame.
+        Names of the nodes, for an order of names; by default the labels of a data frame.
     sid : bool
-        Also compute the structural intervention distance and its kin, which need both graphs to
-        be acyclic, and take time.
+        Also compute the structural intervention distance and related ones, which take time and
+        need both graphs to be acyclic.
 
     Returns
     -------
@@ -68,19 +68,18 @@ def evaluate(
             TP/E, FP/(d² − E), FP/(TP + FP), TP/(TP + FP) and 2TP/(2TP + FP + FN), where E is the
             number of true arcs and a reversed arc is one false positive and one false negative.
         ``skeleton_precision``, ``skeleton_recall``, ``skeleton_f1``
-            The same with directions and self-loops forgotten.
+            The same without directions and self-loops.
         ``reversed``
-            True arcs found only the wrong way round.
+            True arcs found only in reverse.
         ``shd_class``
             Structural Hamming distance between the essential graphs (CPDAGs) of the two: pairs of
             nodes marked differently; ``nan`` if either graph is cyclic.
         ``order_divergence``
-            True arcs that the order contradicts; ``nan`` if there is none since the estimate is
-            cyclic.
+            True arcs that the order contradicts; ``nan`` if a cyclic estimate has no order.
         ``edges``, ``true_edges``
             The number of arcs in the thresholded estimate and in the truth.
         ``sid``, ``parent_aid``, ``ancestor_aid``
-            Only when asked: see `adjustment_distances`.
+            Only with `sid`: see `adjustment_distances`.
 
     Raises
     ------
@@ -100,7 +99,7 @@ def evaluate(
     labels = true_graph.names or estimate.names
     truth, weights = true_graph.matrix, aligned(true_graph, estimate)
     if np.any(truth.diagonal()):
-        raise DataError("The truth has a self-loop, which no arc of a DAG is: remove it.")
+        raise DataError("The truth has a self-loop, which a DAG cannot have: remove it.")
     tails, heads = arcs_of(truth)
     graph = _above(weights, threshold)
     counts = count(tails, heads, graph)
@@ -125,10 +124,10 @@ def _scores_of_dags(
     truth: Matrix, graph: Matrix, counts: Counts, order: ArrayLike | None, names: Names
 ) -> dict[str, float]:
     """Scores that need an order of the estimate, or both graphs to be acyclic."""
-    # A self-loop or a two-cycle is seen at once, which saves sorting a dense estimate.
+    # Self-loops and two-cycles are cheap to detect, which saves sorting a dense estimate.
     acyclic = counts.edges == counts.pairs
     if acyclic:
-        # What follows visits arcs, of which there are few: not the d² entries again and again.
+        # The following code visits the few arcs, not all d² entries.
         truth, graph = sparse.csr_array(truth), sparse.csr_array(graph)
         acyclic = is_dag(graph)
     if order is None and acyclic:

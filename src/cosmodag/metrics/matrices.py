@@ -1,4 +1,4 @@
-"""Matrices to be scored: checked, and brought to one order of variables where they are labelled."""
+"""Checks of matrices to be scored, and alignment of labelled ones to one order of variables."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
@@ -16,17 +16,17 @@ Nodes = NDArray[np.int64]
 
 
 class Labelled(NamedTuple):
-    """A checked matrix, dense or CSR, and the names of its variables where it has some."""
+    """A checked matrix, dense or CSR, and the names of its variables, if any."""
 
     matrix: Matrix
     names: list[Hashable] | None
 
 
 def labelled(matrix: Matrix, label: str) -> Labelled:
-    """Check a matrix, and read its names off the rows and columns of a data frame.
+    """Check a matrix, and take its names from the rows and columns of a data frame.
 
-    Columns in another order than the rows are put in that of the rows; rows numbered 0, 1, …
-    without names take those of the columns; a frame numbered both ways has no names.
+    Columns are reordered to match the rows; rows numbered 0, 1, … take the names of the columns; a
+    frame with numbers on both axes has no names.
     """
     names: list[Hashable] | None = None
     if hasattr(matrix, "columns"):
@@ -43,7 +43,7 @@ def labelled(matrix: Matrix, label: str) -> Labelled:
 
 
 def aligned(truth: Labelled, estimate: Labelled) -> Matrix:
-    """Give the estimate with its variables in the order of the truth's, if both have names."""
+    """Return the estimate with its variables in the order of the truth's, if both have names."""
     if truth.matrix.shape != estimate.matrix.shape:
         raise DataError(
             f"The truth has shape {truth.matrix.shape} and the weights {estimate.matrix.shape}: "
@@ -56,13 +56,13 @@ def aligned(truth: Labelled, estimate: Labelled) -> Matrix:
 
 
 def _places(given: Sequence[Hashable], wanted: Sequence[Hashable], what: str) -> Nodes:
-    """Say where among the given names each wanted one is."""
+    """Return the position of each wanted name among the given ones."""
     place = {name: index for index, name in enumerate(given)}
     unknown = [name for name in wanted if name not in place]
     if unknown or len(place) < len(given):
         missing = f"{unknown[0]!r} is missing" if unknown else "a name is repeated"
         raise DataError(
-            f"{what} are labelled otherwise than the rows they are compared with ({missing}): give "
+            f"{what} have other labels than the rows they are compared with ({missing}): give "
             "both the same names, each once."
         )
     return np.array([place[name] for name in wanted], dtype=np.int64)

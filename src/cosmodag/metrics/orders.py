@@ -1,4 +1,4 @@
-"""How far a causal order is from the true graph."""
+"""Distance of a causal order from the true graph."""
 
 from collections.abc import Hashable, Sequence
 
@@ -26,7 +26,7 @@ def order_divergence(
     order : sequence of d names or numbers
         The nodes, causes first.
     names : sequence of d names, optional
-        What an order of names refers to; by default the labels of `truth`.
+        Names of the nodes, for an order of names; by default the labels of `truth`.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def order_divergence(
 
 
 def positions_in(order: ArrayLike, nodes: int, names: Sequence[Hashable] | None) -> Nodes:
-    """Place of each of d nodes in an order of their names or numbers."""
+    """Position of each of d nodes in an order of their names or numbers."""
     sequence = np.asarray(order)
     if names is not None and len(names) == nodes and sequence.shape == (nodes,):
         number = {name: index for index, name in enumerate(names)}

@@ -1,7 +1,7 @@
-"""How well |W| ranks the true arcs above everything else: the areas under the two curves.
+"""Ranking of the true arcs by |W|: areas under the ROC and precision-recall curves.
 
-Only the scores of the true arcs have to be ranked, so the d² entries are sorted tile by tile and
-never merged; an estimate with a few large entries is hardly sorted at all.
+Only the scores of the true arcs must be ranked, so the d² entries are sorted tile by tile and never
+merged; an estimate with few large entries needs hardly any sorting.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ TILE = 1 << 18  # entries sorted at a time: about what a core's cache holds
 
 
 class _Ranks(NamedTuple):
-    """For each distinct score of a true arc, rising: how many entries score less, and the same."""
+    """For each distinct score of true arcs, ascending: number of entries below and equal to it."""
 
     below: Counts
     equal: Counts
@@ -38,8 +38,8 @@ def ranking_scores(tails: Counts, heads: Counts, weights: Any) -> dict[str, floa
     Returns
     -------
     dict of str to float
-        ``auc``, ``auc_off_diagonal``, ``average_precision``; ``nan`` where there is nothing to
-        rank: no true arc, or nothing but true arcs.
+        ``auc``, ``auc_off_diagonal``, ``average_precision``; ``nan`` without true arcs, or without
+        other entries.
 
     Examples
     --------
@@ -70,13 +70,13 @@ def ranking_scores(tails: Counts, heads: Counts, weights: Any) -> dict[str, floa
 
 def entries_at(matrix: Any, rows: Counts, columns: Counts) -> NDArray[Any]:
     """Look up some entries of a dense or sparse matrix."""
-    # SciPy answers with a dense or a sparse vector, depending on its version and on their number.
+    # SciPy returns a dense or a sparse vector, depending on its version and on their number.
     found = matrix[rows, columns]
     return np.asarray(found.toarray() if sparse.issparse(found) else found).ravel()
 
 
 def _auc(hits: _Ranks, every: _Ranks, entries: int) -> float:
-    """Chance that a true arc outscores another entry, a tie counting half (Mann and Whitney)."""
+    """Probability that a true arc outscores another entry; ties count half (Mann and Whitney)."""
     positives = int(hits.equal.sum())
     below, equal = every.below - hits.below, every.equal - hits.equal
     contests = positives * (entries - positives)
@@ -84,7 +84,7 @@ def _auc(hits: _Ranks, every: _Ranks, entries: int) -> float:
 
 
 def _rank(tiles: Iterator[NDArray[Any]], levels: NDArray[np.float64], entries: int) -> _Ranks:
-    """Rank the levels among all entries; those that no tile mentions are zero."""
+    """Rank the levels among all entries; entries in no tile are zero."""
     below = np.zeros(levels.size, dtype=np.int64)
     up_to = np.zeros(levels.size, dtype=np.int64)
     mentioned = 0

@@ -1,7 +1,7 @@
-"""Objectives: how well x̂ fits x, and what simplicity is worth.
+"""Objectives: a loss of x̂ against x, and penalties.
 
-An objective is a function of one problem's parameters and one batch of rows. A loss is how badly x̂
-fits x; to add one, write it here and give it a name in `LOSSES`.
+An objective is a function of one problem's parameters and one batch of rows. To add a loss, write
+it here and give it a name in `LOSSES`.
 """
 
 from collections.abc import Callable
@@ -34,22 +34,22 @@ __all__ = [
 ]
 
 
-# Below every count of rows that is not zero.
+# Smaller than any non-zero number of rows.
 _TINY = 1e-30
 
 
 class Predicted(NamedTuple):
-    """One batch of rows, and what the mechanism makes of it.
+    """One batch of rows and its predictions.
 
     Attributes
     ----------
     x, predicted
         (B, d): the rows, and x̂.
     counted
-        (B, 1) or (B, d): how much each row, or each entry, counts in the loss; zero for the rows
-        that only fill up a batch.
+        (B, 1) or (B, d): weight of each row, or of each entry, in the loss; zero for rows that
+        only pad a batch.
     prices
-        What λ₁ is multiplied by for each arc: the number 1, or (d, d), zero at required arcs.
+        Factor of λ₁ for each arc: the number 1, or (d, d), zero at required arcs.
     """
 
     x: jax.Array
@@ -59,11 +59,11 @@ class Predicted(NamedTuple):
 
 
 Loss = Callable[[Predicted], jax.Array]
-"""How badly x̂ fits x."""
+"""A loss of the predictions of a batch."""
 
 
 class Objective(Protocol):
-    """What is minimised, as a function of one batch."""
+    """The function to minimise, on one batch."""
 
     @property
     def needs(self) -> frozenset[str]:
@@ -78,10 +78,10 @@ class Objective(Protocol):
 
 
 def mean_squared_error(rows: Predicted) -> jax.Array:
-    """L(W) = Σ c (x̂ − x)² / Σ c, c what counts: the mean over rows *and* variables."""
+    """L(W) = Σ c (x̂ − x)² / Σ c, with weights c: the mean over rows *and* variables."""
     total = jnp.sum(rows.counted) * (rows.x.shape[1] / rows.counted.shape[1])
     squares = jnp.sum(rows.counted * (rows.predicted - rows.x) ** 2)
-    # Nothing counts in a batch of rows that were all set by intervention.
+    # All weights are zero in a batch of rows that were all set by intervention.
     return squares / jnp.maximum(total, _TINY)
 
 
@@ -100,9 +100,9 @@ def log_squared_error(rows: Predicted) -> jax.Array:
 def log_residual_variances(rows: Predicted) -> jax.Array:
     """(1/d) Σ_v log RSS_v, RSS_v the mean squared residual of v: unequal Gaussian noise.
 
-    2/d times the negative log-likelihood of noise with a variance of its own for each variable,
-    profiled out; multiplying a column by a number adds a constant. The scale is that of
-    `mean_squared_error` at unit noise, so that λ's mean the same.
+    This is 2/d times the negative log-likelihood of noise with one variance per variable, profiled
+    out; multiplying a column by a number adds a constant. Its scale is that of `mean_squared_error`
+    at unit noise, so λ's have the same meaning.
     """
     counted = jnp.broadcast_to(rows.counted, rows.x.shape)
     squares = jnp.sum(counted * (rows.predicted - rows.x) ** 2, axis=0)
@@ -114,12 +114,12 @@ LOSSES: dict[str, Loss] = {
     "squared-error": mean_squared_error,
     "likelihood": log_residual_variances,
 }
-"""What COSMO can be told to minimise, by name."""
+"""Losses of COSMO by name."""
 
 
 def one_norm(values: jax.Array) -> jax.Array:
     """‖·‖₁: the sum of magnitudes over all entries."""
-    # Not jnp.abs: its gradient at zero is one, where the subgradient of least length is zero.
+    # Not jnp.abs: its gradient at zero is one, but the smallest subgradient is zero.
     return jnp.sum(values * jax.lax.stop_gradient(jnp.sign(values)))
 
 
@@ -131,7 +131,7 @@ def euclidean_norm(values: jax.Array) -> jax.Array:
 
 
 def _priced(arcs: jax.Array, prices: Any) -> jax.Array:
-    """Arcs as λ₁ sees them."""
+    """Arcs multiplied by their prices, for the λ₁ penalty."""
     per_arc = jnp.asarray(prices, arcs.dtype)
     return arcs * (per_arc.reshape(per_arc.shape + (1,) * (arcs.ndim - 2)) if per_arc.ndim else 1)
 
@@ -148,8 +148,8 @@ class AnnealedSettings(TypedDict):
 class AnnealedObjective:
     """COSMO's objective: L(W) + λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ (Section 4.2).
 
-    The penalties are on H, not on W = H ∘ S, so that an arc which the order holds back is not paid
-    for less; neither norm is squared.
+    The penalties apply to H, not to W = H ∘ S, so an arc that the order suppresses has the same
+    penalty; neither norm is squared.
     """
 
     loss: Loss = mean_squared_error
@@ -190,13 +190,13 @@ class PenalisedSettings(TypedDict):
 class Penalised:
     """The augmented Lagrangian of NOTEARS: loss + λ₁‖W‖₁ + α h(A) + ½ρ h(A)², A = W ∘ W.
 
-    With ρ = 0 it is NOCURL's penalised problem, and without h what is left when W is acyclic by
+    With ρ = 0 it is NOCURL's penalised problem; without h it is for W that is acyclic by
     construction. α and ρ are the settings ``multiplier`` and ``penalty``.
 
     Attributes
     ----------
     loss
-        How badly x̂ fits x.
+        The loss.
     constraint
         h, or None for none.
     """
@@ -206,7 +206,7 @@ class Penalised:
 
     @property
     def needs(self) -> frozenset[str]:
-        """λ₁, and where there is a constraint its multipliers."""
+        """λ₁, and the multipliers of the constraint if there is one."""
         return frozenset({"lambda1"}) if self.constraint is None else names_of(PenalisedSettings)
 
     def __call__(
@@ -238,7 +238,7 @@ class Barrier:
     Attributes
     ----------
     loss
-        How badly x̂ fits x.
+        The loss.
     """
 
     loss: Loss
@@ -262,14 +262,14 @@ class Barrier:
 class Decayed:
     """An objective plus ½λ₂ times the squares of all weights.
 
-    A constraint on the first layer alone could be slipped under, by small weights there and large
-    ones behind them; so the weights of later layers have a price too. It is multiplied by μ where
-    there is a setting ``score_weight``.
+    A constraint on the first layer alone could be evaded by small weights there and large ones in
+    later layers, so the weights of later layers are penalised too. The penalty is multiplied by μ
+    if there is a setting ``score_weight``.
 
     Attributes
     ----------
     objective
-        What is added to.
+        The objective without decay.
     biases
         Whether biases are counted (DAGMA, by Adam's weight decay) or not (NOTEARS).
     """
@@ -279,7 +279,7 @@ class Decayed:
 
     @property
     def needs(self) -> frozenset[str]:
-        """λ₂ beside what the objective reads."""
+        """λ₂ and the settings of the objective."""
         return self.objective.needs | {"lambda2"}
 
     def __call__(

@@ -1,9 +1,9 @@
-"""Orientations: how a vector of priorities says which way every arc may point.
+"""Orientations: a vector of priorities determines the direction of every arc.
 
-Each vertex u has a priority p_u, and a shift ε > 0 makes a strict partial order of them (Equation 2
-of the paper): u ≺ v when p_v − p_u ≥ ε. This file has the order as a matrix (hard), its smooth
-relaxation (Definition 1), the proof that every DAG can be written so (Lemma 1) as a function, and
-how far from acyclic the relaxation can be at a given temperature (Theorem 2).
+Each vertex u has a priority p_u, and a shift ε > 0 defines a strict partial order (Equation 2 of
+the paper): u ≺ v if p_v − p_u ≥ ε. This file has the order as a matrix (hard), its smooth
+relaxation (Definition 1), the construction of priorities for any DAG (Lemma 1), and the bound on
+the distance of the relaxation from acyclicity at a given temperature (Theorem 2).
 
 The matrices are JAX functions of one problem: differentiable, and batched by `jax.vmap`. They
 compute in the precision of the priorities.
@@ -40,8 +40,8 @@ def smooth_orientation(
     """Smooth orientation matrix S_{t,ε}(p), Definition 1, with its diagonal set to zero.
 
     S[u, v] = σ((p_v − p_u − ε) / t): near 1 when u comes well before v, near 0 when it does not.
-    The paper leaves σ(−ε / t) on the diagonal; there it is zero, as in the authors' code, since a
-    variable that may explain itself has nothing to learn from the others.
+    The paper leaves σ(−ε / t) on the diagonal; here it is zero, as in the authors' code, because a
+    variable that may explain itself learns nothing from the others.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def hard_orientation(priorities: ArrayLike, shift: ArrayLike) -> jax.Array:
 
 
 def oriented(strengths: ArrayLike, orientation: ArrayLike) -> jax.Array:
-    """W = H ∘ S or W = H ∘ T: the strengths H of arcs, let through where the orientation allows.
+    """W = H ∘ S or W = H ∘ T: the strengths H of arcs, masked by the orientation.
 
     Examples
     --------
@@ -156,9 +156,9 @@ def priorities_of(weights: NDArray[Any], shift: float) -> tuple[NDArray[Any], ND
 def log_acyclicity_bound(temperature: float, shift: float, d: int) -> float:
     """Logarithm of Theorem 2's bound: h(S_{t,ε}(p)) ≤ e^{dα} − 1 for every p, with α = σ(−ε/t).
 
-    h(S) = tr e^S − d. The bound speaks of the orientation S, not of W = H ∘ S: large entries of H
-    can make W less acyclic than S. It is kept as a logarithm since e^{dα} overflows while t is high
-    and α underflows when it is low.
+    h(S) = tr e^S − d. The bound applies to the orientation S, not to W = H ∘ S: large entries of H
+    can make W less acyclic than S. It is a logarithm because e^{dα} overflows at high t, and α
+    underflows at low t.
 
     Examples
     --------
@@ -181,8 +181,8 @@ def temperature_for(tolerance: float, shift: float, d: int) -> float:
     The inverse of `log_acyclicity_bound`, in closed form: e^{dα} − 1 = tolerance gives
     α = log(1 + tolerance) / d, and σ(−ε/t) = α gives t = ε / log(1/α − 1). It holds to a relative
     rounding error of about 1e-13 in the tolerance, for tolerances down to the smallest positive
-    double. As t grows, α rises to 1/2 and no further: a tolerance of e^{d/2} − 1 or more holds at
-    every temperature, and the answer is infinity.
+    double. As t grows, α approaches 1/2: a tolerance of e^{d/2} − 1 or more holds at every
+    temperature, and the result is infinity.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def temperature_for(tolerance: float, shift: float, d: int) -> float:
 
 
 def _floating(priorities: ArrayLike) -> jax.Array:
-    """Priorities in their own precision if they have one, else in JAX's default."""
+    """Priorities in their own floating-point precision, or in JAX's default."""
     priorities = jnp.asarray(priorities)
     return priorities.astype(jnp.result_type(priorities, 0.0))
 

@@ -1,4 +1,4 @@
-"""What was learnt, to look at: a page, plots, pictures, and a file for Cytoscape."""
+"""Presentation of a fitted graph: HTML page, plots, pictures, and a file for Cytoscape."""
 
 from cosmodag.fit.arcs import standard_errors
 from cosmodag.report.drawings.cyjs import write_cytoscape

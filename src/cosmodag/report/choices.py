@@ -1,4 +1,4 @@
-"""What a fit chose and why, and what went wrong, in plain words."""
+"""Choices of a fit, their reasons, and problems, as sentences for the report."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,20 +10,20 @@ if TYPE_CHECKING:
 __all__ = ["choices_of", "troubles_of"]
 
 _NOISE = {
-    "gaussian": "Gaussian, with a variance of its own for each variable",
+    "gaussian": "Gaussian, with its own variance for each variable",
     "equal-variance": "of equal variance for all variables",
     "non-gaussian": "not Gaussian",
 }
 _REFINED = {
-    "prune": "The learnt order was kept; arcs were chosen on it by evidence.",
-    "order": "Orders near the learnt one and elsewhere were searched; the best score was kept, and "
-    "arcs were chosen by evidence.",
+    "prune": "The learnt order was kept; arcs that agree with it were chosen by evidence.",
+    "order": "Orders near the learnt one and from other starts were searched; the order with the "
+    "best score was kept, and its arcs were chosen by evidence.",
 }
 _SHOWN_STARTS = 12
 
 
 def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str, str]]:
-    """List what was chosen: ``title`` and ``text`` of each."""
+    """List the choices, each with ``title`` and ``text``."""
     entry = LEARNERS.get(type(model).__name__)
     named = type(model).__name__ + (f": {entry.summary}." if entry else ".")
     found: list[tuple[str, Any]] = [("Learner", named)]
@@ -37,7 +37,7 @@ def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str,
     noise = getattr(model, "noise_", None)
     if noise is not None:
         reason = getattr(model, "noise_reason_", None) or ""
-        found.append(("Noise", f"Taken to be {_NOISE.get(noise, noise)}. {reason}".strip()))
+        found.append(("Noise", f"Assumed to be {_NOISE.get(noise, noise)}. {reason}".strip()))
         found.append(("Noise, scores compared", _noise_scores(model)))
     settings = getattr(model, "settings_", None)
     if settings:
@@ -52,14 +52,14 @@ def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str,
 
 
 def troubles_of(model: "StructureLearner") -> list[str]:
-    """List what a reader must know before trusting the graph, one sentence each."""
+    """List the problems that limit trust in the graph, one sentence each."""
     found = []
     if getattr(model, "stopped_", None) == "time":
-        found.append("The fit ended at its limit on time: the graph is a DAG, but less converged.")
+        found.append("The fit reached its time limit: the graph is a DAG, but less converged.")
     elif getattr(model, "stopped_", None):
         found.append("The fit was interrupted: the graph is a DAG, but less converged.")
     elif getattr(model, "converged_", None) is False:
-        found.append("Training ended at a limit and not where its method says.")
+        found.append("Training reached a limit before its method had converged.")
     dropped = int(getattr(model, "dropped_arcs_", 0) or 0)
     if getattr(model, "was_cyclic_", False) and model._refinement is None:
         found.append(
@@ -73,27 +73,27 @@ def _read_off(model: "StructureLearner") -> str:
 
 
 def _knowledge(model: "StructureLearner") -> str | None:
-    """Count what was known beforehand, by kind."""
+    """Count the items of background knowledge by kind."""
     known = getattr(model, "knowledge_", None)
     if known is None:
         return None
     stated = {name.replace("_", " "): value for name, value in known.facts().items() if value}
     listed = ", ".join(f"{name}: {len(value)}" for name, value in stated.items())
-    return f"No graph that violates it was considered ({listed})." if listed else None
+    return f"Only graphs that satisfy it were considered ({listed})." if listed else None
 
 
 def _interventions(model: "StructureLearner") -> str | None:
-    """Say which variables were set in some rows."""
+    """Name the variables that were intervened on."""
     sets = getattr(model, "target_sets_", None)
     if sets is None:
         return None
     names = [str(model.names_[v]) for v in sets.any(axis=0).nonzero()[0]]
     shown = ", ".join(names[:_SHOWN_STARTS]) + (" …" if len(names) > _SHOWN_STARTS else "")
-    return f"In some rows these were set, and follow no equation there: {shown}."
+    return f"Set by intervention in some rows, which their equations leave out: {shown}."
 
 
 def _missing(model: "StructureLearner") -> str | None:
-    """Say how much was missing, and what was done about it."""
+    """Describe how much was missing and how it was treated."""
     report = getattr(model, "missing_report_", None)
     if report is None:
         return None
@@ -103,36 +103,39 @@ def _missing(model: "StructureLearner") -> str | None:
 
 
 def _noise_scores(model: "StructureLearner") -> str | None:
-    """Give the numbers that decided about the noise, where it was decided."""
+    """Return the scores that decided the noise model, if it was chosen."""
     scores: dict[str, float] = getattr(model, "noise_scores_", None) or {}
     found = []
     if "margin" in scores:
         found.append(
-            f"Best graph with equal variances {scores['equal_variance']:,.1f}, with a variance for "
-            f"each {scores['gaussian']:,.1f}: ahead by {scores['margin']:,.1f}, where "
-            f"{scores['margin_needed']:,.1f} is asked for."
+            f"Score of the best graph: {scores['equal_variance']:,.1f} with equal variances, "
+            f"{scores['gaussian']:,.1f} with one variance per variable; the margin is "
+            f"{scores['margin']:,.1f}, and {scores['margin_needed']:,.1f} is required."
         )
     if "non_gaussian_gain" in scores:
         found.append(
-            "Log-likelihood gained by noise that is not Gaussian "
+            "Gain in log-likelihood by non-Gaussian noise: "
             f"{scores['non_gaussian_gain']:,.1f}, by chance at most "
             f"{scores['gain_by_chance']:,.1f}."
         )
     if "arcs_refuted" in scores:
-        found.append(f"Arcs that contradict independent noise: {scores['arcs_refuted']:.0%}.")
+        share = scores["arcs_refuted"]
+        found.append(f"Share of arcs that contradict independent noise: {share:.0%}.")
     return " ".join(found) or None
 
 
 def _starts(report: list[dict[str, Any]] | None) -> str | None:
-    """Say from where refinement started, and what came of it."""
+    """Name the starts of the refinement and the one that won."""
     scored = [start for start in report or [] if "after" in start and "before" in start]
     if not scored:
         return None
-    # The last search is the one that decided: earlier ones may have chosen for another score.
+    # The last search decided; earlier ones may have used another score.
     chosen = [start for start in scored if start.get("chosen")][-1:] or scored[:1]
     names = list(dict.fromkeys(str(start["start"]) for start in scored))
     shown = "; ".join(names[:_SHOWN_STARTS]) + (" …" if len(names) > _SHOWN_STARTS else "")
     gained = float(chosen[0]["after"]) - float(chosen[0]["before"])
     moves = f" in {chosen[0]['moves']:,} moves" if "moves" in chosen[0] else ""
     rose = f", whose score rose by {gained:.4g}{moves}" if gained > 0 else ""
-    return f"{len(names)} orders: {shown}. The graph comes from “{chosen[0]['start']}”{rose}."
+    return (
+        f"{len(names)} orders: {shown}. The best graph was found from “{chosen[0]['start']}”{rose}."
+    )

@@ -1,4 +1,4 @@
-"""Response curves: what each arc of a network learner does, as points to draw."""
+"""Response curves of the arcs of network learners, as points to draw."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,9 @@ _TAIL = 0.02
 
 
 def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
-    """Give the fitted response of the strongest arcs, the other parents at their means.
+    """Compute the fitted response of the strongest arcs, with the other parents at their means.
 
-    Causes vary over the middle 96% of what the fitted model itself would draw.
+    Causes vary over the middle 96% of values sampled from the fitted model.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a table, and resamples of it, say about the arcs of a fitted model."""
+"""Evidence for the arcs of a fitted model, from its table and from resamples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 
 __all__ = ["Evidence", "checked_shares", "resamples_of"]
 
-_FULL_DIAGNOSIS = 300  # variables; looking at everything is cubic in them
+_FULL_DIAGNOSIS = 300  # variables; the full diagnosis takes cubic time
 _OFTEN = 0.5
 _MOST_MISSED = 30
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of a fitted graph beyond the graph; None for what is not known.
+    """Evidence for the arcs of a fitted graph; None for parts that were not computed.
 
     Attributes
     ----------
     errors
-        Standard error of the weight of each arc of ``edges_``, NaN where there is none.
+        Standard error of the weight of each arc of ``edges_``; NaN if there is none.
     findings
-        What the table can and cannot tell.
+        The diagnosis of the table.
     edge_probabilities
-        Share of resamples in which the ends of each arc of ``edges_`` were joined; NaN where there
+        Share of resamples in which the ends of each arc of ``edges_`` were joined; NaN if there
         are doubts.
     direction_probabilities
-        Share of resamples whose class has the arrow; NaN where there are doubts.
+        Share of resamples whose class has the arrow; NaN if there are doubts.
     resamples
-        How many resamples those are shares of.
+        Number of resamples.
     doubts
-        Why probabilities are withheld, a sentence each.
+        Reasons for withholding probabilities, one sentence each.
     missed
         (number, number, share) of pairs joined in most resamples that the graph does not join.
     """
@@ -57,7 +57,7 @@ class Evidence:
 
     @classmethod
     def of(cls, model: "FittedGraph", data: Any = None, bootstrap: Any = None) -> "Evidence":
-        """Look at the training data: as given, or as the model still has it in its residuals.
+        """Compute the evidence from the training data, given or reconstructed from residuals.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class Evidence:
         data : table, optional
             The training data.
         bootstrap : object, optional
-            A :class:`cosmodag.stability.BootstrapResult`, or what has its probabilities.
+            A :class:`cosmodag.stability.BootstrapResult`, or an object with its probabilities.
         """
         prepared = _prepared(model, data)
         errors = findings = None
@@ -91,7 +91,7 @@ class Evidence:
         )
 
     def table(self, model: "FittedGraph") -> "pd.DataFrame":
-        """``model.arcs_``, with ``p_edge`` and ``p_direction`` where there are resamples."""
+        """``model.arcs_``, with ``p_edge`` and ``p_direction`` if there are resamples."""
         arcs = arc_table(model, self.errors)
         if self.edge_probabilities is not None:
             arcs["p_edge"] = self.edge_probabilities[arcs.index]
@@ -101,18 +101,18 @@ class Evidence:
 
 
 def checked_shares(shares: Any, d: int) -> NDArray[np.float64]:
-    """Probabilities of a bootstrap, which must be of as many variables as the model."""
+    """Return a bootstrap's probabilities; refuse another number of variables than the model's."""
     found = np.asarray(shares, np.float64)
     if found.shape != (d, d):
         raise DataError(
-            f"The bootstrap is of {found.shape[0]} variables, the model of {d}: give the "
+            f"The bootstrap has {found.shape[0]} variables and the model {d}: give the "
             "bootstrap of this model."
         )
     return found
 
 
 def _findings(model: "FittedGraph", table: NDArray[np.float64], names: list[str]) -> list[Finding]:
-    """Give what the fit found, and more where columns are few enough."""
+    """Return the findings of the fit; with few enough columns, the full diagnosis."""
     known: list[Finding] | None = getattr(model, "findings_", None)
     if len(names) > _FULL_DIAGNOSIS:
         return before_fit(table, names) if known is None else list(known)
@@ -123,12 +123,12 @@ def _findings(model: "FittedGraph", table: NDArray[np.float64], names: list[str]
 
 
 def resamples_of(bootstrap: Any) -> int:
-    """Count the resamples that a bootstrap's probabilities are shares of."""
+    """Return the number of resamples of a bootstrap."""
     return len(bootstrap.done) if hasattr(bootstrap, "done") else int(bootstrap.n)
 
 
 def _prepared(model: "FittedGraph", data: Any) -> NDArray[np.float64] | None:
-    # Where values were missing, the model was fitted to another table than the one given.
+    # With missing values, the model was fitted to a filled table, not to the one given.
     if data is not None and not hasattr(model, "missing_report_"):
         return model._prepared(data)
     return model._training_data() if hasattr(model, "residuals_") else None

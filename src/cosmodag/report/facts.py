@@ -1,4 +1,4 @@
-"""Everything the page shows, as plain data: the one thing Python and the page agree on."""
+"""The content of the page as plain data: the interface between Python and JavaScript."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ _SERIES = {
 def page_data(
     model: "StructureLearner", evidence: Evidence, run: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Gather what the page shows; JSON can hold all of it.
+    """Collect the content of the page as data that JSON can hold.
 
     Variables and arcs are columns of equal length, and arcs name variables by number, so that a
     graph of thousands stays small.
@@ -44,7 +44,7 @@ def page_data(
     model : fitted learner
     evidence : Evidence
     run : dict, optional
-        What a run knows of itself: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
+        Facts about the run: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
         ``seconds``, ``versions``, ``choice``, ``warnings``.
 
     Returns
@@ -56,7 +56,7 @@ def page_data(
         into ``bases``), ``fixed`` (whether the class has the arrow), ``error``, ``p_edge`` and
         ``p_direction`` (or None). ``bases``: ``name``, ``meaning``. ``summary`` and
         ``reproduce.facts``: pairs of label and value. ``findings``: ``severity``, ``sentence``.
-        ``diagnosed``: whether the data was at hand. ``choices``: ``title``, ``text``. ``starts``:
+        ``diagnosed``: whether the data was available. ``choices``: ``title``, ``text``. ``starts``:
         records. ``history``: ``clock``, ``at``, ``series`` (each ``label``, ``values``).
         ``curves``: ``arc``, ``x``, ``y``. ``stability`` (or None): ``resamples``, ``missed``,
         ``doubts``. ``reproduce.code``: text.
@@ -144,7 +144,7 @@ def _count(number: int | None) -> str:
 def _findings(
     model: "StructureLearner", evidence: Evidence, run: dict[str, Any]
 ) -> list[dict[str, str]]:
-    """List what was warned of during the fit, and then what else was found in the data."""
+    """List the warnings of the fit, then the other findings about the data."""
     found = [(finding.severity, finding.sentence) for finding in evidence.findings or []]
     warned = run["warnings"] if "warnings" in run else troubles_of(model)
     told = {sentence for _, sentence in found}
@@ -153,7 +153,7 @@ def _findings(
 
 
 def _history(records: list[dict[str, float]]) -> dict[str, Any]:
-    """Turn records into columns, thinned to what a plot can show."""
+    """Turn records into columns, thinned to the resolution of a plot."""
     kept = np.unique(np.linspace(0, len(records) - 1, _MOST_RECORDS).round().astype(int))
     thinned = [records[place] for place in kept] if records else []
     clock = "epoch" if thinned and "epoch" in thinned[0] else "round"
@@ -199,7 +199,7 @@ def _reproduce(model: "StructureLearner", run: dict[str, Any]) -> dict[str, Any]
 
 
 def _plain(value: Any) -> Any:
-    """Turn data into what JSON can hold; numbers to a few digits, NaN and infinities to None."""
+    """Convert data for JSON: numbers to a few digits, NaN and infinities to None."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

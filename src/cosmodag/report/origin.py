@@ -1,4 +1,4 @@
-"""Where a result comes from: command or code, versions, seed, fingerprint of the data, date."""
+"""Origin of a result: command or code, versions, seed, fingerprint of the data, date."""
 
 import hashlib
 import platform
@@ -21,13 +21,13 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "jax", "numba")
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python, of this package and of those that compute."""
+    """Versions of Python, of this package and of its numerical dependencies."""
     found = {"cosmodag": __version__, "python": platform.python_version()}
     return found | {name: metadata.version(name) for name in _PACKAGES}
 
 
 def now() -> str:
-    """Say the time, in UTC, to the second."""
+    """Return the current time in UTC, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
@@ -49,7 +49,7 @@ def table_hash(X: NDArray[Any]) -> str:
 
 
 def code_for(model: "StructureLearner") -> str:
-    r"""Python that makes a learner with the same parameters.
+    r"""Python code that fits a learner with the same parameters.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The page: data and assets put into one file that needs, and asks for, nothing else."""
+"""The HTML page: data and assets in one self-contained file."""
 
 import base64
 import hashlib
@@ -39,14 +39,14 @@ def write_report(
     evidence: Evidence | None = None,
     run: dict[str, Any] | None = None,
 ) -> None:
-    """Write the report of a fitted model as one HTML file, all of it or nothing.
+    """Write the report of a fitted model as one HTML file, atomically.
 
     Parameters
     ----------
     path : path-like
     model : fitted learner
     evidence : Evidence, optional
-        By default, what can still be told from the model alone.
+        By default, the evidence that can be computed from the model alone.
     run : dict, optional
         As for :func:`cosmodag.report.facts.page_data`.
     """
@@ -55,10 +55,10 @@ def write_report(
 
 
 def page_for(data: dict[str, Any]) -> str:
-    """Put data into the page.
+    """Insert data into the page.
 
-    No script but those that belong to the page can run in it, and none of them can connect to
-    anything: a policy in the page lists their hashes and forbids the rest.
+    A content security policy lists the hashes of the page's own scripts: no other script can run,
+    and none can open a connection.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def page_for(data: dict[str, Any]) -> str:
 
 
 def embedded(data: dict[str, Any]) -> str:
-    r"""JSON that can stand inside a script element: no character of it can end or open one.
+    r"""Encode JSON for a script element: no character of it can close or open an element.
 
     Examples
     --------
@@ -114,13 +114,13 @@ def _asset(name: str) -> str:
 
 @cache
 def _own_script() -> str:
-    """All of the page's own files, as one strict function without global names."""
+    """Join the page's own scripts into one strict-mode function without global names."""
     parts = "\n".join(_asset(f"js/{name}.js") for name in _OWN)
     return f'(function () {{\n"use strict";\n{parts}\n}})();'
 
 
 @cache
 def _vendored(name: str) -> str:
-    """Text of a library, without the address of its source map, which a browser might ask for."""
+    """Source of a library, without its source-map address, which a browser might request."""
     lines = _asset(name).splitlines()
     return "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL"))

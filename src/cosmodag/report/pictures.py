@@ -1,4 +1,4 @@
-"""Pictures, drawn by matplotlib and written as files."""
+"""Pictures drawn by matplotlib and written to files."""
 
 import io
 import os
@@ -21,10 +21,10 @@ _INK = "#334155"
 def draw_comparison(
     path: "str | os.PathLike[str]", truth: NDArray[Any], model: "AnnealedLearner", title: str
 ) -> None:
-    """Draw the true weights, the learnt ones, and how training went, side by side.
+    """Draw the true weights, the learnt weights and the training history side by side.
 
-    Variables are in a topological order of the truth, so that all its arcs are above the diagonal
-    and a learnt arc below it points backwards.
+    Variables are in a topological order of the truth, so all its arcs are above the diagonal, and
+    a learnt arc below it points backwards.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Static plots with matplotlib, each on the axes it is given or on new ones, which it returns.
+"""Static matplotlib plots; each draws on the given axes or on new ones, and returns them.
 
-What the page shows interactively, for papers and notebooks.
+They show the content of the interactive page, for papers and notebooks.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -42,8 +42,8 @@ def plot_graph(
 ) -> "Axes":
     """Draw the learnt graph in layers, causes above effects.
 
-    Arcs are thicker the larger their standardised weights, and differ by what their direction rests
-    on; one whose direction is a free choice is a line without an arrow head.
+    The width of an arc shows its standardised weight, its colour the basis of its direction; an
+    arc whose direction is a free choice has no arrow head.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def plot_graph(
     box = {"boxstyle": "round,pad=0.35", "facecolor": _NODE, "edgecolor": _BORDER}
     size = 9 if len(x) <= _NAMED else 5
     for place, name in enumerate(model.names_):
-        # A dollar sign in a name is no formula.
+        # A dollar sign in a name must not start a formula.
         label = str(name).replace("$", r"\$")
         ax.text(
             x[place], y[place], label, ha="center", va="center", fontsize=size, color=_INK, bbox=box
@@ -104,7 +104,7 @@ def plot_graph(
         styles = [_ARCS.get(name, _OTHER) for name in found]
         lines = [Line2D([], [], color=colour, linestyle=line) for colour, line in styles]
         ax.legend(
-            lines, found, title="direction rests on", fontsize=8, title_fontsize=8, loc="best"
+            lines, found, title="basis of direction", fontsize=8, title_fontsize=8, loc="best"
         )
     return ax
 
@@ -147,7 +147,7 @@ def plot_matrix(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
 
 
 def plot_history(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
-    """Draw how training went: the objective and, where there is one, the temperature beside it.
+    """Draw the training history: the objective and, if there is one, the temperature.
 
     Parameters
     ----------
@@ -165,9 +165,7 @@ def plot_history(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
     """
     history = getattr(model, "history_", None)
     if not history:
-        raise DataError(
-            f"{type(model).__name__} has no history: only learners that are trained have."
-        )
+        raise DataError(f"{type(model).__name__} has no history: only trained learners have one.")
     ax = _axes(ax, width=5.5, height=3.8)
     clock = "epoch" if "epoch" in history[0] else "round"
     at = [record[clock] for record in history]
@@ -181,16 +179,16 @@ def plot_history(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
 
 
 def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" = None) -> "Axes":
-    """Draw in which share of resamples each pair was joined, in causal order.
+    """Draw the share of resamples in which each pair was joined, in causal order.
 
-    Arcs of the graph have a dot; a dark cell without one, nor in its mirror image, was found often,
-    but is not in the graph.
+    Dots mark the arcs of the graph. A dark cell without a dot, in it or in its mirror image, is a
+    pair that resamples often joined but the graph does not.
 
     Parameters
     ----------
     model : fitted learner
     bootstrap : object
-        A :class:`cosmodag.stability.BootstrapResult`, or what has its probabilities.
+        A :class:`cosmodag.stability.BootstrapResult`, or an object with its probabilities.
     ax : matplotlib Axes, optional
 
     Returns
@@ -217,7 +215,7 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
 
 
 def _axes(ax: "Axes | None", width: float, height: float) -> "Axes":
-    """Axes to draw on: those given, or new ones of a size that suits what is drawn."""
+    """Return the given axes, or new ones of the given size."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt

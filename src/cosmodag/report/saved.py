@@ -1,4 +1,4 @@
-"""The page again, from the folder that ``cosmodag fit`` wrote."""
+"""The report of a saved fit, from the folder that ``cosmodag fit`` wrote."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ __all__ = ["EDGES", "MODEL", "RUN", "edge_list", "report_folder", "run_facts"]
 MODEL, RUN, EDGES = "model.safetensors", "run.json", "edges.csv"
 
 _NUMBER = (int, float)
-# Above every count, time and score; a whole number in JSON may have any number of digits.
+# Larger than any count, time or score; integers in JSON may have any number of digits.
 _HUGE = 1e100
 _ENTRIES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("table", "data", "sha256", "date", "command"), (str,)),
@@ -32,23 +32,23 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("choice", "versions", "stability"), (dict,)),
     **dict.fromkeys(("findings", "warnings"), (list,)),
 }
-"""What the page takes from ``run.json``, and of which type it is where it is there."""
+"""Entries of ``run.json`` that the page uses, with their types."""
 
 
 def report_folder(folder: Path, path: Path) -> "StructureLearner":
-    """Write the report of a saved fit, with all that the fit knew of its data.
+    """Write the report of a saved fit, including the stored diagnosis of its data.
 
     Parameters
     ----------
     folder : Path
-        With ``model.safetensors``, ``run.json`` and ``edges.csv``.
+        Folder with ``model.safetensors``, ``run.json`` and ``edges.csv``.
     path : Path
-        The page to make or replace.
+        The page to create or replace.
 
     Returns
     -------
     fitted learner
-        The one that was saved.
+        The saved model.
     """
     if not (folder / MODEL).is_file():
         raise DataError(
@@ -75,7 +75,7 @@ def _evidence(
         raise ValueError("an arc between columns that the model does not have")
     doubts = stability.get("doubts", [])
     if not all(isinstance(doubt, str) for doubt in doubts):
-        raise TypeError("a doubt is told in words")
+        raise TypeError("a doubt must be a string")
     return Evidence(
         errors=columns.get("se"),
         findings=None if told is None else [_finding(one) for one in told],
@@ -88,11 +88,11 @@ def _evidence(
 
 
 def edge_list(model: "StructureLearner", names: list[str], evidence: Evidence) -> str:
-    """List the arcs and what is known of them; an isolated node has a line to itself."""
+    """Write the arcs and their evidence as CSV; an isolated node has its own line."""
     table = evidence.table(model)
     columns = [name for name in table if name not in ("cause", "effect")]
     edges, lines = model.edges_, io.StringIO()
-    # Quoted names keep their blanks, and may hold anything.
+    # Quoted names keep their spaces and may hold any character.
     writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerow(["cause", "effect", *columns])
     for arc, *facts in table[columns].itertuples():
@@ -105,7 +105,7 @@ def edge_list(model: "StructureLearner", names: list[str], evidence: Evidence) -
 
 
 def run_facts(evidence: Evidence) -> dict[str, Any]:
-    """Give what ``run.json`` must hold of the evidence, beside the columns of the arcs."""
+    """Return the evidence that ``run.json`` stores, beside the columns of ``edges.csv``."""
     facts: dict[str, Any] = {}
     if evidence.findings is not None:
         facts["findings"] = [
@@ -159,12 +159,12 @@ def _finding(told: dict[str, Any]) -> Finding:
     finding = Finding(**{**told, "columns": tuple(told["columns"])})
     for text in (finding.name, finding.severity, finding.sentence):
         if not isinstance(text, str):
-            raise TypeError("a finding is told in words")
+            raise TypeError("a finding must be a string")
     return finding
 
 
 def _columns(path: Path, model: "StructureLearner") -> dict[str, NDArray[np.float64]]:
-    """Read the numbers beside the arcs, in the order of ``edges_``, as the fit wrote them."""
+    """Read the numeric columns of ``edges.csv``, in the order of ``edges_``."""
     if not path.is_file():
         return {}
     try:

@@ -1,4 +1,4 @@
-"""Simulated experiments: observational rows, and rows in which variables were set."""
+"""Simulated experiments: observational rows, and rows with interventions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ class Experiments(Dataset):
     Attributes
     ----------
     targets : ndarray of bool, shape (n, d)
-        Where a variable was set; everything else is as in `Dataset`.
+        True where a variable was set; all other attributes are as in `Dataset`.
     """
 
     targets: NDArray[np.bool_]
 
     @property
     def interventions(self) -> list[str]:
-        """For each row the names of what was set, semicolons between them; as ``fit`` takes it."""
+        """Names of the variables set in each row, separated by semicolons, for ``fit``."""
         return [
             ";".join(name for name, is_set in zip(self.names, row, strict=True) if is_set)
             for row in self.targets
@@ -51,16 +51,16 @@ def interventional(
     shift: float = 0.0,
     seed: int = 0,
 ) -> Experiments:
-    r"""Simulate a named data set, and experiments on its variables below it.
+    r"""Simulate a named data set, followed by rows of experiments on its variables.
 
     Parameters
     ----------
     name : str
-        As for `load`, whose rows come first, as observations; Gaussian processes aside, which are
-        drawn for all rows together.
+        As for `load`, whose rows come first, as observations (except for Gaussian processes, which
+        are drawn for all rows together).
     targets : "all", int, or sequence of variables
-        Which variables are set, one at a time: all of them, so many drawn at random, or those
-        named by number or name; a tuple or list within the sequence is set together.
+        Variables to set, one at a time: all, a number of variables drawn at random, or those given
+        by number or name; a tuple or list within the sequence is set together.
     rows : int
         Rows for each target.
     kind : {"perfect", "imperfect"}
@@ -69,10 +69,11 @@ def interventional(
         observations. *Imperfect*: it keeps its parents, but has new weights, drawn as the old ones
         were, and noise of twice the scale; for linear mechanisms.
     strength : float
-        Of perfect interventions; greater values are seen better in the variable's effects.
+        Factor of the standard deviation of perfect interventions; larger values have clearer
+        effects.
     shift : float
-        Of perfect interventions: how many standard deviations of the variable's observations are
-        added to the values to which it is set.
+        Shift of the values of perfect interventions, in standard deviations of the variable's
+        observations.
     seed : int
 
     Returns
@@ -92,7 +93,7 @@ def interventional(
     if kind not in ("perfect", "imperfect"):
         raise DataError(f"kind is {kind!r}: it must be 'perfect' or 'imperfect'.")
     data = load(name, seed=seed)
-    # Apart from the streams of `load`, so that the observations are the same.
+    # Independent of the streams of `load`, so that the observations are the same.
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,)))
     sets = _target_sets(targets, data.names, rng)
     mask = np.zeros((len(data.X) + rows * len(sets), len(data.names)), bool)
@@ -128,7 +129,7 @@ def _target_sets(
         together = entry if isinstance(entry, tuple | list) else (entry,)
         for target in together:
             if target not in known:
-                raise DataError(f"targets names {target!r}, which is no variable of the data set.")
+                raise DataError(f"targets names {target!r}, which the data set does not have.")
         found.append(tuple(known[target] for target in together))
     return found
 
@@ -152,7 +153,7 @@ def _linear(
     held: Matrix | None,
     rng: np.random.Generator,
 ) -> Matrix:
-    """Rows of the experiments, those of one target together."""
+    """Rows of the experiments, grouped by target."""
     d = len(data.names)
     found = np.empty(mask.shape)
     assert noise in NOISES
@@ -181,9 +182,9 @@ def _nonlinear(
     mask: NDArray[np.bool_],
     rows_rng: np.random.Generator,
 ) -> Matrix:
-    """All rows, through the functions and from the noise of `load`."""
+    """All rows, with the functions and the noise of `load`."""
     if kind != "perfect":
-        raise DataError("Imperfect interventions are made for linear mechanisms only.")
+        raise DataError("Imperfect interventions support only linear mechanisms.")
     held = np.where(mask, values, np.nan)
     return sample_nonlinear(
         sparse.csr_array(data.graph), len(mask), rows_rng, mechanism=mechanism, held=held

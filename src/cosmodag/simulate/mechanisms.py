@@ -1,7 +1,7 @@
-"""How the value of a variable comes about from its parents: linear mechanisms and their noise.
+"""Linear mechanisms and their noise.
 
-The names of the families are those of the NOTEARS generator. Here all of them are additive noise;
-there ``logistic`` and ``poisson`` mean a binary and a count model instead.
+The names of the noise families are those of the NOTEARS generator. Here all of them are additive
+noise; in NOTEARS, ``logistic`` and ``poisson`` are a binary and a count model.
 """
 
 from collections.abc import Callable
@@ -41,9 +41,9 @@ def draw_noise(
     noise : {"gauss", "exp", "gumbel", "uniform", "logistic", "poisson"}
         The family.
     samples, nodes : int
-        The shape of the answer, n × d.
+        The shape of the result, n × d.
     scales : float or array of d floats
-        What each column is multiplied by.
+        Factor of each column.
     rng : numpy.random.Generator
         The only source of randomness.
 

@@ -144,7 +144,7 @@ def load(name: str, seed: int = 0) -> Dataset:
 
 
 def streams_of(seed: int) -> list[np.random.Generator]:
-    """Give the generators of graph, weights and samples that `load` uses."""
+    """Return the generators of graph, weights and samples that `load` uses."""
     return [np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(3)]
 
 
@@ -169,7 +169,7 @@ def _population_table(weights: SparseMatrix) -> Matrix:
     """Return d + 1 rows with mean zero whose covariance is exactly the population's.
 
     The columns of the transposed Helmert matrix are orthonormal and orthogonal to the constant
-    vector, so they are perfect standard noise, and stay so after a learner centres them.
+    vector, so they are exact standard noise, also after a learner centres them.
     """
     rows = weights.shape[0] + 1
     return propagate(weights, np.sqrt(rows) * helmert(rows).T)

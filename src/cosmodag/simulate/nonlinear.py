@@ -17,7 +17,7 @@ __all__ = ["NONLINEAR", "sample_nonlinear"]
 
 HIDDEN_UNITS = 100
 # Added to the diagonal of a Gaussian process's covariance so that rounding cannot make it singular:
-# a wobble of standard deviation 1e-3 beside noise of scale 1.
+# a perturbation of standard deviation 1e-3, compared with noise of scale 1.
 JITTER = 1e-6
 
 
@@ -50,7 +50,7 @@ def sample_nonlinear(
     scales : float or array of d floats
         The standard deviation of z, one for all variables or one each.
     held : ndarray, shape (n, d), optional
-        Values to which variables are set, whatever their parents; NaN elsewhere.
+        Values to which variables are set, independently of their parents; NaN elsewhere.
 
     Returns
     -------
@@ -72,10 +72,10 @@ def sample_nonlinear(
         raise DataError(
             f"The mechanism {mechanism!r} is unknown: use one of {', '.join(NONLINEAR)}."
         )
-    # A stream of their own keeps the functions the same however many rows of noise are drawn.
+    # A separate stream keeps the functions independent of the number of rows of noise.
     function_rng = np.random.default_rng(rng.integers(2**63))
     values = draw_noise("gauss", samples, scales, graph.shape[0], rng)
-    parents = sparse.csc_array(graph != 0)  # a stored zero is no arc
+    parents = sparse.csc_array(graph != 0)  # a stored zero is not an arc
     parents.eliminate_zeros()
     for node in np.concatenate(generations(graph)):
         inputs = parents.indices[parents.indptr[node] : parents.indptr[node + 1]]

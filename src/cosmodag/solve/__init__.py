@@ -1,1 +1,1 @@
-"""Solvers: how parameters are found. One training loop, and ways to call it."""
+"""Solvers: the training loop, and methods that call it to find parameters."""

@@ -1,4 +1,4 @@
-"""Backends: implementations of the training steps, and what each declares that it implements."""
+"""Backends: implementations of the training steps, each with a declaration of its scope."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 __all__ = ["FEATURES", "Backend", "Task"]
 
 FEATURES = frozenset({"support", "required", "gaps", "counted", "start"})
-"""What a problem may give beside its data."""
+"""Optional inputs of a problem beside its data."""
 
 
 class Task(NamedTuple):
-    """What a backend is asked whether it implements.
+    """Description of the work for which a backend is chosen.
 
     Attributes
     ----------
     recipe
         What is minimised.
     features
-        Which of `FEATURES` the problems give.
+        Which of `FEATURES` the problems have.
     lanes, rows, variables
-        Problems at once, and the size of their tables.
+        Number of problems solved at once, and the size of their tables.
     dtype
         Precision of the tables.
     platform
@@ -55,27 +55,27 @@ def _plain_parameters(batch: "Batch", state: State) -> Parameters:
 
 @dataclass(frozen=True)
 class Backend:
-    """One way to run rounds of training, held to the reference loop by tests.
+    """One implementation of the training rounds; tests compare it with the reference loop.
 
     Attributes
     ----------
     name
-        For people: in messages, saved runs and benchmarks.
+        Display name in messages, saved runs and benchmarks.
     implements
-        Whether it does what a task asks for, all of it.
+        task → whether it supports all of the task.
     advance
-        (batch, state, first, last) → state after those rounds; the state given is used up.
+        (batch, state, first, last) → state after those rounds; the given state is consumed.
     working_copies
-        Arrays as large as the parameters that it holds for each problem beside the state.
+        Number of parameter-sized arrays per problem beside the state.
     start
         batch → its initial state.
     parameters
-        (batch, state) → the stacked parameters, without anything a backend added.
+        (batch, state) → the stacked parameters, without padding.
     missing
-        task → why it cannot run here although it implements the task, or None. Such a task goes to
-        a slower backend, with a warning.
+        task → why it cannot run on this machine although it implements the task, or None. Such a
+        task goes to a slower backend, with a warning.
     devices
-        task → over how many devices it spreads a problem.
+        task → number of devices over which it spreads a problem.
     """
 
     name: str

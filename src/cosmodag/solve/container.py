@@ -1,8 +1,8 @@
-"""The memory that control groups leave to a process, as containers and batch systems set it.
+"""Memory available under control groups, by which containers and batch systems limit processes.
 
-A process is in a group of every hierarchy (version 1) or of the one there is (version 2), and the
-limits of all groups above it hold too. Inside a container the group's path may be the one outside:
-the files are then at the top of what is mounted.
+A process belongs to a group in every hierarchy (version 1) or in the only one (version 2), and the
+limits of all parent groups apply too. Inside a container, the group's path may be that outside of
+it: the files are then at the top of the mount.
 """
 
 from collections.abc import Iterator
@@ -13,15 +13,14 @@ __all__ = ["memory_left"]
 _MOUNT = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
 
-# Version 1 writes "no limit" as the largest number there is.
+# Version 1 writes "no limit" as the largest possible number.
 _NO_LIMIT = 2**60
 
 
 def memory_left(mount: Path = _MOUNT, membership: Path = _MEMBERSHIP) -> int | None:
     """Bytes that the tightest memory limit leaves, or None without a limit.
 
-    What the system keeps of files that were read, and gives back when asked, does not count as
-    used.
+    The page cache of inactive files, which the system frees on demand, does not count as used.
     """
     left = [
         *(

@@ -1,4 +1,4 @@
-"""What a fit will cost: memory, before anything is allocated, and time, from a few timed rounds."""
+"""Cost of a fit: memory, before any allocation, and time, from a few timed rounds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Cost", "available_bytes", "check_fits", "estimate", "lane_bytes", "l
 # The parameters and Adam's two moments.
 _STATE_COPIES = 3
 
-# Not all memory can be had: allocators round up, and the rest of the machine lives on too.
+# Share of memory that can be used: allocators round up, and other processes need some.
 _USABLE = 0.85
 
 # Rounds are timed until they add up to this many seconds.
@@ -31,14 +31,14 @@ _ENOUGH = 0.2
 
 
 def lane_bytes(recipe: Recipe, problem: Problem, working_copies: int) -> int:
-    """Bytes that one problem takes while it is solved, what it gives aside.
+    """Bytes that one problem takes while it is solved, without its input arrays.
 
     Parameters
     ----------
     recipe : Recipe
     problem : Problem
     working_copies : int
-        Arrays as large as the parameters that the backend holds beside the state.
+        Number of parameter-sized arrays that the backend holds beside the state.
     """
     settings = dict.fromkeys((*problem.settings, *recipe.needs), 1.0)
     shapes = jax.eval_shape(lambda: recipe.start(0, problem.data.shape[1], settings))
@@ -47,7 +47,7 @@ def lane_bytes(recipe: Recipe, problem: Problem, working_copies: int) -> int:
 
 
 def available_bytes(device: jax.Device) -> int | None:
-    """Bytes that can still be had on a device; None where that cannot be told."""
+    """Bytes available on a device; None if unknown."""
     statistics = device.memory_stats()
     if statistics and "bytes_limit" in statistics:
         return int(statistics["bytes_limit"] - statistics["bytes_in_use"])
@@ -55,34 +55,34 @@ def available_bytes(device: jax.Device) -> int | None:
 
 
 def lanes_that_fit(per_lane: int, fixed: int, available: int | None) -> int | None:
-    """How many problems fit beside what is fixed; None for no limit, 0 where not even one does."""
+    """Return how many problems fit beside fixed memory; None without a limit, 0 if none fits."""
     if available is None:
         return None
     return max(0, int((_USABLE * available - fixed) // per_lane))
 
 
 def check_fits(needed: int, available: int | None, what: str) -> None:
-    """Refuse work that needs more memory than there is, before anything is allocated."""
+    """Refuse work that needs more memory than available, before anything is allocated."""
     if available is not None and needed > _USABLE * available:
         raise ResourceError(
             f"{what} needs about {needed / 2**30:,.1f} GiB, but only "
-            f"{_USABLE * available / 2**30:,.1f} GiB can be used here: take fewer columns, or a "
+            f"{_USABLE * available / 2**30:,.1f} GiB can be used here: use fewer columns, or a "
             "device with more memory."
         )
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The plan of a fit, and how long it would take.
+    """The plan of a fit and its expected duration.
 
     Attributes
     ----------
     plan
-        Where, how and in which batches.
+        Device, backends and batches.
     seconds_per_round
         Measured, for the largest batch.
     seconds
-        Expected for all training, compilation aside.
+        Expected seconds of all training, without compilation.
     """
 
     plan: Plan
@@ -98,7 +98,7 @@ class Cost:
         )
 
     def facts(self) -> dict[str, object]:
-        """Give the cost as plain values."""
+        """Return the cost as plain values."""
         return {
             **self.plan.facts(),
             "seconds_per_round": self.seconds_per_round,
@@ -112,7 +112,7 @@ def estimate(solver: Solver, problems: Sequence[Problem], device: str = "auto") 
     Raises
     ------
     ResourceError
-        When not even one problem fits in memory; nothing is allocated then.
+        If not even one problem fits in memory; nothing is allocated then.
     """
     from cosmodag.solve.plan import plan_many
 
@@ -130,7 +130,7 @@ def _finished(state: State) -> State:
 
 
 def _time_rounds(batch: Batch, most: int) -> float:
-    """Seconds a round takes, once compiled."""
+    """Measure the seconds per round after compilation."""
     backend = batch.backend
     state = _finished(backend.advance(batch, backend.start(batch), 0, 1))
     rounds, elapsed = 1, 0.0

@@ -1,8 +1,8 @@
 """Refusal to use JAX in a process that was forked after JAX had started: it would deadlock.
 
-``fork`` copies the memory of a process and none of its threads, and JAX waits for its own.
-``multiprocessing`` on Linux forks unless told otherwise. Learners that do not use JAX, and
-processes forked before JAX started, are not affected.
+``fork`` copies the memory of a process but not its threads, and JAX waits for its threads.
+``multiprocessing`` on Linux forks by default. Learners that do not use JAX, and processes forked
+before JAX started, are not affected.
 """
 
 import os
@@ -12,8 +12,8 @@ from cosmodag.errors import ForkError
 
 __all__ = ["refuse_after_fork"]
 
-# Processes in which JAX has its threads, or can still start them. A fork copies this set, but has a
-# process number that is not in it.
+# Numbers of processes in which JAX has started or can start its threads. A forked process inherits
+# this set, but its own number is not in it.
 _SOUND = {os.getpid()}
 
 
@@ -25,8 +25,8 @@ def refuse_after_fork() -> None:
         _SOUND.add(os.getpid())
         return
     raise ForkError(
-        "This process was forked from one that had used JAX, and JAX would wait forever for "
-        "threads that a fork does not copy: start processes by 'spawn' "
+        "This process was forked from one that had used JAX, and JAX would deadlock, because "
+        "a fork does not copy its threads: start processes by 'spawn' "
         "(multiprocessing.get_context('spawn')), or use joblib, whose 'loky' processes work."
     )
 

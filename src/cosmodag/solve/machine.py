@@ -14,9 +14,9 @@ from cosmodag.solve.container import memory_left
 
 __all__ = ["blas_threads", "cores", "main_memory", "threads_worth"]
 
-# Multiplications in a matrix product, about a millisecond's worth, below which a second thread
-# gains little on an idle machine; on a busy one, threads that wait for each other were measured to
-# make such a product a hundred times slower.
+# Multiplications in a matrix product (about a millisecond) below which a second thread gains little
+# on an idle machine; on a busy one, threads that wait for each other were measured to make such a
+# product a hundred times slower.
 _WORTH_THREADS = 1e8
 
 
@@ -29,7 +29,7 @@ def cores() -> int:
 
 
 def main_memory() -> int | None:
-    """Bytes of main memory that are available; None where the system does not say."""
+    """Bytes of available main memory; None if the system does not report it."""
     known = [size for size in (_machine_memory(), memory_left()) if size is not None]
     return min(known) if known else None
 
@@ -48,13 +48,13 @@ def _machine_memory() -> int | None:
 
 
 def threads_worth(multiplications: float, workers: int = 1) -> int:
-    """BLAS threads per worker for a matrix product of so many multiplications."""
+    """BLAS threads per worker for a matrix product of this size."""
     return max(1, cores() // workers) if multiplications > _WORTH_THREADS else 1
 
 
 @cache
 def _blas() -> list[Any]:
-    """Libraries of linear algebra in this process, as threadpoolctl handles them."""
+    """Linear algebra libraries in this process, as threadpoolctl objects."""
     import scipy.linalg  # noqa: F401  (loads the one that Numba calls)
 
     libraries = ThreadpoolController().select(user_api="blas").lib_controllers
@@ -62,16 +62,16 @@ def _blas() -> list[Any]:
 
 
 def _limits_one_thread(library: Any) -> bool:
-    """Whether a limit holds for the thread that sets it, and not for the whole process."""
+    """Whether a limit applies only to the thread that sets it, not to the whole process."""
     by_openmp = getattr(library, "threading_layer", None) == "openmp"
     return by_openmp or library.internal_api == "mkl"
 
 
 class _SharedLimit:
-    """The limit of libraries that have one for the whole process, shared by fits in its threads.
+    """The process-wide thread limit of some libraries, shared by fits in different threads.
 
-    The lowest limit asked for is in force while any fit runs; when the last one ends, what was
-    found at the beginning is put back, whichever thread that is.
+    The lowest requested limit applies while any fit runs; when the last fit ends, in whichever
+    thread, the original limit is restored.
     """
 
     def __init__(self) -> None:
@@ -105,8 +105,8 @@ class _SharedLimit:
 def _set_from_any_thread(library: Any, threads: int) -> None:
     """Set a limit of the whole process.
 
-    Since 3.7 threadpoolctl keeps the first thread that sets one as the only one that may, and
-    ignores every other without a word. Here they take turns, so that none needs to be kept.
+    Since 3.7, threadpoolctl lets only the first thread that sets a limit change it, and silently
+    ignores other threads. A lock serialises the threads here, so the check is reset each time.
     """
     release = getattr(library, "clear_controlling_thread", lambda *, force: None)
     release(force=True)
@@ -119,7 +119,7 @@ _LIMIT = _SharedLimit()
 
 @contextmanager
 def blas_threads(limit: int) -> Iterator[None]:
-    """Context in which linear algebra uses at most so many threads, and no more than before."""
+    """Context in which linear algebra uses at most `limit` threads, and no more than before."""
     own = [(library, library.num_threads) for library in _blas() if _limits_one_thread(library)]
     for library, found in own:
         library.set_num_threads(min(found, limit))

@@ -1,4 +1,4 @@
-"""Many problems at once: the one entry through which anything is solved."""
+"""Many problems at once: the entry point of all solvers."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -12,16 +12,16 @@ __all__ = ["Solved", "solve_many"]
 
 
 class Solved(NamedTuple):
-    """One problem, solved.
+    """The result of one problem.
 
     Attributes
     ----------
     place
-        The place of the problem among those given.
+        Index of the problem in the input.
     solution
-        What came of it.
+        Its solution.
     plan
-        How it was solved.
+        The plan by which it was solved.
     """
 
     place: int
@@ -32,21 +32,21 @@ class Solved(NamedTuple):
 def solve_many(
     solver: Solver, problems: Sequence[Problem], *, device: str = "auto", watch: Watch
 ) -> Iterator[Solved]:
-    """Solve problems, those of one shape together.
+    """Solve problems; those of one shape are solved together.
 
-    Each group of problems of one shape is one batch, or several where memory or a prompt answer
-    asks for that, and solutions are handed out as batches finish.
+    Each group of problems of one shape is one batch, or several if memory or responsiveness
+    requires it, and solutions are yielded as batches finish.
 
     Parameters
     ----------
     solver : Solver
-        How each is solved.
+        The method.
     problems : sequence of Problem
-        What to solve; data, hyper-parameters, seeds and what is known may all differ.
+        The problems; data, hyper-parameters, seeds and knowledge may differ.
     device : {"auto", "cpu", "gpu"}
-        Where.
+        Device to solve on.
     watch : Watch
-        Shows progress and may end the run early; it must have been entered.
+        Shows progress and may end the run early; its context must be active.
 
     Yields
     ------
@@ -55,7 +55,7 @@ def solve_many(
     Raises
     ------
     ResourceError
-        When not even one problem fits in memory; nothing is allocated then.
+        If not even one problem fits in memory; nothing is allocated then.
     ForkError
         In a process that was forked after JAX was used.
     """

@@ -1,4 +1,4 @@
-"""The plan of a run: where, how and in which batches problems are solved, decided once."""
+"""The plan of a run: device, backends and batches, decided once."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -17,15 +17,15 @@ from cosmodag.solve.watch import Watch
 
 __all__ = ["Plan", "Solver", "choose", "device_named", "plan_many"]
 
-# Long enough to cost nothing, short enough for an answer to Ctrl-C that feels prompt.
+# Long enough to cost nothing, short enough for a prompt response to Ctrl-C.
 _CHUNK_SECONDS = 0.5
 
-# On a CPU problems are solved side by side, not in one program: nothing is lost by small batches,
-# and solutions come sooner.
+# On a CPU, problems run in parallel threads, not in one program: small batches cost nothing, and
+# solutions arrive sooner.
 _SIDE_BY_SIDE = 32
 
-# Copies of the parameters that reading them out takes beside their training, where both share one
-# memory: strengths of arcs in double precision.
+# Additional copies of the parameters for the read-out, if it shares memory with training: strengths
+# of arcs in double precision.
 _READ_OUT = 2
 
 
@@ -34,22 +34,22 @@ class Solver(Protocol):
 
     @property
     def recipe(self) -> Recipe:
-        """What is minimised in the end."""
+        """The recipe that is minimised last."""
         ...
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """Everything that is minimised by training on the way, in the order in which it is."""
+        """All recipes that are minimised by training, in order."""
         ...
 
     @property
     def working_copies(self) -> int:
-        """Arrays as large as the parameters that are held where nothing is trained."""
+        """Number of parameter-sized arrays of the parts that do not train."""
         ...
 
     @property
     def needs(self) -> frozenset[str]:
-        """Names of the settings that a problem has to give."""
+        """Names of the settings that a problem must have."""
         ...
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
@@ -59,22 +59,22 @@ class Solver(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How problems of one shape will be solved.
+    """The plan for problems of one shape.
 
     Attributes
     ----------
     device
-        Where.
+        Device to solve on.
     backends
-        How, for each recipe that is trained; empty where a method trains none.
+        Backend of each recipe that is trained; empty if a method trains none.
     batches
-        Places of the problems in each batch.
+        Indices of the problems in each batch.
     precision
-        Type of the numbers, by name.
+        Name of the floating-point type.
     memory, available
-        Bytes of the largest batch, and bytes that can be had (None where that cannot be told).
+        Bytes of the largest batch, and available bytes (None if unknown).
     chunk_seconds
-        How long a piece of the run may take before it looks up.
+        Seconds of a piece of the run between checks of the watch.
     """
 
     device: jax.Device
@@ -87,12 +87,12 @@ class Plan:
 
     @property
     def backend(self) -> str:
-        """Names of the backends that train, for people; a method may need none."""
+        """Display names of the backends that train; a method may need none."""
         names = dict.fromkeys(backend.name for backend in self.backends.values())
         return " + ".join(names) or "closed form"
 
     def facts(self) -> dict[str, object]:
-        """Give the plan as plain values."""
+        """Return the plan as plain values."""
         return {
             "device": self.device.device_kind,
             "backend": self.backend,
@@ -110,7 +110,7 @@ class Plan:
 
 
 def device_named(name: str) -> jax.Device:
-    """Find the device called ``"cpu"``, ``"gpu"`` or ``"auto"`` (a GPU where there is one)."""
+    """Find the device called ``"cpu"``, ``"gpu"`` or ``"auto"`` (a GPU if there is one)."""
     if name == "auto":
         return jax.devices()[0]
     try:
@@ -132,7 +132,7 @@ def choose(task: Task) -> Backend:
         if reason is None:
             return backend
         warnings.warn(
-            f"The fast backend '{backend.name}' cannot be used here, since {reason}: a slower one "
+            f"The fast backend '{backend.name}' cannot be used here because {reason}: a slower one "
             "takes its place.",
             FallbackWarning,
             stacklevel=2,
@@ -141,12 +141,12 @@ def choose(task: Task) -> Backend:
 
 
 def plan_many(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> list[Plan]:
-    """Plan the solution of problems, one plan for those of each shape.
+    """Plan the solution of problems, with one plan per shape.
 
     Raises
     ------
     ResourceError
-        When not even one problem fits in memory; nothing is allocated then.
+        If not even one problem fits in memory; nothing is allocated then.
     """
     place = device_named(device)
     groups: dict[tuple[object, ...], list[int]] = {}
@@ -158,7 +158,7 @@ def plan_many(solver: Solver, problems: Sequence[Problem], device: str = "auto")
 def _plan(
     solver: Solver, problems: Sequence[Problem], members: list[int], device: jax.Device
 ) -> Plan:
-    """Plan one group: all problems together if two fit, else one after the other."""
+    """Plan one group: problems together if two fit in memory, otherwise one after the other."""
     first = problems[members[0]]
     on_one = available_bytes(device)
     reading = _READ_OUT if device.platform == "cpu" and not solver.working_copies else 0
@@ -183,7 +183,7 @@ def _plan(
 
 
 def _shared_bytes(problems: Sequence[Problem]) -> int:
-    """Bytes of the distinct arrays that problems give."""
+    """Bytes of the distinct input arrays of problems."""
     distinct = {id(array): array for problem in problems for array in problem.given.values()}
     return sum(
         array.size * min(array.itemsize, problems[0].data.dtype.itemsize)

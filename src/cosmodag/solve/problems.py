@@ -1,4 +1,4 @@
-"""Problems: data, hyper-parameters and seed, and what a person knows; one or a batch of them."""
+"""Problems (data, hyper-parameters, seed and knowledge), and batches of them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ __all__ = ["Batch", "Problem", "Solution", "check_settings", "start_many"]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One thing to solve.
+    """One optimisation problem.
 
     Problems that share the *same array object*, of any kind, share its memory.
 
@@ -31,17 +31,17 @@ class Problem:
     settings
         Hyper-parameters by name.
     seed
-        Decides the initial parameters and the order of rows, in [0, 2³²).
+        Seed of the initial parameters and of the order of rows, in [0, 2³²).
     support
         (d, d) bool: arcs that may exist; None for all.
     required
-        (d, d) bool: arcs that λ₁ does not count, since they exist for certain; None for none.
+        (d, d) bool: arcs that must exist, which λ₁ does not penalise; None for none.
     gaps
-        (d, d): length of the longest chain by which v is bound to come after u, −∞ where it is
-        not; None where nothing is bound.
+        (d, d): length of the longest chain that puts v after u, −∞ if there is none; None if
+        the order is not restricted.
     counted
-        (n, 1) or (n, d): how much a row, or an entry, counts in the loss; None for one each. A
-        variable's own equation is not learnt from the rows in which it was set.
+        (n, 1) or (n, d): weight of a row, or of an entry, in the loss; None for one each. A
+        variable's equation is not learnt from the rows in which the variable was set.
     start
         Parameters to start from; None to draw them.
     """
@@ -57,20 +57,20 @@ class Problem:
 
     @property
     def given(self) -> dict[str, NDArray[Any]]:
-        """The arrays that it gives, by name."""
+        """Its input arrays by name."""
         names = ("data", "support", "required", "gaps", "counted")
         return {name: array for name in names if (array := getattr(self, name)) is not None}
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """What two problems must share to be solved by one program."""
+        """Key that is equal for problems that one program can solve."""
         arrays = tuple((name, array.shape) for name, array in self.given.items())
         rounds = self.settings.get("rounds")
         starts = self.start is not None
         return (arrays, starts, self.data.dtype.str, rounds, tuple(sorted(self.settings)))
 
     def task(self, recipe: Recipe, lanes: int, platform: str) -> Task:
-        """Say what solving so many problems of this shape asks of a backend."""
+        """Describe the solution of `lanes` problems of this shape as a task for a backend."""
         features = frozenset(self.given) - {"data"}
         if self.start is not None:
             features |= {"start"}
@@ -79,7 +79,7 @@ class Problem:
 
 
 def check_settings(settings: Mapping[str, float], needs: frozenset[str]) -> None:
-    """Refuse settings that are not exactly the numbers that the parts of a solver read."""
+    """Refuse settings that are not exactly those that the parts of a solver read."""
     missing, unknown = sorted(needs - set(settings)), sorted(set(settings) - needs)
     if missing or unknown:
         raise SettingsError(
@@ -93,24 +93,24 @@ def check_settings(settings: Mapping[str, float], needs: frozenset[str]) -> None
 
 @dataclass(frozen=True)
 class Solution:
-    """What came of one problem.
+    """Solution of one problem.
 
     Attributes
     ----------
     parameters
-        As they were at the end; the structure's recipe is `recipe`.
+        Final parameters, of the recipe `recipe`.
     recipe
-        What they are parameters of.
+        The recipe of the parameters.
     iterations
-        Rounds, or iterations, run.
+        Number of rounds or iterations.
     stopped
-        Why fewer were run than asked for (``"time"``, ``"interrupt"``), or None.
+        Why fewer were run than requested (``"time"``, ``"interrupt"``), or None.
     diverged_at
         First round in which the objective was not finite, or None.
     history
-        One record for each look at the run.
+        Records of the progress.
     converged
-        Whether the method ended as it should, and not at a limit.
+        Whether the method converged rather than reached a limit.
     """
 
     parameters: Parameters
@@ -129,20 +129,20 @@ class Batch:
     Attributes
     ----------
     recipe
-        What all of them minimise.
+        The recipe of all problems.
     given, which
-        The distinct arrays of each kind that the problems give, stacked, and which of them each
-        lane uses: ``given["data"][which["data"][i]]`` is the table of lane i.
+        The distinct input arrays of each kind, stacked, and the index of the array that each lane
+        uses: ``given["data"][which["data"][i]]`` is the table of lane i.
     seeds
         (k,) uint32.
     settings
         Each hyper-parameter as a (k,) array.
     device
-        Where the batch is solved.
+        Device to solve on.
     backends
-        How, for each recipe of the solver.
+        Backend of each recipe of the solver.
     chunk_seconds
-        How long a piece of the run may take before it looks up.
+        Seconds of a piece of the run between checks of the watch.
     starts
         Stacked parameters to start from; None to draw them.
     """
@@ -221,24 +221,24 @@ class Batch:
 
     @property
     def features(self) -> frozenset[str]:
-        """What the problems give beside their data."""
+        """Optional inputs that the problems have."""
         return frozenset(self.given) - {"data"}
 
     @property
     def backend(self) -> Backend:
-        """How rounds of the present recipe are run."""
+        """Backend of the present recipe."""
         return self.backends[self.recipe]
 
     def of_lane(self, name: str, lane: int) -> Any:
-        """Take what one problem gives by that name, or None."""
+        """Return an input array of one problem by name, or None."""
         return self.given[name][self.which[name][lane]] if name in self.given else None
 
     def settings_of(self, lane: int) -> dict[str, float]:
-        """Give the settings of one problem, as numbers."""
+        """Return the settings of one problem as numbers."""
         return {name: float(values[lane]) for name, values in self.settings.items()}
 
     def with_settings(self, **values: Any) -> "Batch":
-        """Give other settings: a number for all problems, or an array with one for each."""
+        """Return the batch with other settings: a number for all problems, or one per problem."""
         arrays = {
             name: np.array(np.broadcast_to(value, self.size), self.dtype)
             for name, value in values.items()
@@ -246,13 +246,13 @@ class Batch:
         return replace(self, settings={**self.settings, **arrays})
 
     def start(self) -> State:
-        """Draw the initial states of all problems, or take the parameters that they give."""
+        """Draw the initial states of all problems, or use their given start parameters."""
         with jax.default_device(self.device):
             if self.starts is not None:
                 drawn = fresh_states(self.starts, self.recipe.guard is not None)
             else:
                 drawn = _start(self.recipe, self.seeds, self.variables, self.settings)
-        # Tied to the device as every later state is: another kind of state is another program.
+        # Committed to the device like every later state; otherwise JAX would compile twice.
         state: State = jax.device_put(drawn, self.device)
         return state
 

@@ -1,4 +1,4 @@
-"""Reading out what was learnt, for all learners: strengths of arcs, order, networks."""
+"""Read-out of solutions, for all learners: strengths of arcs, order, networks."""
 
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -22,7 +22,7 @@ _TILE_ENTRIES = 2**26
 
 
 class ReadOut(NamedTuple):
-    """What a solution says.
+    """Result read from a solution.
 
     Attributes
     ----------
@@ -30,12 +30,12 @@ class ReadOut(NamedTuple):
         (d, d) strength of every arc as optimised; for very many variables a sparse matrix of those
         above the threshold.
     order
-        Causal order, causes first; None where the structure has none.
+        Causal order, causes first; None if the structure has none.
     first_layer
-        The weights of arcs as the mechanism's functions use them, (d, d) or (d, d, h); None where
+        The weights of arcs as the mechanism's functions use them, (d, d) or (d, d, h); None if
         the strengths are sparse.
     weights
-        The oriented weights W as the mechanism takes them; None where the strengths are sparse.
+        The oriented weights W as the mechanism uses them; None if the strengths are sparse.
     """
 
     strengths: Any
@@ -45,16 +45,16 @@ class ReadOut(NamedTuple):
 
 
 def read_out(solution: Solution, problem: Problem, threshold: float, device: jax.Device) -> ReadOut:
-    """Read a solution out at the settings with which its problem ended.
+    """Read out a solution at the final settings of its problem.
 
     Parameters
     ----------
     solution, problem
-        What came of what.
+        A solution and its problem.
     threshold : float
-        Where the strengths are sparse, those above it are kept.
+        Sparse strengths include only those above it.
     device : jax.Device
-        Where to compute.
+        Device to compute on.
     """
     recipe, parameters = solution.recipe, solution.parameters
     settings = recipe.schedule(problem.settings.get("rounds", 1), problem.settings)
@@ -73,7 +73,7 @@ def read_out(solution: Solution, problem: Problem, threshold: float, device: jax
 def _strengths_and_weights(
     recipe: Recipe, parameters: Parameters, settings: Settings, support: Any
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    # One program: run one by one, its dozen operations would each be compiled for every new d.
+    # One program: separately, each of a dozen operations would be compiled for every new d.
     weights = recipe.structure.orient(parameters, settings, support)
     functions = parameters["functions"]
     return (
@@ -95,15 +95,15 @@ def strong_arcs(
 ) -> sparse.csr_array:
     """Find the arcs of linear COSMO above a threshold in magnitude, as a sparse (d, d) matrix.
 
-    The oriented weights are formed a few rows at a time where the parameters are, and only the
-    arcs that pass are brought to the host.
+    The oriented weights are formed a few rows at a time on the device of the parameters, and only
+    the arcs above the threshold are copied to the host.
     """
     arcs, order = parameters["arcs"], parameters["order"]
     d = arcs.shape[0]
     height = max(1, min(d, _TILE_ENTRIES // d))
     found = []
     for first in range(0, d, height):
-        # The last tile begins earlier, so that all have one shape; rows seen before are dropped.
+        # The last tile starts earlier, so that all have one shape; repeated rows are dropped.
         begin = min(first, d - height)
         allowed = support[begin : begin + height] if np.ndim(support) else support
         tile = _tile(arcs[begin : begin + height], order, settings, begin, allowed)

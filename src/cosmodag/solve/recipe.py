@@ -1,4 +1,4 @@
-"""A recipe: the parts of a learner, put together. It says completely what is minimised."""
+"""A recipe: the combined parts of a learner, which define completely what is minimised."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,20 +20,20 @@ __all__ = ["Recipe"]
 class Recipe:
     """What a learner minimises over one batch of rows: structure × mechanism × objective.
 
-    Hashable and free of arrays, so that it can be part of the identity of a compiled program;
-    everything that differs between problems is in the problems. Two recipes are the same exactly
-    if their parts are equal: this is how kernels tell whether they implement one.
+    It is hashable and holds no arrays, so it can be part of the key of a compiled program; all that
+    differs between problems is in the problems. Two recipes are equal exactly if their parts are;
+    kernels compare recipes in this way.
 
     Attributes
     ----------
     structure, mechanism, objective
         The parts.
     schedule
-        How settings change as training goes on.
+        How settings change during training.
     batch_size
         Rows per step, None for all of them; the last batch of a pass may be smaller.
     guard
-        What is checked at the end of every round; the round is undone where it fails.
+        Condition checked at the end of every round; a round that violates it is undone.
     """
 
     structure: Structure
@@ -45,7 +45,7 @@ class Recipe:
 
     @property
     def needs(self) -> frozenset[str]:
-        """Names of the settings that a problem has to give for this recipe."""
+        """Names of the settings that a problem must have for this recipe."""
         parts = (
             (self.structure, self.objective)
             if self.guard is None
@@ -55,7 +55,7 @@ class Recipe:
         return (read - self.schedule.sets) | self.schedule.needs
 
     def is_like(self, other: "Recipe") -> bool:
-        """Whether two recipes have equal parts, whatever the number of rows per step."""
+        """Whether two recipes have equal parts, except for the number of rows per step."""
         return replace(self, batch_size=None) == replace(other, batch_size=None)
 
     def start(self, seed: Any, d: int, settings: Settings) -> Parameters:
@@ -96,7 +96,7 @@ class Recipe:
         support: Any = 1.0,
         prices: Any = 1.0,
     ) -> jax.Array:
-        """Objective on all rows at once, at the settings with which the problem ends."""
+        """Objective on all rows at once, at the final settings of the problem."""
         value: jax.Array = _full_loss(self, parameters, data, settings, counted, support, prices)
         return value
 
@@ -111,7 +111,7 @@ def _full_loss(
     support: Any,
     prices: Any,
 ) -> jax.Array:
-    # One program: run one by one, its operations would each be compiled for every new shape.
+    # One program: separately, each operation would be compiled for every new shape.
     final = recipe.schedule(settings.get("rounds", 1), settings)
     if counted is None:
         counted = jnp.ones((data.shape[0], 1), data.dtype)

@@ -1,7 +1,7 @@
 """Work on several threads, for compiled code, which releases Python's lock.
 
-The pools are Python's own: joblib's threading backend takes items from other threads than the
-caller's, and items here may be the next piece of training.
+The pools are those of Python's standard library: joblib's threading backend consumes the iterator
+of items on other threads than the caller's, and here the next item may be a piece of training.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def available_threads(threads: int | None = None) -> int:
-    """Return the number of threads asked for, or one per core that this process may use."""
+    """Return the requested number of threads, or one per core that this process may use."""
     return cores() if threads is None else max(1, threads)
 
 
@@ -26,7 +26,7 @@ def available_threads(threads: int | None = None) -> int:
 def mapper(
     threads: int,
 ) -> Iterator[Callable[[Callable[[Item], Result], Iterable[Item]], list[Result]]]:
-    """Context with a function like ``map`` that uses several threads and keeps the order."""
+    """Context that yields a function like ``map`` that uses several threads and keeps the order."""
     if threads == 1:
         yield lambda function, items: [function(item) for item in items]
         return
@@ -35,7 +35,7 @@ def mapper(
 
 
 def as_completed(tasks: Iterable[Callable[[], Result]], threads: int) -> Iterator[Result]:
-    """Yield results of tasks as they come; tasks are taken only a few ahead of their turn.
+    """Yield results of tasks as they complete; only a few tasks are requested in advance.
 
     Examples
     --------
@@ -54,5 +54,5 @@ def as_completed(tasks: Iterable[Callable[[], Result]], threads: int) -> Iterato
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
         finally:
-            for future in pending:  # where the caller, or a task, has ended it early
+            for future in pending:  # the caller, or an error in a task, ended the iteration early
                 future.cancel()

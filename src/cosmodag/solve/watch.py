@@ -1,4 +1,4 @@
-"""What accompanies a running fit: a progress bar, a time limit, and Ctrl-C."""
+"""Control of a running fit: a progress bar, a time limit, and Ctrl-C."""
 
 import signal
 import sys
@@ -13,46 +13,45 @@ from cosmodag.random_state import preserve_random_state
 
 __all__ = ["Interrupt", "Watch", "last_interrupt"]
 
-# A bar for a fit that ends within a second could not be read.
+# A bar is not useful for a fit that ends within a second.
 _BAR_AFTER = 1.0
 
 
 class Interrupt(Enum):
-    """How far a run has answered Ctrl-C."""
+    """State of a run's response to Ctrl-C."""
 
     NONE = "no Ctrl-C since the run began"
-    ASKED = "Ctrl-C came, and the run has not looked yet"
-    SEEN = "the run has looked, and finishes with what it has learnt so far"
+    ASKED = "Ctrl-C was pressed, and the run has not noticed it yet"
+    SEEN = "the run has noticed it and finishes with the graph learnt so far"
 
 
-# One value for the process: only the main thread runs handlers of signals.
+# One value per process: only the main thread runs signal handlers.
 _last = Interrupt.NONE
 
 
 def last_interrupt() -> Interrupt:
-    """Tell how far the latest run in the main thread has answered Ctrl-C; for other threads."""
+    """Return the response of the main thread's latest run to Ctrl-C, for use by other threads."""
     return _last
 
 
 class Watch:
     """Context in which a fit runs.
 
-    Inside it the first Ctrl-C sets :attr:`stop`, which the run reads about twice a second, so that
-    it can finish with what it has learnt so far. A second Ctrl-C raises `KeyboardInterrupt` at
-    once. On leaving, the previous handler of Ctrl-C is put back and called if there was a Ctrl-C:
-    Python's own raises `KeyboardInterrupt`. Outside of the main thread, and where Ctrl-C is
-    ignored, no handler is set.
+    The first Ctrl-C sets :attr:`stop`, which the run reads about twice a second, so that it can
+    finish with the graph learnt so far. A second Ctrl-C raises `KeyboardInterrupt` at once. On
+    exit, the previous handler is restored and, after a Ctrl-C, called: Python's own raises
+    `KeyboardInterrupt`. Outside the main thread, or if Ctrl-C is ignored, no handler is set.
 
     The progress bar is on stderr, appears after a second, and only on a terminal.
 
     Parameters
     ----------
     total : int
-        Units of work to come, such as rounds of all problems together.
+        Units of work, such as rounds of all problems together.
     label : str
         Name of the work, shown beside the bar.
     max_time : float, optional
-        Seconds after which the run is asked to stop.
+        Seconds after which the run should stop.
     show : bool
         Whether a bar may be shown.
     """
@@ -93,7 +92,7 @@ class Watch:
         if self._previous is None:
             return
         signal.signal(signal.SIGINT, self._previous)
-        if _last is Interrupt.ASKED:  # nobody is left who could look
+        if _last is Interrupt.ASKED:  # no run is left that could notice
             _last = Interrupt.NONE
         if self._interrupted and not isinstance(error, KeyboardInterrupt):
             self._previous(signal.SIGINT, None)
@@ -115,13 +114,13 @@ class Watch:
         return None
 
     def begin(self, total: int, label: str | None = None) -> None:
-        """Set the units of work to come, and their name; a bar starts anew."""
+        """Set the remaining units of work and their label; the bar restarts."""
         self._total, self._done, self._label = total, 0, label or self._label
         if self._bar is not None:
             self._bar.reset(self._task, total=total, description=self._label, note="")
 
     def advance(self, done: int, note: str = "") -> None:
-        """Count so many more units of work as done."""
+        """Count `done` more units of work as done."""
         self._done += done
         if not self._show or self.elapsed < _BAR_AFTER:
             return

@@ -1,7 +1,7 @@
-"""COSMO as PyTorch modules: acyclic by construction inside other people's models.
+"""COSMO as PyTorch modules, for acyclic structures inside other models.
 
-An extra: ``pip install 'cosmodag[torch]'``. The mathematics is that of `cosmodag.model.orientation`
-and `cosmodag.model.mechanism`, and tests hold values and gradients to theirs.
+Install the extra ``pip install 'cosmodag[torch]'``. The formulas are those of
+`cosmodag.model.orientation` and `cosmodag.model.mechanism`; tests compare values and gradients.
 """
 
 try:

@@ -19,7 +19,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "tanh": torch.tanh,
     "relu": torch.relu,
 }
-"""What hidden units do."""
+"""Activation functions by name."""
 
 
 def _norms(weights: Tensor) -> Tensor:
@@ -32,18 +32,18 @@ def _sums(weights: Tensor) -> Tensor:
 
 
 ARC_STRENGTHS: dict[str, Callable[[Tensor], Tensor]] = {"norm": _norms, "sum": _sums}
-"""Ways to make one number of the first-layer weights of an arc."""
+"""Strengths of an arc from its first-layer weights, by name."""
 
 
 class PriorityLayer(nn.Module):
-    """What layers with an order share: strengths H, an orientation, and W = H ∘ S.
+    """Base class of layers with an order: strengths H, an orientation, and W = H ∘ S.
 
     Attributes
     ----------
     orientation : SmoothOrientation
-        Several layers may share one, and then agree on one order.
+        Several layers may share one; they then have the same order.
     strengths : (d, d) or (d, d, h) parameter
-        H; ``strengths[u, v]`` is the arc u → v, to each of h hidden units where there are any.
+        H; ``strengths[u, v]`` is the arc u → v, or its weights to h hidden units.
     """
 
     strengths: Tensor
@@ -53,7 +53,7 @@ class PriorityLayer(nn.Module):
         self.orientation = orientation
 
     def _parameter(self, *shape: int) -> nn.Parameter:
-        """Give a parameter where the priorities are, in their precision."""
+        """Create a parameter on the device and in the precision of the priorities."""
         return nn.Parameter(self.orientation.priorities.new_empty(shape))
 
     def weights(self) -> Tensor:
@@ -68,14 +68,14 @@ class PriorityLayer(nn.Module):
 
 
 class PriorityLinear(PriorityLayer):
-    """Each variable a weighted sum of those before it: x̂ = x W + b, W = H ∘ S_{t,ε}(p).
+    """Each variable is a weighted sum of those before it: x̂ = x W + b, W = H ∘ S_{t,ε}(p).
 
     Parameters
     ----------
     orientation : SmoothOrientation
         The order.
     bias : bool
-        Whether there is a b, which begins at zero; centred data need none.
+        Whether there is a bias b, initially zero; centred data need none.
 
     Examples
     --------
@@ -118,9 +118,9 @@ class PriorityMLP(PriorityLayer):
     hidden : sequence of int
         Units in each hidden layer of each network.
     activation : {"sigmoid", "tanh", "relu"}
-        What hidden units do.
+        Activation of the hidden units.
     arc_strength : {"norm", "sum"}
-        How the h weights of an arc become one number: their length, or their signed sum.
+        Strength of an arc from its h weights: their norm, or their signed sum.
 
     Examples
     --------
@@ -172,7 +172,7 @@ class PriorityMLP(PriorityLayer):
         """Predict every variable from (B, d) rows."""
         activation, weights = ACTIVATIONS[self.activation], self.weights()
         d, k, h = weights.shape
-        # All first layers as one product, where d small ones would spend their time in overhead.
+        # All first layers as one product: d small ones would be dominated by overhead.
         units = (x @ weights.reshape(d, k * h)).reshape(len(x), k, h) + self.first_biases
         for later, biases in zip(self.hidden_weights, self.hidden_biases, strict=True):
             crossed = activation(units).transpose(0, 1) @ later

@@ -1,4 +1,4 @@
-"""Orientations as a PyTorch module: priorities that say which way every arc may point."""
+"""Orientations as a PyTorch module: priorities determine the direction of every arc."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cosmodag.model.orientation import log_acyclicity_bound
 __all__ = ["MODES", "SmoothOrientation", "check_positive", "smooth_orientation"]
 
 MODES = ("soft", "hard", "straight-through")
-"""What `SmoothOrientation` gives; see there."""
+"""Modes of `SmoothOrientation`; see there."""
 
 
 def smooth_orientation(priorities: Tensor, temperature: Tensor | float, shift: Any) -> Tensor:
@@ -37,37 +37,35 @@ def smooth_orientation(priorities: Tensor, temperature: Tensor | float, shift: A
 
 
 class SmoothOrientation(nn.Module):
-    """One learnt priority per variable, and the matrix S that lets arcs through by their order.
+    """One learnt priority per variable, and the matrix S that masks arcs by their order.
 
-    Multiply any (d, d) matrix of strengths by what this module gives, and the product is acyclic in
-    the limit of a low temperature, whatever the strengths and the priorities are (Theorem 1): a
-    model needs no acyclicity penalty. Forbidden arcs are zeros of `support`; the diagonal is always
-    zero.
+    The product of any (d, d) matrix of strengths and this module's output is acyclic in the limit
+    of a low temperature, for any strengths and priorities (Theorem 1): a model needs no acyclicity
+    penalty. Forbidden arcs are zeros of `support`; the diagonal is always zero.
 
     Parameters
     ----------
     d : int
         Number of variables.
     shift : float
-        ε, by how much the priority of an effect must exceed that of its cause.
+        ε, the amount by which the priority of an effect must exceed that of its cause.
     temperature : float
-        t in the beginning; a `TemperatureScheduler` lowers it.
+        Initial t; a `TemperatureScheduler` lowers it.
     support : (d, d) array or tensor, optional
         False, or 0, at arcs that may not exist.
     mode : {"soft", "hard", "straight-through"}
-        S itself; or the order it stands for, 1 where p_v − p_u ≥ ε (Lemma 1), acyclic at every
-        temperature but without a gradient; or the values of the second with the gradient of the
-        first.
+        S itself; or its hard order, 1 where p_v − p_u ≥ ε (Lemma 1), acyclic at every temperature
+        but without a gradient; or the values of the second with the gradient of the first.
     device, dtype
         As in every PyTorch module.
 
     Attributes
     ----------
     priorities : (d,) parameter
-        p ~ N(0, ε²/2) in the beginning, where differences are densest at the threshold ε.
+        p, initially N(0, ε²/2), for which differences are densest at the threshold ε.
     temperature, shift, support : buffers
         They move with the module and are saved in its ``state_dict``. The temperature is a tensor,
-        so that changing it does not compile a model again.
+        so changing it does not recompile a model.
     mode : str
         May be changed at any time; it is not part of the ``state_dict``.
 
@@ -130,18 +128,18 @@ class SmoothOrientation(nn.Module):
             self.priorities.normal_().mul_(self.shift / math.sqrt(2))
 
     def set_temperature(self, temperature: float) -> None:
-        """Put a new temperature in force, in place."""
+        """Set the temperature, in place."""
         check_positive("temperature", temperature)
         self.temperature.fill_(temperature)
 
     def forward(self) -> Tensor:
-        """S, or what `mode` makes of it, zero outside the support."""
+        """S, transformed according to `mode`; zero outside the support."""
         if self.mode == "hard":
             return self._hard()
         soft = smooth_orientation(self.priorities, self.temperature, self.shift) * self.support
         if self.mode == "soft":
             return soft
-        # In this order the value is the hard one to the last bit: the bracket is exactly zero.
+        # In this order the value is exactly the hard one: the bracket is exactly zero.
         return self._hard() + (soft - soft.detach())
 
     def _hard(self) -> Tensor:
@@ -163,11 +161,11 @@ class SmoothOrientation(nn.Module):
         return order_of(self.priorities.detach().to("cpu", torch.float64).numpy())
 
     def log_acyclicity_bound(self) -> float:
-        """Logarithm of Theorem 2's bound on tr e^S − d at the temperature in force, for every p."""
+        """Logarithm of Theorem 2's bound on tr e^S − d at the current temperature, for every p."""
         return log_acyclicity_bound(self.temperature.item(), self.shift.item(), self.d)
 
     def extra_repr(self) -> str:
-        """Tell what ``print`` shows between the brackets."""
+        """Return the text that ``print`` shows between the brackets."""
         return (
             f"{self.d}, shift={self.shift.item():g}, temperature={self.temperature.item():g}, "
             f"mode={self.mode!r}"
@@ -179,7 +177,7 @@ def _diagonal(priorities: Tensor) -> Tensor:
 
 
 def _allowed(support: ArrayLike | Tensor | None, like: Tensor) -> Tensor:
-    """Support as a matrix of zeros and ones without a diagonal, of the kind of `like`."""
+    """Support as a matrix of zeros and ones without a diagonal, of the type of `like`."""
     d = len(like)
     allowed = like.new_ones(d, d) if support is None else torch.as_tensor(support)
     if allowed.shape != (d, d):
@@ -191,6 +189,6 @@ def _allowed(support: ArrayLike | Tensor | None, like: Tensor) -> Tensor:
 
 
 def check_positive(name: str, value: float) -> None:
-    """Refuse what is not a positive, finite number."""
+    """Refuse a value that is not a positive, finite number."""
     if not (value > 0 and math.isfinite(value)):
         raise DataError(f"{name} must be a positive, finite number, but it is {value!r}.")

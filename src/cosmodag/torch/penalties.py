@@ -15,13 +15,13 @@ def regulariser(
 ) -> Tensor:
     """λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ (Section 4.2), the penalties of `AnnealedObjective`.
 
-    They are on H, not on W = H ∘ S, so that an arc which the order holds back is not paid for less;
-    no norm is squared, and the gradient at zero is zero.
+    They apply to H, not to W = H ∘ S, so an arc that the order suppresses has the same penalty; no
+    norm is squared, and the gradient at zero is zero.
 
     Parameters
     ----------
     layer : PriorityLinear or PriorityMLP
-        Whose H and p are meant.
+        The layer with H and p.
     lambda1, lambda2, lambda_p : float
         λ₁, λ₂ and λ_p. The paper's are for a loss that is a mean over rows *and* variables.
 

@@ -1,4 +1,4 @@
-"""From a trained module to a DAG, by the same read-out as every learner of the package."""
+"""Read-out of a trained module as a DAG, as for every learner of the package."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def read_out(
 ) -> NDArray[Any]:
     r"""Weights of a DAG: arcs above a threshold that agree with the order of the priorities.
 
-    A DAG at any threshold and any temperature, in every mode of the orientation.
+    The result is a DAG at any threshold and temperature, in every mode of the orientation.
 
     Parameters
     ----------
     weights : PriorityLinear, PriorityMLP, or (d, d) matrix
-        A layer, whose strengths at the temperature in force are read; or strengths of arcs, such as
-        H ∘ S or H itself, beside `priorities`.
+        A layer, whose strengths at the current temperature are used; or strengths of arcs, such as
+        H ∘ S or H itself, together with `priorities`.
     priorities : (d,) array or tensor, optional
-        p, where the first argument is a matrix.
+        p, if the first argument is a matrix.
     threshold : float
         Arcs with \|W\| at or below it are left out.
 
     Returns
     -------
     (d, d) array
-        ``[u, v]`` is the weight of the arc u → v, 0 where there is none.
+        ``[u, v]`` is the weight of the arc u → v, 0 if there is none.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def read_out(
         order = weights.orientation.order()
         strengths = _array(weights.strength())
     elif priorities is None:
-        raise DataError("read_out needs the priorities beside a matrix: read_out(W, p).")
+        raise DataError("read_out of a matrix also needs the priorities: read_out(W, p).")
     else:
         order, strengths = order_of(_array(priorities)), _array(weights)
     kept: NDArray[Any] = above(agreeing(strengths, order), threshold)
@@ -60,6 +60,6 @@ def read_out(
 def _array(values: ArrayLike | Tensor) -> NDArray[Any]:
     if isinstance(values, Tensor):
         values = values.detach().to("cpu")
-        # NumPy has no bfloat16, and needs none here.
+        # NumPy has no bfloat16.
         return np.asarray(values.float() if values.dtype == torch.bfloat16 else values)
     return np.asarray(values)

@@ -1,4 +1,4 @@
-"""Temperatures that fall as training goes on, in the manner of ``torch.optim.lr_scheduler``."""
+"""Schedulers of the temperature, in the manner of ``torch.optim.lr_scheduler``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["CosineTemperature", "ExponentialTemperature", "TemperatureScheduler"
 class TemperatureScheduler(ABC):
     """Lower the temperature of every `SmoothOrientation` in a module, step by step.
 
-    Made before training, when it puts `start` in force; ``step()`` is called after every epoch (or
-    after every batch, if `rounds` counts those). After `rounds` steps the temperature is `end`, and
-    stays there.
+    Create it before training: it sets the temperature to `start`. Call ``step()`` after every epoch
+    (or after every batch, if `rounds` counts batches). After `rounds` steps the temperature is
+    `end` and stays there.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ class TemperatureScheduler(ABC):
     rounds : int
         Steps until the end.
     start, end : float
-        The temperatures. `cosmodag.model.orientation.temperature_for` gives an end from the
-        acyclicity that is wanted of S.
+        The temperatures. `cosmodag.model.orientation.temperature_for` computes an end from a
+        tolerance on the acyclicity of S.
     """
 
     def __init__(
@@ -41,30 +41,30 @@ class TemperatureScheduler(ABC):
         check_positive("end", end)
         self._orientations = [m for m in module.modules() if isinstance(m, SmoothOrientation)]
         if not self._orientations:
-            raise DataError("The module holds no SmoothOrientation whose temperature could fall.")
+            raise DataError("The module has no SmoothOrientation to schedule.")
         self.rounds, self.start, self.end = rounds, start, end
         self.last_epoch = 0
         self._put_in_force()
 
     @abstractmethod
     def temperature_at(self, progress: float) -> float:
-        """Temperature when a share of the rounds, from 0 to 1, is over."""
+        """Temperature after a share of the rounds, from 0 to 1."""
 
     def step(self) -> None:
-        """Tell that a round is over."""
+        """Advance by one round."""
         self.last_epoch += 1
         self._put_in_force()
 
     def get_last_temperature(self) -> float:
-        """Temperature that is in force."""
+        """Return the current temperature."""
         return self._last_temperature
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything but the module, as plain numbers."""
+        """Return the state without the module, as plain numbers."""
         return {name: value for name, value in vars(self).items() if name != "_orientations"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take up where `state_dict` was made, and put its temperature in force."""
+        """Restore a state, including its temperature."""
         vars(self).update(state_dict)
         self._put_in_force()
 
@@ -90,7 +90,7 @@ class CosineTemperature(TemperatureScheduler):
     """
 
     def temperature_at(self, progress: float) -> float:
-        """Half a wave from `start` to `end`."""
+        """Half a cosine wave from `start` to `end`."""
         return self.end + 0.5 * (self.start - self.end) * (1 + math.cos(math.pi * progress))
 
 

@@ -1,4 +1,4 @@
-"""The report: tables and figures of everything that a store holds."""
+"""The report: tables and figures of all results in a store."""
 
 import os
 from pathlib import Path
@@ -19,11 +19,11 @@ _TITLE = "The evaluation of COSMO, redone"
 
 
 def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
-    """Write tables, figures and all rows of a store to a folder, made where there is none.
+    """Write tables, figures and all rows of a store to a folder, which is created if missing.
 
-    Files in it are replaced. Returned is the page of HTML, ``index.html``. Beside it stand
-    ``tables.md``, each table as Markdown, LaTeX and CSV under ``tables/``, figures, and the rows
-    as ``rows.csv`` and ``rows.parquet``.
+    Existing files are replaced. Returns the path of the HTML page, ``index.html``. The folder also
+    holds ``tables.md``, each table as Markdown, LaTeX and CSV under ``tables/``, figures, and the
+    rows as ``rows.csv`` and ``rows.parquet``.
     """
     experiments = [read_experiment(text, name) for name, text in store.experiments().items()]
     if not experiments:
@@ -37,8 +37,8 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
         if isinstance(error, CosmodagError):
             raise
         raise StoreError(
-            f"'{store.path}' holds rows that cosmodag does not write, so that there is nothing to "
-            "report: run the experiment anew under another name."
+            f"'{store.path}' holds rows that cosmodag did not write, so nothing can be reported: "
+            "run the experiment again with another store."
         ) from error
     facts = [f"`{one.name}`: {one.title}" for one in experiments]
     facts.append(f"{len(rows):,} cells, cosmodag {__version__}")

@@ -1,4 +1,4 @@
-"""The results of a store by method and data set, graph by graph, and the paper's beside them."""
+"""Results of a store by method, data set and graph, and the paper's figures for them."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ _PAPER_GRAPHS = 5
 
 @dataclass(frozen=True)
 class Figure:
-    """Mean and sample standard deviation (nan for one graph) over so many graphs."""
+    """Mean and sample standard deviation (nan for one graph) over a number of graphs."""
 
     mean: float
     sd: float
@@ -45,7 +45,7 @@ class Figure:
 
 
 def compared(ours: Figure | None, theirs: Figure | None) -> float | None:
-    """Difference in standard errors of the difference; None where it cannot be told.
+    """Difference in units of its standard error; None if unknown.
 
     Examples
     --------
@@ -65,13 +65,13 @@ class Entry:
     Attributes
     ----------
     data, method, rule, standardised
-        Which; the rule is None where nothing was chosen.
+        Identity of the entry; the rule is None if nothing was chosen.
     results, failed
         Results by the seed of the graph, and how many graphs have none.
     seconds
         Times of single fits.
     parameters, settings, configurations
-        Of the learner; what was chosen, and out of how many.
+        Parameters of the learner, the chosen settings, and the number of candidates.
     """
 
     data: str
@@ -87,12 +87,12 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, str, str | None, bool]:
-        """What tells it from others."""
+        """Key that identifies the entry."""
         return (self.data, self.method, self.rule, self.standardised)
 
     @property
     def is_tuned(self) -> bool:
-        """Whether it is tuned by the oracle on tables as they are, as the paper's rows are."""
+        """Whether it is tuned by the oracle on unscaled tables, like the paper's rows."""
         return self.rule == "oracle" and not self.standardised
 
     @property
@@ -108,7 +108,7 @@ class Entry:
         return METHODS[self.method].label + chosen + ", standardised" * self.standardised
 
     def figure(self, metric: str) -> Figure | None:
-        """Return the mean of a metric; ``"time_s"`` is that of single fits."""
+        """Summarise a metric; ``"time_s"`` is the time of single fits."""
         if metric == "time_s":
             return Figure.of(self.seconds)
         return Figure.of([result[metric] for result in self.results.values()])
@@ -140,7 +140,7 @@ def _entry(
     standardised: bool,
     results: Results,
 ) -> Iterator[Entry]:
-    """Collect one entry; none where nothing was done yet."""
+    """Collect one entry; None without results."""
     cells = plan.validated(group, method, data, rule, results, standardised)
     found = [(cell, dict(results[cell.key])) for cell in cells if cell.key in results]
     if not found:
@@ -164,9 +164,9 @@ def _entry(
 
 
 def merged(entries: Iterable[Entry]) -> list[Entry]:
-    """Of entries for the same thing, from several experiments, keep the one with most graphs.
+    """Merge entries of several experiments: for equal keys, keep the one with most graphs.
 
-    Where it was not timed, it takes the times of another with the same parameters.
+    If it was not timed, it takes the times of another entry with the same parameters.
     """
     best: dict[object, Entry] = {}
     times: dict[object, tuple[float, ...]] = {}

@@ -17,7 +17,7 @@ _COLOURS = {"cosmo": "C0", "nocurl-u": "C1", "dagma": "C2", "notears": "C3"}
 
 
 def all_figures(entries: Sequence[Entry], rows: Sequence[Row]) -> dict[str, tuple[str, bytes]]:
-    """Draw every figure for which there is something: name → (caption, PNG)."""
+    """Draw every figure for which there are results: name → (caption, PNG)."""
     drawn = {}
     if times := pass_times(rows):
         drawn["epoch-time"] = (
@@ -70,7 +70,7 @@ def _pass_figure(times: dict[tuple[str, str, int], float]) -> bytes:
 
 
 def _to_draw(entries: Sequence[Entry]) -> Entry | None:
-    """Take the entry for the figure: tuned COSMO on ER4, Gaussian, of d = 100 or close to it."""
+    """Select the entry for the figure: tuned COSMO on ER4, Gaussian, with d closest to 100."""
     able = [e for e in entries if e.method == "cosmo" and e.is_tuned and e.results]
     able = [e for e in able if e.family[:2] == ("ER4", "gauss") and e.family[2] <= 100]
     return max(able, key=lambda entry: entry.family[2], default=None)
@@ -79,7 +79,7 @@ def _to_draw(entries: Sequence[Entry]) -> Entry | None:
 def _matrix_figure(entry: Entry) -> tuple[str, bytes]:
     """Draw learnt weights, the true ones, and their difference, as the paper does at d = 100.
 
-    The store keeps figures and not matrices: the fit is done again.
+    The store keeps scores, not matrices, so the fit is repeated.
     """
     from matplotlib.figure import Figure
 

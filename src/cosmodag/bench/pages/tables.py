@@ -1,4 +1,4 @@
-"""The paper's tables with ours beside, and further ones: defaults, choices, times, failures."""
+"""The paper's tables beside ours, and others: defaults, choices, times, failures."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -27,18 +27,18 @@ _SCORES = {"nhd": "NHD", "tpr": "TPR", "auc": "AUC"}
 _METRICS = {**_SCORES, "time_s": "time (s)"}
 _ORDER = {name: place for place, name in enumerate(METHODS)}
 _ORACLE = (
-    "Mean ± sample standard deviation over graphs. *Oracle*: the configuration has the best mean "
-    "AUC, which takes the truth to know; *held-out score*: the best likelihood of rows not seen. "
-    "Methods without either had nothing chosen for them."
+    "Mean ± sample standard deviation over graphs. *Oracle*: the configuration with the best mean "
+    "AUC, which requires the truth; *held-out score*: the one with the best likelihood of held-out "
+    "rows. Methods with neither label were not tuned."
 )
 _TIMES = "Times are processor seconds of single fits on one thread; machines differ."
 
-# The method that follows the rule for defaults, for each that is tuned.
+# For each tuned method, the method that uses the default settings.
 _RULES = {"cosmo": "cosmo-default", "cosmo-mlp": "cosmo-mlp-default"}
 
 
 class Table(NamedTuple):
-    """A table of text: the name of its files, a title, columns, rows and a note for readers."""
+    """A table of text: file name, title, columns, rows and a note for readers."""
 
     name: str
     title: str
@@ -47,14 +47,14 @@ class Table(NamedTuple):
     note: str = ""
 
     def without_blank_columns(self) -> "Table":
-        """Leave out columns in which no row has anything, such as figures the paper has not."""
+        """Remove columns that are empty in all rows, such as figures that the paper lacks."""
         kept = [place for place in range(len(self.columns)) if any(row[place] for row in self.rows)]
         rows = [[row[place] for place in kept] for row in self.rows]
         return self._replace(columns=[self.columns[place] for place in kept], rows=rows)
 
 
 def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[Table]:
-    """Make every table for which there are figures."""
+    """Make every table for which there are results."""
     made = (
         _main(entries),
         *_appendix(entries),
@@ -92,7 +92,7 @@ def _main(entries: Sequence[Entry]) -> Table:
 
 
 def _appendix(entries: Sequence[Entry]) -> Iterable[Table]:
-    """Make a table for each kind of graph and noise, as in the appendix, and the honest rows."""
+    """Make a table for each kind of graph and noise, as in the appendix, also without oracle."""
     note = f"{_ORACLE} {_TIMES} {FLAG}: more than two standard errors of the difference apart."
     for graph, noise in sorted({entry.family[:2] for entry in entries}):
         some = [entry for entry in entries if entry.family[:2] == (graph, noise)]
@@ -122,7 +122,7 @@ def _ablation(entries: Sequence[Entry]) -> Table:
         "Ablation: no penalty on priorities",
         ["graph", "noise", "d", "method", *_beside(_SCORES)],
         rows,
-        "COSMO-NP has λ_p = 0, else the configuration chosen for COSMO, on the same graphs.",
+        "COSMO-NP has λ_p = 0 and otherwise COSMO's configuration, on the same graphs.",
     )
 
 
@@ -143,13 +143,13 @@ def _differences(entries: Sequence[Entry]) -> Table:
         "Where ours and the paper's differ",
         ["data", "method", "metric", "ours", "paper", "standard errors", "better"],
         rows,
-        f"{count} figures were compared; by chance alone some 5 in 100 would "
-        "differ by more than two standard errors, and more with 5 graphs each.",
+        f"{count} figures were compared; by chance alone about 5 in 100 would "
+        "differ by more than two standard errors, and more with only 5 graphs each.",
     )
 
 
 def _defaults(entries: Sequence[Entry]) -> Table:
-    """Compare the rule for defaults with the tuned configuration, graph by graph."""
+    """Compare default settings with the tuned configuration, graph by graph."""
     tuned = {(e.data, _RULES[e.method]): e for e in entries if e.method in _RULES and e.is_tuned}
     rows, means = [], []
     for entry in sorted(entries, key=lambda e: (e.family[2], e.data)):
@@ -175,7 +175,7 @@ def _defaults(entries: Sequence[Entry]) -> Table:
     kinds = ("rule", "tuned", "rule − tuned")
     return Table(
         "defaults",
-        "The rule for defaults beside the configuration tuned for each data set",
+        "Default settings compared with the configuration tuned for each data set",
         ["data", "graphs", *(f"{name} {kind}" for name in ("AUC", "NHD") for kind in kinds)],
         rows,
         "Raw weights, on the same fresh graphs; ± is the standard error of the paired difference.",
@@ -212,12 +212,12 @@ def _pass_times(rows: Sequence[Row]) -> Table:
         "Seconds per pass over the data",
         ["machine", "d", *(name for m in methods for name in (METHODS[m].label, "paper"))],
         lines,
-        "The paper's were taken on a CPU, with the loader of its framework in them.",
+        "The paper's times were measured on a CPU and include its framework's data loader.",
     )
 
 
 def _failures(rows: Sequence[Row]) -> Table:
-    """Count cells without figures, by method and by what went wrong."""
+    """Count cells without results, by method and error."""
     counts = Counter(
         (row.description["method"], row.description["data"], row.result["status"])
         for row in rows
@@ -228,7 +228,7 @@ def _failures(rows: Sequence[Row]) -> Table:
 
 
 def written(figure: Figure | None, metric: str) -> str:
-    """Write a figure as the paper does.
+    """Format a figure as in the paper.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def _beside(metrics: Iterable[str]) -> list[str]:
 
 
 def _pairs(entry: Entry, paper: dict[str, Figure], metrics: Iterable[str]) -> list[str]:
-    """Ours and the paper's figures of several metrics, flagged where they differ."""
+    """Our figures and the paper's for several metrics, flagged if they differ."""
     cells = []
     for metric in metrics:
         ours, theirs = entry.figure(metric), paper.get(metric)

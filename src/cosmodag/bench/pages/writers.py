@@ -1,4 +1,4 @@
-"""Tables as Markdown, LaTeX and CSV, and one page of HTML that loads nothing."""
+"""Writers of tables as Markdown, LaTeX and CSV, and of one self-contained HTML page."""
 
 import base64
 import csv
@@ -135,7 +135,7 @@ def _html_figure(name: str, caption: str, image: bytes) -> str:
 
 
 def _inline(text: str) -> str:
-    """Escape a text, and turn the little Markdown that tables use into HTML."""
+    """Escape a text, and convert the Markdown subset that tables use to HTML."""
     safe = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
     safe = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", safe)
     return re.sub(r"(?<!\w)\*([^*]+)\*(?!\w)", r"<i>\1</i>", safe)

@@ -1,1 +1,1 @@
-"""What commands share: options, messages, exit codes, and what they read and write."""
+"""Code that commands share: options, messages, exit codes, reading and writing."""

@@ -1,4 +1,4 @@
-"""Where compiled programs are kept between runs of the command line."""
+"""The folder that keeps compiled programs between runs of the command line."""
 
 import glob
 import os
@@ -16,20 +16,21 @@ _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def cache_folder() -> Path:
-    """Find the folder in which this user's compiled programs are kept."""
+    """Return the cache folder for this user's compiled programs."""
     from platformdirs import user_cache_path
 
     return user_cache_path("cosmodag", appauthor=False)
 
 
 def keep_compiled_programs() -> None:
-    """Let JAX keep what it compiles on disk; call it before JAX is imported.
+    """Turn on JAX's compilation cache on disk; call this before JAX is imported.
 
-    JAX reads these variables when it is imported, and a value that the user has set stays. The
-    library itself sets nothing: a process that is not ours keeps its own configuration.
+    JAX reads these environment variables on import; values that the user has set are kept. Only
+    the command line sets them: a process that imports the library keeps its own configuration.
 
-    Programs that are read back are run, so that nobody else may write to the folder: it is made for
-    its owner alone. One that others can write to, or in which files of others lie, is not used.
+    Cached programs are executed, so other users must not be able to write to the folder: it is
+    created with access for its owner only. A folder that others can write to, or that holds files
+    of other users, is not used.
     """
     if "JAX_COMPILATION_CACHE_DIR" in os.environ:
         return
@@ -37,8 +38,8 @@ def keep_compiled_programs() -> None:
     danger = _danger(folder)
     if danger is not None:
         warnings.warn(
-            f"Compiled programs are not kept: {danger}. Programs of others that lie there would "
-            "run as yours: delete it, and it is made again for you alone.",
+            f"Compiled programs are not kept: {danger}. Programs that others put there would run "
+            "with your rights: delete the folder, and it is created again for you alone.",
             FallbackWarning,
             stacklevel=2,
         )
@@ -53,12 +54,12 @@ _DAMAGED = re.compile(r"Error reading persistent compilation cache entry for '([
 
 
 def mended(message: str) -> str | None:
-    """Remove a program that JAX says it cannot read, and give the sentence to show instead.
+    """Remove a cached program that JAX cannot read; return the message to show instead.
 
-    JAX compiles such a program again, but does not replace the file: left there, one that was cut
-    off by a crash or a full disk would be compiled at every run. What is removed is written again
-    by this one. The sentence is empty where it was given before, and None where the message is
-    another, or the folder is not the command line's own.
+    JAX compiles such a program again but does not replace the file: a file that a crash or a full
+    disk cut short would be compiled at every run. This run writes a removed file again. Returns an
+    empty string if the message was shown before, and None if the warning is about something else
+    or the folder is not the command line's own.
     """
     found = _DAMAGED.match(message)
     folder = cache_folder() / "jax"
@@ -69,20 +70,20 @@ def mended(message: str) -> str | None:
     if _REPORTED.is_set():
         return ""
     _REPORTED.set()
-    return f"Compiled programs in '{folder}' were damaged: they are compiled again."
+    return f"Some compiled programs in '{folder}' were damaged; they are compiled again."
 
 
 def _danger(folder: Path) -> str | None:
-    """Make the folder, and say why programs in it cannot be trusted, if they cannot."""
+    """Create the folder; return why its programs cannot be trusted, or None if they can."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
     except OSError as error:
-        return f"'{folder}' cannot be made ({error.strerror})"
+        return f"'{folder}' cannot be created ({error.strerror})"
     if not stat.S_ISDIR(found.st_mode):
         return f"'{folder}' is a link or a file"
-    if not hasattr(os, "getuid"):  # Windows keeps users' folders apart by other means
+    if not hasattr(os, "getuid"):  # Windows separates users' folders in other ways
         return None
     if found.st_uid != os.getuid():
         return f"'{folder}' belongs to another user"

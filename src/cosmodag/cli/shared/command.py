@@ -1,4 +1,4 @@
-"""The command line that is running, to be written beside its results."""
+"""The running command line, which is recorded with its results."""
 
 import shlex
 import sys
@@ -11,12 +11,12 @@ _ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("arguments", default=())
 
 
 def remember_command(arguments: Sequence[str] | None) -> None:
-    """Keep the arguments after the program's name; None takes them from ``sys.argv``."""
+    """Store the arguments after the program's name; None takes them from ``sys.argv``."""
     _ARGUMENTS.set(tuple(sys.argv[1:] if arguments is None else arguments))
 
 
 def command_line() -> str:
-    """Give the command as it could be typed again.
+    """Return the command, quoted so that it can be run again.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the shell proposes when the tab key is pressed: parameters for ``--set``."""
+"""Shell completion of parameters for ``--set``."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ __all__ = ["complete_setting"]
 
 
 def complete_setting(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
-    """Propose NAME= for the parameters of the learner, and values where they are a few words."""
+    """Propose NAME= for the learner's parameters, and values for parameters with few choices."""
     asked = context.params.get("method") or "cosmo"
     if asked not in list(Method):
         return

@@ -1,4 +1,4 @@
-"""Steps of ``cosmodag fit``: the choice of a learner, the fit, and its bootstrap."""
+"""Steps of ``cosmodag fit``: choose a learner, fit it, bootstrap it."""
 
 import warnings
 from collections.abc import Sequence
@@ -33,18 +33,18 @@ BootstrapOption = Annotated[
     typer.Option(
         min=2,
         metavar="N",
-        help="Fit N resamples of the rows too, and write in how many of them each arc's ends are "
-        "joined, and its direction is fixed.",
+        help="Also fit N resamples of the rows, and write the share of them in which each arc's "
+        "ends are joined and its direction is fixed.",
     ),
 ]
 AutoOption = Annotated[
     bool,
     typer.Option(
-        "--auto", help="Choose learner, noise, penalties and refinement, and say why in a sentence."
+        "--auto", help="Choose learner, noise, penalties and refinement, and print the reasons."
     ),
 ]
 
-# What a choice can be told; all else it decides.
+# Options that --auto accepts; it decides everything else.
 _TOLD = ("knowledge", "missing", "max_time", "random_state")
 
 
@@ -55,15 +55,15 @@ def chosen(
     settings: dict[str, Any],
     quiet: bool,
 ) -> "Choice":
-    """Choose and fit a learner; options that it would decide itself are refused."""
+    """Choose and fit a learner; refuse options that --auto decides itself."""
     from cosmodag import selection
 
     given = {name: value for name, (_, value) in options.items() if value is not None}
     for name in given:
         if name not in _TOLD:
-            raise DataError(f"--auto decides on {name} itself: leave {options[name][0]} out.")
+            raise DataError(f"--auto chooses {name} itself: leave {options[name][0]} out.")
     if settings:
-        raise DataError("--auto decides on the learner's parameters itself: leave --set out.")
+        raise DataError("--auto chooses the learner's parameters itself: leave --set out.")
     given.setdefault("random_state", 0)
     return selection.auto(data, interventions=targets, verbose=not quiet, **given)
 
@@ -79,7 +79,7 @@ def fitted(model: "StructureLearner", data: "Table", targets: Any) -> "Structure
 
 
 def command_of(model: "StructureLearner") -> str:
-    """Give the learner's name on the command line."""
+    """Return the learner's name on the command line."""
     from cosmodag.learners.registry import LEARNERS
 
     return LEARNERS[type(model).__name__].command
@@ -93,9 +93,9 @@ def bootstrapped(
     max_time: float | None,
     quiet: bool,
 ) -> "tuple[BootstrapResult | None, bool]":
-    """Fit resamples where that was asked for and the fit itself was not interrupted.
+    """Fit resamples if requested, unless the fit itself was interrupted.
 
-    Whatever ends the resampling, the fit is kept. The second value is whether the fit or the
+    The fit is kept however the resampling ends. The second value is whether the fit or the
     resampling was interrupted.
     """
     if resamples is None or model.stopped_ == "interrupt":
@@ -124,10 +124,10 @@ def bootstrapped(
 
 
 def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> None:
-    """Print the arcs of largest standardised weight, and how many of how many those are.
+    """Print the arcs of largest standardised weight under a title that counts them.
 
-    An arc whose direction is a free choice is printed as a line. Probabilities, where there are
-    resamples, stand beside what the direction rests on; where there are doubts, the reason is said.
+    An arc whose direction is a free choice is printed as a line. With resamples, probabilities
+    are printed beside the basis of the direction, or the reason why they are withheld.
     """
     from cosmodag.fit.basis import FREE
 
@@ -137,7 +137,7 @@ def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> N
     numbers = {"standardised": "{:+.3f}", "weight": "{:+.4g}", "se": "{:.2g}", "t": "{:.1f}"}
     shares = {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
     shown = {name: form for name, form in (numbers | shares).items() if name in arcs}
-    head = ["cause", "", "effect", *shown, "direction rests on"]
+    head = ["cause", "", "effect", *shown, "basis of direction"]
     rows = [
         [
             str(arc["cause"]),

@@ -1,4 +1,4 @@
-"""What ``fit`` is told beside its table: knowledge, and which variables were set."""
+"""Inputs of ``fit`` beside its table: background knowledge and interventions."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,7 @@ __all__ = ["InterventionsOption", "KnowledgeOption", "read_data", "told_facts"]
 KnowledgeOption = Annotated[
     Path | None,
     typer.Option(
-        help="What is known of the graph: a .yaml, .toml, .json or .csv file with forbidden and "
+        help="Background knowledge: a .yaml, .toml, .json or .csv file with forbidden and "
         "required arcs, tiers, exogenous variables, sinks."
     ),
 ]
@@ -22,8 +22,8 @@ InterventionsOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column that names, row by row, which variables were set from outside (empty for "
-        "none, semicolons between several); it is no variable itself.",
+        help="Column that names the variables set by intervention in each row (empty: none; "
+        "several: separated by semicolons). It is not a variable of the graph.",
     ),
 ]
 
@@ -31,7 +31,7 @@ InterventionsOption = Annotated[
 def read_data(
     path: Path, interventions: str | None, **reading: Any
 ) -> "tuple[Table, list[Any] | None]":
-    """Read a table, and apart from it the column that says what was set, if there is one."""
+    """Read a table and split off the column of interventions, if there is one."""
     from cosmodag.io.tables import read_table, read_with_labels
 
     if interventions is None:
@@ -40,7 +40,7 @@ def read_data(
 
 
 def told_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:
-    """Say for ``run.json`` what the learner was told, and what is assumed of it."""
+    """Describe knowledge, interventions and their assumptions for ``run.json``."""
     from cosmodag.data.interventions import ASSUMPTION
 
     known = model.knowledge_

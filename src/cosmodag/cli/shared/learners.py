@@ -1,4 +1,4 @@
-"""Learners by the names the command line gives them, made from its options."""
+"""Learners by their command-line names, constructed from options."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Method", "entry_of", "make_learner", "read_settings"]
 
-# A functional enumeration, so that the registry is the only list of learners.
+# Built from the registry, which stays the only list of learners.
 Method = StrEnum(  # type: ignore[misc]
     "Method",
     [(entry.command.replace("-", "_").upper(), entry.command) for entry in LEARNERS.values()],
@@ -21,21 +21,21 @@ _ENTRIES = {entry.command: entry for entry in LEARNERS.values()}
 
 
 def entry_of(method: Method) -> Entry:
-    """Find the entry in the registry of learners that a name on the command line stands for."""
+    """Return the registry entry of a learner's command-line name."""
     return _ENTRIES[method.value]
 
 
 def make_learner(
     method: Method, options: dict[str, Any], settings: dict[str, Any]
 ) -> "StructureLearner":
-    """Make a learner from the options that were given, refusing what it does not have.
+    """Construct a learner from the given options; refuse options that it does not have.
 
     Parameters
     ----------
     method : Method
     options : dict
-        Parameters with an option of their own, by name, as (option, value); those whose value is
-        None were not given.
+        Parameters that have their own option: name → (option, value); a value of None means that
+        the option was not given.
     settings : dict
         Parameters given by ``--set``.
     """
@@ -46,13 +46,13 @@ def make_learner(
     given = {name: pair for name, pair in options.items() if pair[1] is not None}
     for name, (option, _) in given.items():
         if name not in known:
-            raise DataError(f"{option} is no option of {method.value}: leave it out.")
+            raise DataError(f"{option} is not an option of {method.value}: leave it out.")
         if name in settings:
             raise DataError(f"{name} is given twice, by {option} and by --set: give it once.")
     for name in settings:
         if name not in known:
             raise DataError(
-                f"--set names '{name}', which is no parameter of {method.value}: "
+                f"--set names '{name}', which is not a parameter of {method.value}: "
                 f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
             )
     types = {parameter.name: parameter.type for parameter in parameters_of(entry_of(method))}
@@ -62,14 +62,14 @@ def make_learner(
 
 
 def _as_type(value: Any, type_: str) -> Any:
-    """Take a single number for a tuple of one, and ``none`` for a word where that is a choice."""
+    """Turn a single number into a tuple, and None into ``"none"``, where the type asks for it."""
     if type_.startswith("tuple") and isinstance(value, int):
         return (value,)
     return "none" if value is None and '"none"' in type_ else value
 
 
 def read_settings(assignments: list[str]) -> dict[str, Any]:
-    """Read NAME=VALUE pairs; numbers, true, false, none and lists of numbers are taken as such."""
+    """Parse NAME=VALUE pairs; values may be numbers, lists of numbers, true, false or none."""
     settings: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")

@@ -1,7 +1,7 @@
 """Arguments and options of commands, one alias each: its type, its spelling and its help line.
 
-A command takes an option as ``name: Alias = default``, so that its signature reads as a list of
-what it does, and two commands that share an option describe it in the same words.
+A command declares an option as ``name: Alias = default``, so its signature is a list of its
+options, and commands that share an option share its help text.
 """
 
 from enum import StrEnum
@@ -48,14 +48,14 @@ __all__ = [
 
 
 class Missing(StrEnum):
-    """What to do about missing values."""
+    """Treatment of missing values by commands that only read a table."""
 
     ERROR = "error"
     DROP = "drop"
 
 
 class Filling(StrEnum):
-    """What a fit does about missing values."""
+    """Treatment of missing values by ``fit``."""
 
     ERROR = "error"
     DROP = "drop"
@@ -63,7 +63,7 @@ class Filling(StrEnum):
 
 
 class Scale(StrEnum):
-    """What to do to the columns first."""
+    """Scaling of the columns before the fit."""
 
     CENTER = "center"
     STANDARDIZE = "standardize"
@@ -71,7 +71,7 @@ class Scale(StrEnum):
 
 
 class Refine(StrEnum):
-    """What to do with the learnt order."""
+    """Refinement of the learnt order."""
 
     AUTO = "auto"
     NONE = "none"
@@ -80,7 +80,7 @@ class Refine(StrEnum):
 
 
 class Noise(StrEnum):
-    """What refinement assumes of the noise."""
+    """Noise model of the refinement."""
 
     AUTO = "auto"
     GAUSSIAN = "gaussian"
@@ -97,7 +97,7 @@ class Device(StrEnum):
 
 
 class Format(StrEnum):
-    """How a graph is written."""
+    """File formats of a graph."""
 
     GRAPHML = "graphml"
     GML = "gml"
@@ -108,7 +108,7 @@ class Format(StrEnum):
     JSON = "json"
 
 
-# The table, and how to read it.
+# Reading the table.
 TableArgument = Annotated[
     Path,
     typer.Argument(
@@ -120,7 +120,7 @@ ColumnsOption = Annotated[
     typer.Option(
         "--columns",
         metavar="NAME,...",
-        help="Use only these columns; patterns such as 'gene_*' too. May be repeated.",
+        help="Use only these columns; patterns such as 'gene_*' work. May be repeated.",
     ),
 ]
 DropOption = Annotated[
@@ -128,7 +128,7 @@ DropOption = Annotated[
     typer.Option(
         "--drop",
         metavar="NAME,...",
-        help="Leave these columns out, such as --drop id,date. May be repeated.",
+        help="Leave out these columns, for example --drop id,date. May be repeated.",
     ),
 ]
 HeaderOption = Annotated[
@@ -145,62 +145,61 @@ FillingOption = Annotated[
     ),
 ]
 
-# The learner, and its parameters that have an option of their own.
-MethodOption = Annotated[
-    Method, typer.Option(help="The learner: 'cosmodag methods' says what each is.")
-]
+# The learner, and the parameters that have their own option.
+MethodOption = Annotated[Method, typer.Option(help="Learner; 'cosmodag methods' describes them.")]
 ScaleOption = Annotated[
     Scale | None,
-    typer.Option(help="Subtract column means (the default), standardise too, or do neither."),
+    typer.Option(
+        help="Subtract column means (default), also standardise, or leave the columns as is."
+    ),
 ]
 RefineOption = Annotated[
     Refine,
     typer.Option(
         help="Keep the optimised weights, prune the learnt order by evidence, or also search for a "
-        "better order; by default what the learner does by itself."
+        "better order; by default the learner decides."
     ),
 ]
-NoiseOption = Annotated[Noise | None, typer.Option(help="What refinement assumes of the noise.")]
+NoiseOption = Annotated[Noise | None, typer.Option(help="Noise model that refinement assumes.")]
 ThresholdOption = Annotated[
-    float | None, typer.Option(min=0.0, help="Weights up to this are not arcs.")
+    float | None, typer.Option(min=0.0, help="Keep arcs whose absolute weight is above this.")
 ]
-EpochsOption = Annotated[int | None, typer.Option(min=1, help="Passes over the data.")]
+EpochsOption = Annotated[int | None, typer.Option(min=1, help="Number of passes over the data.")]
 RestartsOption = Annotated[
-    int | None, typer.Option(min=1, help="Starts, of which the best is kept.")
+    int | None, typer.Option(min=1, help="Number of random starts; the best is kept.")
 ]
 DeviceOption = Annotated[Device | None, typer.Option(help="Where to compute.")]
 MaxTimeOption = Annotated[
-    float | None, typer.Option(help="Stop after so many seconds with what there is.")
+    float | None, typer.Option(help="Stop after this many seconds with the best graph so far.")
 ]
 SeedOption = Annotated[
-    int | None, typer.Option(min=0, help="The same seed gives the same graph; 0 by default.")
+    int | None,
+    typer.Option(min=0, help="Random seed; the same seed gives the same graph. Default: 0."),
 ]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Any other parameter of the learner: 'cosmodag methods cosmo' lists those of cosmo.",
+        help="Any other learner parameter; 'cosmodag methods cosmo' lists those of cosmo.",
         autocompletion=complete_setting,
     ),
 ]
 
-# What comes out, and where.
-OutputOption = Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")]
+# Output.
+OutputOption = Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")]
 FormatOption = Annotated[
     list[Format] | None,
-    typer.Option("--format", help="Write the graph in this format too. May be repeated."),
+    typer.Option("--format", help="Also write the graph in this format. May be repeated."),
 ]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and stop.")]
-TopOption = Annotated[int, typer.Option(min=0, help="How many arcs to print.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the expected cost and stop.")]
+TopOption = Annotated[int, typer.Option(min=0, help="Number of arcs to print.")]
 QuietOption = Annotated[
     bool,
     typer.Option(
         "--quiet",
         "-q",
-        help="Print errors only, and with --json the result: no notes, no progress.",
+        help="Print only errors, and the result with --json: no notes, no progress.",
     ),
 ]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print the result as JSON, for another program to read.")
-]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -1,4 +1,4 @@
-"""What commands print: messages on stderr, results on stdout, as text or as JSON."""
+"""Printing: messages go to stderr, results to stdout as text or JSON."""
 
 import codecs
 import io
@@ -27,9 +27,9 @@ _SPELT = {"→": "->", "…": "...", "−": "-", "×": "x", "“": '"', "”": '
 
 
 def spell_what_streams_lack() -> None:
-    """Have characters that stdout or stderr cannot hold spelt in ASCII, or shown as ``?``.
+    """Replace characters that stdout or stderr cannot encode by ASCII spellings, or by ``?``.
 
-    A byte of a path that is no text in the user's encoding is written as it is.
+    A byte of a path that cannot be decoded in the user's encoding is written unchanged.
     """
 
     def spelt(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -53,7 +53,7 @@ def say(message: str) -> None:
 
 @contextmanager
 def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
-    """Add this package's warnings to a list as they come, and keep them to it where ``quiet``."""
+    """Collect this package's warnings in a list; with ``quiet``, do not also print them."""
     with warnings.catch_warnings():
         show = warnings.showwarning
 
@@ -69,7 +69,7 @@ def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
 
 
 def print_result(text: str) -> None:
-    """Write a result to stdout as it is."""
+    """Write a result to stdout unchanged."""
     print(text)
 
 
@@ -105,7 +105,7 @@ def print_json(value: object) -> None:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> None:
     """Write an aligned table to stdout, numbers to the right.
 
-    Cells are printed as they are, so a column of the data named ``[bold]`` is safe; nothing is cut
+    Cells are printed without markup, so a column named ``[bold]`` is safe. Nothing is truncated
     when stdout is a file or a pipe.
     """
     from rich import box
@@ -140,7 +140,7 @@ def _is_number(cell: object) -> bool:
 
 
 def _to_plain(value: Any) -> Any:
-    """Turn a result into what :mod:`json` can write."""
+    """Convert a result to types that :mod:`json` can write."""
     if isinstance(value, Mapping):
         return {str(key): _to_plain(item) for key, item in value.items()}
     if isinstance(value, str) or value is None:

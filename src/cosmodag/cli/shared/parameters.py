@@ -1,7 +1,7 @@
 """The parameters of learners: names, types, defaults and a line of meaning each.
 
-They are read from the source of the learners, not from the imported classes: importing a learner
-imports JAX, which takes seconds that nobody who presses the tab key has.
+They are parsed from the source of the learners, because importing a learner imports JAX, which
+takes seconds: too long for shell completion.
 """
 
 import ast
@@ -33,7 +33,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a learner, as its docstring and its signature have it.
+    """One parameter of a learner, from its docstring and its signature.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Parameter:
     meaning
         The first sentence of its description.
     option
-        Its option of ``cosmodag fit``, or None where only ``--set`` gives it.
+        Its option of ``cosmodag fit``, or None if only ``--set`` sets it.
     """
 
     name: str
@@ -74,7 +74,7 @@ def parameters_of(entry: Entry) -> list[Parameter]:
 def _source(module: str) -> ast.Module:
     spec = find_spec(module)
     if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(f"the source of {module} is not there")
+        raise ModuleNotFoundError(f"the source of {module} was not found")
     return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
 
 
@@ -114,7 +114,7 @@ def _own_fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
 
 
 def _description(entry: Entry, name: str, default: str) -> tuple[str, str, str]:
-    """Return type, default and meaning, what is told "as for" another learner taken from there."""
+    """Return type, default and meaning; "as for ..." is resolved in the learner it names."""
     type_, meaning = "", ""
     for place in _places(entry):
         there_type, there_meaning = _described(place).get(name, ("", ""))
@@ -128,7 +128,7 @@ def _description(entry: Entry, name: str, default: str) -> tuple[str, str, str]:
 
 
 def _places(entry: Entry) -> Iterator[Entry]:
-    """Yield the learner and then those its docstring points to, and so on."""
+    """Yield the learner, then the learners that its docstring refers to, recursively."""
     waiting, seen = [entry], set()
     while waiting:
         place = waiting.pop(0)
@@ -147,7 +147,7 @@ def _docstring(entry: Entry) -> str:
 
 @cache
 def _described(entry: Entry) -> dict[str, tuple[str, str]]:
-    """Read the section on parameters: (type, first sentence) by name."""
+    """Parse the Parameters section: name → (type, first sentence)."""
     section = re.search(
         r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", _docstring(entry), re.M | re.S
     )

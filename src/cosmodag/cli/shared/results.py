@@ -1,4 +1,4 @@
-"""What ``fit`` writes into its folder."""
+"""Files that ``fit`` writes to its output folder."""
 
 import json
 import tempfile
@@ -26,17 +26,17 @@ __all__ = ["check_names_for", "output_folder", "write_results"]
 
 @contextmanager
 def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
-    """Make the output folder before the work, and take it back if nothing came of that."""
+    """Create the output folder before the fit; remove it if the fit fails."""
     is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise DataError(f"The output '{folder}' is not a folder: give another one.") from None
+        raise DataError(f"The output '{folder}' is not a folder: give another path.") from None
     _check_writable(folder)
     try:
         yield
         if (folder / "run.json").exists() and not quiet:
-            say(f"note: '{folder}' holds an earlier fit, whose files are replaced.")
+            say(f"note: the files of an earlier fit in '{folder}' will be replaced.")
     except BaseException:
         if is_new and not any(folder.iterdir()):
             folder.rmdir()
@@ -44,7 +44,7 @@ def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
 
 
 def _check_writable(folder: Path) -> None:
-    """Write to the folder and take it back: permissions alone do not tell of a read-only disk."""
+    """Write and delete a file, because permissions do not reveal a read-only disk."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -53,7 +53,7 @@ def _check_writable(folder: Path) -> None:
 
 
 def check_names_for(formats: Sequence[Format], names: list[str]) -> None:
-    """Refuse, before the work, formats that cannot hold these names."""
+    """Refuse formats that cannot hold these names, before the fit starts."""
     from scipy import sparse
 
     from cosmodag.io import Graph, dump_graph
@@ -71,7 +71,7 @@ def write_results(
     formats: Sequence[Format] = (),
     bootstrap: "BootstrapResult | None" = None,
 ) -> "tuple[dict[str, Path], pd.DataFrame]":
-    """Write the graph, the weights, the model and the page, all or none, ``run.json`` last.
+    """Write the graph, the weights, the model and the report: all files or none, ``run.json`` last.
 
     Parameters
     ----------
@@ -79,18 +79,18 @@ def write_results(
     model : StructureLearner
         Fitted.
     data : Table
-        What it was fitted on.
+        The training data.
     facts : dict
-        What ``run.json`` is to say.
+        Content of ``run.json``.
     formats : sequence of Format
-        Formats of graphs beside GraphML, the list of arcs and the matrix.
+        Further graph formats beside GraphML, the list of arcs and the matrix.
     bootstrap : BootstrapResult, optional
-        How probable each arc is, for the list of arcs and the page.
+        Probabilities of the arcs, for the list of arcs and the report.
 
     Returns
     -------
     dict
-        The files by what they hold.
+        Paths of the files by content.
     DataFrame
         The arcs as ``edges.csv`` lists them.
     """
@@ -159,7 +159,7 @@ def _written(
 
 
 def _origin(facts: dict[str, Any], data: "Table") -> dict[str, Any]:
-    """Say how the result came about, so that somebody can make it again."""
+    """Describe how the result was produced, so that it can be reproduced."""
     from cosmodag.report.origin import file_hash, now, table_hash, versions
 
     table = Path(facts.get("table", ""))

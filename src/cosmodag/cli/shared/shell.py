@@ -1,4 +1,4 @@
-"""How every command ends: one sentence on stderr and an exit code, never a traceback for bad input.
+"""Errors of commands: one sentence on stderr and an exit code, no traceback for bad input.
 
 Exit codes: 0 done, 1 ran but failed, 2 bad usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.
 """
@@ -24,13 +24,13 @@ __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_TERMINATED", "EXIT_USAGE", "
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 
-# Typer carries its own copy of click in some versions and imports click in others; in both,
-# BadParameter is public and its base is the class of every usage error.
+# Some versions of Typer bundle click, others import it; in both, BadParameter is public and its
+# base class is the class of all usage errors.
 _UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
 
 
 def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None:
-    """Add a command to the app, guarded, with the prose of its docstring as help."""
+    """Add a command with error handling to the app; the text of its docstring is the help page."""
     prose = (inspect.getdoc(function) or "").split("\n\nParameters\n", maxsplit=1)[0]
     app.command(name, help=prose)(_guarded(function))
 
@@ -41,7 +41,7 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     app : typer.Typer
-        The application, its commands added by :func:`register`.
+        The application, with commands added by :func:`register`.
     arguments : sequence of str, optional
         The command line after the program's name; None takes it from ``sys.argv``.
 
@@ -67,10 +67,10 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
 
 
 def _guarded(function: Callable[..., None]) -> Callable[..., None]:
-    """Turn what a command may raise into a sentence on stderr and an exit code.
+    """Convert exceptions of a command to a sentence on stderr and an exit code.
 
-    The guard stands around the command and not around the app, so that a Ctrl-C is seen before
-    Typer translates it, and so that an app driven by a test runner behaves as the real one.
+    The handler wraps the command, not the app: it then sees Ctrl-C before Typer converts it, and
+    an app that a test runner drives behaves like the real one.
     """
 
     @functools.wraps(function)
@@ -85,7 +85,7 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _report(error: BaseException) -> int:
-    """Say in one sentence what went wrong, and return the exit code that goes with it."""
+    """Print one sentence about an error and return its exit code."""
     code = EXIT_FAILED
     match error:
         case DataError():
@@ -99,7 +99,7 @@ def _report(error: BaseException) -> int:
         case MemoryError():
             say("error: out of memory; try fewer columns, rows or restarts.")
         case BrokenPipeError():
-            pass  # the reader has left, as in `cosmodag doctor | head`: there is nobody to tell
+            pass  # the reader closed the pipe, as in `cosmodag doctor | head`
         case OSError():
             say(f"error: {_describe_system_error(error)}")
         case _:
@@ -109,7 +109,7 @@ def _report(error: BaseException) -> int:
 
 
 def _describe_usage(error: Exception) -> str:
-    """One line for a usage error, naming the help page that answers it."""
+    """One line for a usage error, with the help page to consult."""
     message = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     page = f"{context.command_path} --help" if context is not None else "cosmodag --help"
@@ -117,7 +117,7 @@ def _describe_usage(error: Exception) -> str:
 
 
 def _describe_system_error(error: OSError) -> str:
-    """One sentence for a full disk, a missing permission and their like."""
+    """One sentence for an operating-system error such as a full disk or a missing permission."""
     reason = (error.strerror or str(error)).lower()
     if error.filename is None:
         return f"the operating system refused to read or write: {reason}."
@@ -125,10 +125,10 @@ def _describe_system_error(error: OSError) -> str:
 
 
 def _abandon_unwritten_output() -> None:
-    """Let go of output that cannot be written.
+    """Discard output that cannot be written.
 
-    Python flushes stdout once more as it exits: on a closed pipe or a full disk that would print a
-    second error and change the exit code.
+    Python flushes stdout again on exit: on a closed pipe or a full disk this would print a second
+    error and change the exit code.
     """
     try:
         sys.stdout.flush()
@@ -140,7 +140,7 @@ def _abandon_unwritten_output() -> None:
 
 @contextmanager
 def _one_line_warnings() -> Iterator[None]:
-    """Show this package's warnings as one line, without the place in the code they came from."""
+    """Show this package's warnings as one line, without file name and line number."""
     with warnings.catch_warnings():
         show_as_python_does = warnings.showwarning
 

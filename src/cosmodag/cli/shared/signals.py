@@ -1,9 +1,9 @@
-"""Ctrl-C and SIGTERM on the command line: an orderly end if possible, an answer within two seconds.
+"""Ctrl-C and SIGTERM on the command line: a clean exit if possible, a reply within two seconds.
 
-Python runs the handler of a signal only while the main thread executes Python code. A long call of
-compiled code delays it for longer than a person waits. A second thread therefore reads the signals
-from a pipe; it prompts a fit that has not looked, says what is being waited for, and at last ends
-the process, with the right exit code and no half-written file.
+Python runs a signal handler only while the main thread executes Python code, so a long call of
+compiled code delays it. A second thread therefore reads the signals from a pipe. It interrupts a
+fit that has not checked for the signal, prints what the program is waiting for, and finally ends
+the process with the right exit code and without half-written files.
 """
 
 import os
@@ -22,11 +22,11 @@ __all__ = ["EXIT_INTERRUPTED", "EXIT_TERMINATED", "handled_signals", "slow_end"]
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
-# Seconds after a Ctrl-C at which a fit should have looked; it usually does within half a second.
+# Seconds within which a fit should notice Ctrl-C; it usually takes less than half a second.
 _PROMPT_AFTER = 1.2
 
-# How often, and at what distance in seconds, a fit that has not looked is interrupted. One
-# interrupt may not do: Python drops an exception that is raised in a callback from C.
+# Number of interrupts sent to a fit that has not noticed, and the seconds between them. One may not
+# be enough: Python drops an exception that is raised in a callback from C.
 _PROMPTS = 3
 _PROMPT_EVERY = 0.2
 
@@ -40,7 +40,7 @@ _has_slow_end = threading.Event()
 
 @contextmanager
 def slow_end() -> Iterator[None]:
-    """Context of a command that has other processes to end, and may take longer to end itself."""
+    """Context for a command that must stop other processes, and so may take longer to exit."""
     _has_slow_end.set()
     try:
         yield
@@ -50,7 +50,7 @@ def slow_end() -> Iterator[None]:
 
 @contextmanager
 def handled_signals() -> Iterator[None]:
-    """Context of a command: SIGTERM leaves through the usual clean-up, and no signal is lost."""
+    """Context for a command: SIGTERM runs the usual clean-up, and no signal is lost."""
     if threading.current_thread() is not threading.main_thread():  # only it may set handlers
         yield
         return
@@ -70,8 +70,8 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
 def _dropped_signals_repeated() -> Iterator[None]:
     """Repeat a signal whose exception was raised in a finaliser or a callback.
 
-    Python drops such an exception. JAX has a callback of the garbage collector, and a fit spends
-    time in it.
+    Python drops such an exception. JAX registers a callback of the garbage collector, in which a
+    fit spends time.
     """
     original_hook = sys.unraisablehook
     repeated = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}
@@ -92,7 +92,7 @@ def _dropped_signals_repeated() -> Iterator[None]:
 
 @contextmanager
 def _answering_thread() -> Iterator[None]:
-    """Answer signals from another thread while the context lasts."""
+    """Run the thread that responds to signals while the context lasts."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
@@ -104,7 +104,7 @@ def _answering_thread() -> Iterator[None]:
     finally:
         over.set()
         signal.set_wakeup_fd(before)
-        os.close(writing)  # which ends the thread
+        os.close(writing)  # ends the thread
         reader.join()
         os.close(reading)
 
@@ -122,12 +122,12 @@ def _read_signals(reading: int, over: threading.Event) -> None:
 
 
 def _answer(over: threading.Event, number: int, may_finish: bool) -> None:
-    """Wait for the end of the command; end the process if it neither ends nor finishes a fit."""
+    """Wait for the command; end the process if it neither exits nor finishes a fit."""
     if over.wait(_PROMPT_AFTER):
         return
     for _ in range(_PROMPTS):
         if may_finish and _interrupt_of_fit() == "SEEN":
-            say("Ctrl-C: finishing with what was learnt so far; press it again to end at once.")
+            say("Ctrl-C: finishing with the graph learnt so far; press it again to exit at once.")
             return
         if _interrupt_of_fit() == "ASKED":
             _interrupt_main_thread()
@@ -137,7 +137,7 @@ def _answer(over: threading.Event, number: int, may_finish: bool) -> None:
         return
     code, sentence = _ENDS[signal.Signals(number)]
     say(sentence)
-    # Not imported here: the main thread may hold the lock of an import.
+    # No import here: the main thread may hold the import lock.
     if (unfinished := sys.modules.get("cosmodag.io.unfinished")) is not None:
         unfinished.discard_unfinished()
     os._exit(code)
@@ -149,7 +149,7 @@ def _interrupt_of_fit() -> str:
 
 
 def _interrupt_main_thread() -> None:
-    """Send the main thread a signal of its own, which also ends its waiting for other threads."""
+    """Send a signal to the main thread itself, which also ends its wait for other threads."""
     main = threading.main_thread().ident
     if main is not None and hasattr(signal, "pthread_kill"):
         signal.pthread_kill(main, signal.SIGINT)

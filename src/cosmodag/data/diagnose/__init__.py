@@ -1,13 +1,13 @@
-"""What the data can and cannot tell, before anyone believes a graph learnt from it.
+"""Diagnosis of a table: properties that limit what a learnt graph can show.
 
 A squared-error learner prefers arcs that point from columns of small variance to columns of large
-variance, so that units of measurement can decide the answer (Reisach, Seiler and Weichwald 2021,
-*Beware of the simulated DAG!*). Some tables cannot tell for other reasons: too few rows, rows that
-are not independent, columns that repeat each other, relations that are no straight lines, causes
-that are not in the table.
+variance, so units of measurement can determine the result (Reisach, Seiler and Weichwald 2021,
+*Beware of the simulated DAG!*). Other tables are not informative for other reasons: too few rows,
+dependent rows, columns that repeat each other, non-linear relations, causes that are not in the
+table.
 
-`before_fit` looks at the table in every fit, `after_fit` at what the learnt graph leaves
-unexplained, and `diagnose` at everything.
+Every fit runs `before_fit` on the table and `after_fit` on the residuals of the learnt graph;
+`diagnose` runs all checks.
 """
 
 from cosmodag.data.diagnose.after import after_fit

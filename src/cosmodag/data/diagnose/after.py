@@ -1,4 +1,4 @@
-"""Findings after a fit: what the learnt graph leaves unexplained."""
+"""Findings after a fit: misfit of the learnt graph."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from cosmodag.data.diagnose.values import value_counts
 __all__ = ["MOST_TESTED", "after_fit", "standardised"]
 
 MOST_TESTED = 1_000
-"""Columns up to which arcs are tested."""
+"""Largest number of columns for which arcs are tested."""
 
 _FEWEST_ROWS = 50
 _MOST_ROWS = 20_000
@@ -29,9 +29,9 @@ def after_fit(
     *,
     known: Sequence[Finding] = (),
 ) -> list[Finding]:
-    """Look for what linear equations on a learnt graph leave unexplained.
+    """Test the linear equations of a learnt graph for misfit.
 
-    Costs three products of n·d², and more where hidden causes look possible.
+    Costs three products of n·d², and more if hidden causes seem possible.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ def after_fit(
     order : (d,) array of int
         Its variables, causes first.
     known : sequence of Finding
-        What was found before: nothing is looked for where rows follow one another, and hidden
-        causes not where rows come from several populations, or relations are curved.
+        Earlier findings. Where rows follow one another nothing is searched for; several populations
+        and curved relations leave the same arcs as hidden causes, which are then not searched for.
 
     Returns
     -------
     list of Finding
-        ``curved``, ``uneven_noise`` and ``hidden_causes``, where they apply.
+        ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply.
     """
     d = X.shape[1]
     used = np.asarray(X[:: max(1, len(X) // _MOST_ROWS)], np.float64)
@@ -60,7 +60,7 @@ def after_fit(
         return [_not_examined(d, "Curved relations, uneven noise and hidden causes")]
     varying = np.flatnonzero(used.max(axis=0) > used.min(axis=0))
     names, arcs = [names[v] for v in varying.tolist()], arcs[np.ix_(varying, varying)]
-    # Columns with ties, such as counts, have a finding of their own.
+    # Columns with ties, such as counts, are covered by another finding.
     is_continuous = value_counts(used)[varying] == 0
     used = standardised(used[:, varying])
     tests = examine_arcs(used, arcs, is_continuous)
@@ -79,7 +79,7 @@ def after_fit(
 
 
 def standardised(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Columns that vary, centred and of unit variance, however large their values are."""
+    """Centre the varying columns and scale them to unit variance, without overflow."""
     scaled = np.asarray(X, np.float64) / np.abs(X).max(axis=0)
     scaled -= scaled.mean(axis=0)
     return np.asarray(scaled / scaled.std(axis=0))
@@ -91,6 +91,6 @@ def _not_examined(columns: int, what: str) -> Finding:
         (),
         columns,
         "notice",
-        f"{what} were not looked for, which costs too much with {columns:,} columns: diagnose a "
+        f"{what} were not tested, which costs too much with {columns:,} columns: diagnose a "
         "part of them.",
     )

@@ -1,4 +1,4 @@
-"""Findings before a fit: what the table alone shows, at little cost beside a fit."""
+"""Findings before a fit: cheap checks of the table alone."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -32,7 +32,7 @@ from cosmodag.data.diagnose.values import (
 __all__ = ["MOST_CORRELATED", "before_fit"]
 
 MOST_CORRELATED = 500
-"""Columns up to which correlations between them are looked at in every fit."""
+"""Largest number of columns whose correlations are checked in every fit."""
 
 _SAMPLED_ROWS = 5_000
 
@@ -40,24 +40,24 @@ _SAMPLED_ROWS = 5_000
 def before_fit(
     X: NDArray[Any], names: Sequence[str], untouched: NDArray[np.bool_] | None = None
 ) -> list[Finding]:
-    """Look for what the table alone shows: O(n·d), and up to 500 columns their correlations.
+    """Check the table alone: O(n·d), plus correlations for up to 500 columns.
 
-    Exact combinations are looked for among up to 1,000 columns, in the d + 200 rows it takes.
+    Exact linear combinations are searched among up to 1,000 columns, in d + 200 rows.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        Finite floats, as `cosmodag.io.as_table` gives them.
+        Finite floats, as `cosmodag.io.as_table` returns them.
     names : sequence of str
         One name per column.
     untouched : (n,) array of bool, optional
-        Rows in which nothing was set from outside, by default all. Whether rows follow one another
-        or form clusters is looked at in these only.
+        Rows without interventions, by default all. Only these are checked for dependence between
+        rows and for clusters.
 
     Returns
     -------
     list of Finding
-        Those of `docs/diagnose.md` that need no graph; those that do not apply are left out.
+        The findings of `docs/diagnose.md` that apply and need no graph.
 
     Examples
     --------
@@ -104,14 +104,14 @@ def _correlated(
     are_collinear: bool,
     rows_are_dependent: bool,
 ) -> Iterator[Finding]:
-    """Look for what needs correlations between columns, in some thousand rows."""
+    """Run the checks that need correlations between columns, on some thousand rows."""
     if len(columns) > MOST_CORRELATED:
         yield Finding(
             "not_examined",
             (),
             len(columns),
             "notice",
-            f"Near-duplicates and several populations were not looked for, which costs too much "
+            f"Near-duplicates and several populations were not tested, which costs too much "
             f"with {len(columns):,} columns: diagnose a part of them.",
         )
         return

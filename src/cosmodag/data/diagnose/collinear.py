@@ -1,7 +1,7 @@
 """Columns that are exact linear combinations of others: totals, shares, one quantity in two units.
 
-Any of the columns involved can be written through the others, so that the data cannot tell which
-of them are causes.
+Each of these columns is a function of the others, so the data cannot identify which of them are
+causes.
 """
 
 from typing import Any
@@ -12,33 +12,34 @@ from scipy import linalg
 
 __all__ = ["MOST_COLUMNS", "combinations"]
 
-# Above this, a factorisation of d×d would be felt beside the rest of the quick findings.
+# Above this, a d×d factorisation would dominate the cost of the quick findings.
 MOST_COLUMNS = 1_000
-# More rows than columns by this many leave no chance of a combination that is not there.
+# With this many more rows than columns, a spurious combination is practically impossible.
 _SPARE_ROWS = 200
-# What a column has beside those before it, as a share of its length, that correlations can show.
+# Smallest residual of a column given those before it, as a share of its length, that
+# correlations resolve.
 _CLEARLY = 1e-3
 
 
 def combinations(X: NDArray[Any], columns: list[int]) -> list[tuple[int, list[int]]]:
-    """Find columns that others determine, to the last digits, up to a constant.
+    """Find columns that are exact linear combinations of others, up to a constant.
 
-    A QR factorisation of centred columns of unit length leaves on its diagonal what a column has
-    beside the columns before it. Some d + 200 rows are looked at, since what is no combination in
-    a part of the rows is none in all of them; what is one there is then looked for in all rows.
+    The diagonal of a QR factorisation of centred unit columns holds the residual of each column
+    given the columns before it. It uses some d + 200 rows first: a column that is not a combination
+    in a part of the rows is not one in all rows. Candidates are then checked in all rows.
 
     Parameters
     ----------
     X : (n, d) array
         Finite floats.
     columns : list of int
-        The columns to look at: varying, and no two of them equal.
+        The columns to check: varying, and no two of them equal.
 
     Returns
     -------
     list of (column, others)
-        Each column that those of `others` determine, all before it. Empty also when there are no
-        more rows than columns, or more than ``MOST_COLUMNS`` columns.
+        Each determined column, and the columns before it that determine it. Also empty if there
+        are no more rows than columns, or more than ``MOST_COLUMNS`` columns.
 
     Examples
     --------
@@ -58,12 +59,12 @@ def combinations(X: NDArray[Any], columns: list[int]) -> list[tuple[int, list[in
 
 
 def _dependent(X: NDArray[Any]) -> list[tuple[int, list[int]]]:
-    """Factorise, and read off which columns the ones before them determine, and by which."""
+    """Factorise; return the columns that earlier ones determine, and those earlier ones."""
     digits = 1e-6 if X.dtype == np.float32 else 1e-10
     centred = X - X.mean(axis=0, dtype=np.float64)
     lengths = np.linalg.norm(centred, axis=0)
     lengths = np.where(lengths > 0, lengths, 1.0)
-    # Against a large mean, the last digits of what is left after centring are rounding too.
+    # After subtracting a large mean, the last digits are rounding errors too.
     rounding = float(np.finfo(X.dtype).eps) * np.sqrt(len(X)) * np.abs(X).max(axis=0) / lengths
     negligible = np.maximum(digits, rounding)
     if _is_clearly_free(centred / lengths):
@@ -72,7 +73,7 @@ def _dependent(X: NDArray[Any]) -> list[tuple[int, list[int]]]:
     is_free = np.abs(np.diagonal(factor)) > negligible
     found: list[tuple[int, list[int]]] = []
     for column in np.flatnonzero(~is_free).tolist():
-        # Other determined columns are left out of the basis, or they would hide one another.
+        # The basis leaves out other determined columns: they would mask one another.
         basis = np.flatnonzero(is_free[:column])
         target = factor[:column, column]
         coefficients = np.linalg.lstsq(factor[:column, basis], target, rcond=None)[0]
@@ -82,9 +83,10 @@ def _dependent(X: NDArray[Any]) -> list[tuple[int, list[int]]]:
 
 
 def _is_clearly_free(standard: NDArray[np.float64]) -> bool:
-    """Whether correlations alone show that no column is near a combination of those before it.
+    """Whether correlations alone rule out that a column is a combination of those before it.
 
-    Half the digits are lost in forming them, so that they can only acquit; they cost a fraction.
+    Forming them loses half the digits, so they can only rule combinations out, at a fraction of
+    the cost.
     """
     try:
         factor = np.linalg.cholesky(standard.T @ standard)

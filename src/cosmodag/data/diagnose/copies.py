@@ -13,19 +13,19 @@ from cosmodag.errors import name_list
 
 __all__ = ["NEARLY_EQUAL", "collinear", "duplicates", "equal_columns", "near_duplicates"]
 
-# Columns are the same but for noise if they are correlated more than this, and each leaves so many
-# times less of the other than all other columns together. Strong causes are not like that, since
-# their other causes and effects tell much as well: in 1,200 linear tables (ER2 to ER4, 5 to 50
-# columns) the ratio of the most alike pair was above 6 in fewer than one of a hundred.
+# Two columns count as copies with noise if their correlation exceeds this, and the residual of each
+# given the other is smaller than given all other columns by this factor. Strong causes differ from
+# copies, because other causes and effects explain them as well: in 1,200 linear tables (ER2 to ER4,
+# 5 to 50 columns) the ratio of the most similar pair was above 6 in fewer than one of a hundred.
 NEARLY_EQUAL, MUCH_LESS = 0.997, 6.0
-# Below this, inverted correlations are rounding.
+# Below this, inverse correlations are rounding errors.
 _RIDGE = 1e-10
 
 
 def equal_columns(X: NDArray[Any], columns: list[int]) -> list[list[int]]:
-    """Group the columns that are equal in every row; those that are like no other are left out."""
+    """Group the columns that are equal in every row; unique columns are left out."""
     groups: dict[bytes, list[int]] = defaultdict(list)
-    # The first rows tell nearly all columns apart, and are all that is looked at for those.
+    # The first rows distinguish nearly all columns; only the rest are compared in full.
     heads: dict[bytes, list[int]] = defaultdict(list)
     for column in columns:
         heads[np.ascontiguousarray(X[:64, column]).tobytes()].append(column)
@@ -45,9 +45,9 @@ def duplicates(groups: list[list[int]], names: Sequence[str]) -> Iterator[Findin
             tuple(name for group in named for name in group),
             sum(len(group) - 1 for group in groups),
             "warning",
-            "Columns equal to each other in every row can swap their arcs at will: keep one of "
+            "Columns that are equal in every row can exchange their arcs: keep one of "
             + "; one of ".join(name_list(group) for group in named[:3])
-            + ("." if len(named) <= 3 else f"; and so for {len(named) - 3} more groups."),
+            + ("." if len(named) <= 3 else f"; likewise in {len(named) - 3} more groups."),
         )
 
 
@@ -57,30 +57,30 @@ def collinear(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> Iter
     if found:
         involved = sorted({column for whole, parts in found for column in (whole, *parts)})
         whole, parts = found[0]
-        others = f", and so for {len(found) - 1} more" if len(found) > 1 else ""
+        others = f" (the same holds for {len(found) - 1} more)" if len(found) > 1 else ""
         yield Finding(
             "collinear",
             tuple(names[column] for column in involved),
             len(found),
             "warning",
             f"The column {names[whole]!r} is an exact linear combination of "
-            f"{name_list([names[column] for column in parts])}{others}, as totals are and the same "
-            "quantity in two units, which makes the arcs among them arbitrary: leave one out.",
+            f"{name_list([names[column] for column in parts])}{others}, like a total or the same "
+            "quantity in two units, so the arcs among them are arbitrary: leave one out.",
         )
 
 
 def near_duplicates(
     correlations: NDArray[np.float64], rows: int, names: Sequence[str]
 ) -> Iterator[Finding]:
-    """Pairs of columns that are the same but for a little noise.
+    """Pairs of columns that are equal up to a little noise.
 
     Parameters
     ----------
     correlations : (k, k) array
     rows : int
-        That they were taken over; with fewer than 2 k, nothing is said.
+        Number of rows behind the correlations; with fewer than 2 k, nothing is reported.
     names : sequence of str
-        Of the k columns.
+        Names of the k columns.
     """
     above = np.argwhere(np.triu(np.abs(correlations) > NEARLY_EQUAL, 1))
     if not len(above) or rows < 2 * len(correlations):
@@ -99,14 +99,14 @@ def near_duplicates(
             most,
             "warning",
             f"Columns correlated up to {most:.5f} are nearly the same quantity ({shown}{more}), so "
-            "that either can take over the other's arcs: keep one of each pair.",
+            "one can replace the other in any arc: keep one of each pair.",
         )
 
 
 def _is_copy(
     correlations: NDArray[np.float64], precision: NDArray[np.float64], a: int, b: int
 ) -> bool:
-    """Whether a and b each leave much less of the other than all other columns leave."""
+    """Whether a and b explain each other much better than all other columns do."""
     own, between = np.diagonal(precision), precision[a, b] ** 2
     others_leave = min(1 / (own[a] - between / own[b]), 1 / (own[b] - between / own[a]))
     return bool(others_leave > MUCH_LESS * (1 - correlations[a, b] ** 2))

@@ -15,8 +15,8 @@ __all__ = ["SEVERITIES", "Finding", "chosen", "warn_about"]
 SEVERITIES = ("error", "warning", "notice")
 """Worst first."""
 
-# Findings that have a warning of their own: about units, or against the model as a whole, so that
-# no probability can be read off its fits.
+# Findings with their own class of warning: about units, or against the model as a whole, which
+# makes the probabilities of its fits unreliable.
 _CATEGORIES: dict[str, type[DataWarning]] = {
     **dict.fromkeys(("scale_ratio", "equal_scale", "varsortability"), ScaleWarning),
     **dict.fromkeys(
@@ -28,21 +28,21 @@ _CATEGORIES: dict[str, type[DataWarning]] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing found in a table.
+    """One finding about a table.
 
     Attributes
     ----------
     name : str
-        What was found, such as ``"constant"``.
+        Name of the finding, such as ``"constant"``.
     columns : tuple of str
         The columns it is about; empty when it is about the table as a whole.
     value : float
-        The number behind it: a count, a ratio or a share, as the sentence says.
+        A count, a ratio or a share, as the sentence explains.
     severity : {"error", "warning", "notice"}
-        With an error no learner can work; a warning bears on whether the answer can be trusted; a
-        notice is good to know.
+        An error prevents any fit; a warning affects whether the result can be trusted; a notice is
+        information only.
     sentence : str
-        What it means for the answer and, unless it is a notice, what to do.
+        Its consequence for the result and, unless it is a notice, what to do.
     """
 
     name: str
@@ -56,12 +56,12 @@ def warn_about(findings: Iterable[Finding], stacklevel: int = 2) -> None:
     """Raise the first error among findings, or issue their warnings.
 
     Errors are `DataError`; warnings are `DataWarning`, or its children `ScaleWarning` (units) and
-    `ModelWarning` (what contradicts the model of a linear learner).
+    `ModelWarning` (the table contradicts a linear model).
 
     Parameters
     ----------
     findings : iterable of Finding
-        Notices are passed over.
+        Notices are ignored.
     stacklevel : int
         As for `warnings.warn`: 2 names the caller of this function, 3 the caller's caller.
     """

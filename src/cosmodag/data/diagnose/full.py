@@ -1,4 +1,4 @@
-"""Everything that can be found in a table, on request."""
+"""The full diagnosis of a table."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -20,35 +20,36 @@ from cosmodag.io.tables import as_table
 
 __all__ = ["DEPENDENT", "NEARLY_DEPENDENT", "SORTED", "diagnose", "on_request"]
 
-# 1 − R² of a column given the others: about the rounding error of a correlation matrix, and high.
+# Limits on 1 − R² of a column given the others: about the rounding error of a correlation matrix,
+# and for a high R².
 DEPENDENT = 1e-10
 NEARLY_DEPENDENT = 1e-3
-# A share of sorted paths above this, or below one minus it, gives the order away.
+# A share of sorted paths above this, or below one minus it, reveals the order.
 SORTED = 0.9
 
 
 def diagnose(
     data: Any, names: Sequence[str] | None = None, *, graph: Graph | ArrayLike | None = None
 ) -> list[Finding]:
-    """Look for everything in a table that bears on a graph learnt from it.
+    """Run all checks of a table, and of a graph learnt from it.
 
     Parameters
     ----------
     data : DataFrame (pandas, polars), Arrow table, ndarray or list of rows
-        The table; looking at it costs O(n·d² + d³), and without a graph also a search for one. It
-        may have gaps (NaN): they are counted, and the rest is looked for in the complete rows.
+        The table. The checks cost O(n·d² + d³), and without a graph also a search for one. The
+        table may have gaps (NaN): they are counted, and the other checks use the complete rows.
     names : sequence of str, optional
         Column names, as for `cosmodag.io.as_table`.
     graph : Graph or array of shape (d, d), optional
-        A true or a learnt DAG, non-zero at [u, v] for the arc u → v. Sortability belongs to a
-        table *and* a graph, so that only with one can ``varsortability`` and ``r2_sortability``
-        be found. Without one, what the best graph of an order search leaves unexplained is looked
-        at, up to 100 columns.
+        A true or a learnt DAG, non-zero at [u, v] for the arc u → v. ``varsortability`` and
+        ``r2_sortability`` need it, because sortability is a property of a table *and* a graph.
+        Without it, the misfit of the best graph of an order search is tested, for up to 100
+        columns.
 
     Returns
     -------
     list of Finding
-        What `before_fit`, `after_fit` and `on_request` find; warnings come first.
+        Findings of `before_fit`, `after_fit` and `on_request`; warnings come first.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def on_request(
     findings: Sequence[Finding],
     arcs: NDArray[np.bool_] | None = None,
 ) -> list[Finding]:
-    """Look for what is good to know, but not looked for in every fit: O(n·d² + d³).
+    """Run the informative checks that are not part of every fit: O(n·d² + d³).
 
     Parameters
     ----------
@@ -95,8 +96,7 @@ def on_request(
     columns : sequence of str
         Names.
     findings : sequence of Finding
-        What was found before: columns of equal scale have no order by variance, so that nothing is
-        said of it.
+        Earlier findings: columns of equal scale have no order by variance, so none is reported.
     arcs : (d, d) array of bool, optional
         A DAG.
 
@@ -104,7 +104,7 @@ def on_request(
     -------
     list of Finding
         ``variance_order``, ``r2_order``, ``collinear``, ``varsortability`` and ``r2_sortability``
-        where they apply.
+        if they apply.
     """
     found: list[Finding] = []
     with np.errstate(over="ignore"):
@@ -112,7 +112,7 @@ def on_request(
     varying = np.flatnonzero((spans >= SMALL) & (spans <= LARGE)).tolist()
     kept = [columns[index] for index in varying]
     known = {finding.name for finding in findings}
-    # Columns of one scale have no order by variance, but for their rounding errors.
+    # For columns of one scale, an order by variance would only show rounding errors.
     has_scale = "equal_scale" not in known
     if len(kept) > 1 and has_scale:
         found += _variance_order(np.std(X[:, varying], axis=0, dtype=np.float64), kept)
@@ -130,7 +130,7 @@ def on_request(
 
 
 def _searched(X: NDArray[Any]) -> NDArray[np.bool_] | None:
-    """Find the best graph of an order search; None where there are too many columns or few rows."""
+    """Find the best graph of an order search; None with too many columns or too few rows."""
     varying = np.flatnonzero(X.max(axis=0) > X.min(axis=0))
     if not 1 < len(varying) <= MOST_COLUMNS or len(X) <= X.shape[1]:
         return None
@@ -169,7 +169,7 @@ def _collinear(explained: NDArray[np.float64], names: list[str]) -> Iterator[Fin
             most,
             "warning",
             "Columns that others determine exactly, such as totals or the same quantity in two "
-            f"units, make arcs arbitrary: leave out one or more of {name_list(dependent)}.",
+            f"units, make their arcs arbitrary: leave out one or more of {name_list(dependent)}.",
         )
     elif nearly:
         yield Finding(
@@ -178,7 +178,7 @@ def _collinear(explained: NDArray[np.float64], names: list[str]) -> Iterator[Fin
             most,
             "notice",
             f"The other columns explain all but a thousandth of {name_list(nearly)}: arcs among "
-            "them may be redistributed by small changes of the data.",
+            "them may change with small changes of the data.",
         )
 
 
@@ -192,30 +192,29 @@ def _r2_order(explained: NDArray[np.float64], names: list[str]) -> Iterator[Find
         high - low,
         "notice",
         f"The share of a column that the others explain, R², runs from {low:.2f} for "
-        f"{ordered[0]!r} to {high:.2f} for {ordered[-1]!r}: unlike variance, it does not change "
-        "with units, and sorting by it is a baseline to beat.",
+        f"{ordered[0]!r} to {high:.2f} for {ordered[-1]!r}: unlike variance, R² does not "
+        "depend on units, and sorting by it is a baseline to beat.",
     )
 
 
 def _arcs(graph: Graph | ArrayLike, columns: list[str]) -> NDArray[np.bool_]:
-    """Give a graph as a dense mask in the order of the columns."""
+    """Return a graph as a dense mask in the order of the columns."""
     if isinstance(graph, Graph):
         return graph.aligned(columns).mask()
     mask: NDArray[np.bool_] = np.asarray(graph) != 0
     if mask.shape != (len(columns), len(columns)):
         raise DataError(
-            f"the graph has shape {mask.shape} but the table {len(columns)} columns: give a square "
-            "matrix with one row and column per variable."
+            f"the graph has shape {mask.shape} but the table has {len(columns)} columns: give a "
+            "square matrix with one row and column per variable."
         )
     return mask
 
 
 def _sorted_by_variance(share: float) -> Iterator[Finding]:
     told = (
-        "sorting the columns by variance finds its order, so that it stands or falls with their "
-        "units."
+        "sorting the columns by variance finds its order, so the order depends on their units."
         if share >= SORTED
-        else "the units of the columns do not give its order away."
+        else "the units of the columns do not reveal its order."
     )
     yield Finding(
         "varsortability",

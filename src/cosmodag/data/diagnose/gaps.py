@@ -1,4 +1,4 @@
-"""A finding about missing values, and a table without them to look at."""
+"""A finding about missing values, and a table without them for the other checks."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -30,16 +30,16 @@ def missing_values(X: NDArray[Any], names: Sequence[str]) -> Iterator[Finding]:
         float(absent.mean()),
         "warning",
         f"{int(numbers.sum()):,} values are missing ({listed}{more}), {complete:,} of {len(X):,} "
-        "rows are complete: learn from those (--missing drop) where gaps have nothing to do with "
-        "the values, or have gaps drawn from the learnt graph (--missing impute).",
+        "rows are complete: use only those (--missing drop) if gaps do not depend on the values, "
+        "or impute the gaps from the learnt graph (--missing impute).",
     )
 
 
 def without_gaps(X: NDArray[Any]) -> NDArray[Any]:
-    """Give complete rows where there are enough of them, or else fill gaps with drawn values.
+    """Return the complete rows if there are enough, otherwise fill gaps with drawn values.
 
-    Values are drawn from the same column: that keeps what each column looks like and weakens the
-    relations between columns, so that what is found is there.
+    Values are drawn from the same column. This keeps the distribution of each column and weakens
+    relations between columns, so it creates no false findings about relations.
     """
     absent = np.isnan(X)
     complete = ~absent.any(axis=1)

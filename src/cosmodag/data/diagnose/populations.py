@@ -1,4 +1,4 @@
-"""A finding about several populations in one table: rows that fall into clusters."""
+"""A finding about several populations in one table: clusters of rows."""
 
 from collections.abc import Iterator
 
@@ -13,19 +13,19 @@ __all__ = ["several_populations", "valley"]
 _DIRECTIONS = 3
 _FEWEST_ROWS = 50
 _GRID = 100
-# √n times the depth of a valley. Uniform draws, which have the deepest valleys of all shapes with
-# one mode, stayed below in 1,499 of 1,500 tables with 60 to 5,000 rows.
+# Limit on √n times the depth of a valley. Uniform samples, which have the deepest valleys of all
+# unimodal distributions, stayed below it in 1,499 of 1,500 tables with 60 to 5,000 rows.
 _DEEP = 1.15
 
 
 def several_populations(
     standard: NDArray[np.float64], few_valued: NDArray[np.float64]
 ) -> Iterator[Finding]:
-    """Look for clusters along the directions in which the columns vary most.
+    """Search for clusters along the directions of largest variance.
 
-    The common part of many columns is a sum of many causes and has one mode; where rows come from
-    two populations with different means, it has two. Populations that a few-valued column tells
-    apart are known to the learner: what such columns explain is removed first.
+    The common part of many columns is a sum of many causes and has one mode; if rows come from two
+    populations with different means, it has two. Few-valued columns are regressed out first: the
+    learner can already use them to separate populations.
 
     Parameters
     ----------
@@ -49,18 +49,19 @@ def several_populations(
             (),
             float(max(depths)),
             "warning",
-            "The rows fall into clusters, as if they came from several populations, and whatever "
-            "differs between populations is joined by arcs although nothing causes it: fit each "
-            "population by itself, or add a column that says to which one a row belongs.",
+            "The rows fall into clusters, as if they came from several populations, and arcs then "
+            "join columns that differ between populations without a causal relation: fit each "
+            "population separately, or add a column that names the population of each row.",
         )
 
 
 def valley(values: NDArray[np.float64]) -> float:
-    """Depth of the valley between two modes: distance of the distribution from one with one mode.
+    """Depth of the valley between two modes: distance to the closest unimodal distribution.
 
-    A distribution function with one mode is convex before it and concave after it. Over all places
-    of the mode, the least of the larger distance to the greatest convex minorant before and to the
-    least concave majorant after; close to twice the dip of Hartigan and Hartigan (1985).
+    A unimodal distribution function is convex before its mode and concave after it. The depth is
+    the minimum, over positions of the mode, of the larger of two distances: to the greatest convex
+    minorant before it and to the least concave majorant after it. It is close to twice the dip of
+    Hartigan and Hartigan (1985).
 
     Examples
     --------

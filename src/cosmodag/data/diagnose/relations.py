@@ -1,8 +1,8 @@
 """Findings about the arcs of a graph: curved relations, and noise that depends on a parent.
 
 In a linear model the noise of a variable is independent of its parents. Correlations of the
-residual r and its square with a parent x and its square test that; values are clipped, so that a
-few far ones do not decide.
+residual r and its square with a parent x and its square test this; values are clipped to limit the
+influence of outliers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,8 +19,8 @@ from cosmodag.errors import name_list
 __all__ = ["ArcTests", "curved_relations", "examine_arcs", "uneven_noise"]
 
 _CLIPPED_AT = 3.0
-# Standard errors beyond which an arc counts as refuted, the share of arcs that must be for a
-# finding, and the chance of a false alarm for the strongest of all.
+# Standard errors beyond which an arc counts as refuted, the share of refuted arcs that makes a
+# finding, and the false-alarm probability for the strongest arc.
 _BEYOND, _SHARE, _CHANCE = 3.5, 0.05, 0.0005
 # Standard errors within which the reverse of a curved arc counts as free of dependence.
 _FREE = 2.0
@@ -29,16 +29,16 @@ Floats = NDArray[np.float64]
 
 
 class ArcTests(NamedTuple):
-    """What was tested of each arc, (arcs,) each.
+    """Test statistics of the arcs, (arcs,) each.
 
     Attributes
     ----------
     tails, heads
         The arc u → v.
     curved
-        Correlation of r with x², less what x explains of it, over its standard error.
+        Correlation of r with x² adjusted for x, divided by its standard error.
     uneven
-        The larger, in size, of √n times the correlations of r² with x and with x².
+        √n times the correlation of r² with x or with x², whichever is larger in size.
     """
 
     tails: NDArray[np.intp]
@@ -48,7 +48,7 @@ class ArcTests(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """Clipped columns, and what is left of their squares given the columns; unit length each."""
+    """Clipped columns, and their squares adjusted for the columns; each of unit length."""
 
     plain: Floats
     squares: Floats
@@ -59,9 +59,9 @@ def examine_arcs(
 ) -> ArcTests:
     """Test for each arc whether the residual of its head is independent of its tail.
 
-    Where noise is not Gaussian, an arc that points the wrong way fails too. So an arc that fails
-    is turned round, other parents kept: if its reverse shows no dependence at all, it counts as
-    sound.
+    With non-Gaussian noise, an arc in the wrong direction fails too. A failed arc is therefore
+    tested again in reverse, with the other parents kept: if the reverse shows no dependence, the
+    arc passes.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def examine_arcs(
     arcs : (d, d) array of bool
         A DAG: True at [u, v] for u → v.
     tested : (d,) array of bool, optional
-        Columns whose arcs are tested, by default all: those with few values have no such noise.
+        Columns whose arcs are tested, by default all; few-valued columns have no additive noise.
 
     Examples
     --------
@@ -120,10 +120,10 @@ def _unit(values: Floats) -> Floats:
 def _dependence(
     residuals: _Parts, columns: _Parts, heads: NDArray[np.intp], tails: NDArray[np.intp]
 ) -> tuple[Floats, Floats, Floats]:
-    """Statistics for the arcs tails → heads: curved by the plain and a robust error, uneven."""
+    """Statistics for the arcs tails → heads: curved (plain and robust standard error), uneven."""
     size = np.sqrt(len(columns.plain))
     products = (residuals.plain.T @ columns.squares)[heads, tails]
-    # Noise that depends on a parent changes the standard error: take one that allows for it.
+    # Noise that depends on a parent changes the standard error: use a robust one.
     errors = np.sqrt((residuals.plain**2).T @ columns.squares**2)[heads, tails]
     curved = products / np.maximum(errors, np.finfo(float).tiny)
     with_plain = size * (residuals.squares.T @ columns.plain)[heads, tails]
@@ -141,15 +141,15 @@ def curved_relations(tests: ArcTests, names: Sequence[str]) -> Iterator[Finding]
             _ends(tests, found, names),
             float(found.mean()),
             "warning",
-            f"{found.sum()} of {len(found)} arcs join columns whose relation is curved "
-            f"({_listed(tests, found, names)}), so that straight lines leave arcs over and the "
-            "shape of what is left says nothing about directions: transform the columns "
+            f"Relations are curved in {found.sum()} of {len(found)} arcs "
+            f"({_listed(tests, found, names)}), so a linear model adds superfluous arcs and the "
+            "shape of its residuals does not identify directions: transform the columns "
             "(logarithms, roots), or use CosmoMLP.",
         )
 
 
 def uneven_noise(tests: ArcTests, names: Sequence[str]) -> Iterator[Finding]:
-    """Arcs whose head varies more for some values of its tail, though not along a curve."""
+    """Arcs whose noise variance depends on the tail, without a curved relation."""
     is_straight = np.abs(tests.curved) <= _BEYOND
     found = _refuted(np.abs(tests.uneven) * is_straight)
     if found.any():
@@ -158,16 +158,16 @@ def uneven_noise(tests: ArcTests, names: Sequence[str]) -> Iterator[Finding]:
             _ends(tests, found, names),
             float(found.mean()),
             "warning",
-            f"{found.sum()} of {len(found)} arcs end in a column whose noise depends on the cause "
-            f"({_listed(tests, found, names)}), so that the shape and the variance of noise say "
-            "nothing about directions: take logarithms of columns that vary in proportion to "
+            f"Noise depends on the cause in {found.sum()} of {len(found)} arcs "
+            f"({_listed(tests, found, names)}), so the shape and the variance of the noise do not "
+            "identify directions: take logarithms of columns that vary in proportion to "
             "their size, and trust only directions that the Gaussian score fixes "
             "(noise='gaussian').",
         )
 
 
 def _refuted(sizes: Floats) -> NDArray[np.bool_]:
-    """Arcs beyond 3.5 standard errors, where they are more and stronger than chance makes them."""
+    """Arcs beyond 3.5 standard errors, if they are more and stronger than by chance."""
     if not len(sizes):
         return np.zeros(0, np.bool_)
     beyond: NDArray[np.bool_] = sizes > _BEYOND

@@ -1,4 +1,4 @@
-"""Findings about the rows: too few, one following another, sorted."""
+"""Findings about the rows: too few, dependent, sorted."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,8 +15,8 @@ __all__ = ["few_rows", "lag_correlations", "rows_follow", "sorted_columns"]
 _FEWEST = 10
 _FEWEST_PAIRS = 30
 _MOST_ROWS = 50_000
-# Chance of a false alarm for a table whose rows are independent, and the lag-1 correlation below
-# which standard errors change by less than a hundredth.
+# False-alarm probability for a table with independent rows, and the lag-1 correlation below which
+# standard errors change by less than a hundredth.
 _CHANCE, _HARMLESS = 0.002, 0.1
 _CLIPPED_AT = 4.0
 
@@ -29,7 +29,7 @@ def few_rows(rows: int, columns: int) -> Iterator[Finding]:
             (),
             rows / columns,
             "warning",
-            f"With {rows} rows for {columns} columns many graphs fit equally well: collect more "
+            f"With {rows} rows for {columns} columns, many graphs fit equally well: collect more "
             "rows, keep fewer columns, or trust only arcs that survive resampling.",
         )
     elif rows < _FEWEST:
@@ -38,7 +38,7 @@ def few_rows(rows: int, columns: int) -> Iterator[Finding]:
             (),
             rows / columns,
             "warning",
-            f"From {rows} rows hardly any arc can be told from chance: collect more rows.",
+            f"With {rows} rows, hardly any arc stands out from chance: collect more rows.",
         )
 
 
@@ -57,9 +57,9 @@ def sorted_columns(X: NDArray[Any], columns: list[int]) -> list[int]:
 
 
 def lag_correlations(X: NDArray[Any], given: Sequence[int] = ()) -> NDArray[np.float64]:
-    """Correlation of each column with itself one row later, without what sorted columns explain.
+    """Lag-1 autocorrelation of each column, adjusted for sorted columns.
 
-    Values are clipped at four standard deviations, so that no single pair of rows decides.
+    Values are clipped at four standard deviations to limit the influence of single rows.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def lag_correlations(X: NDArray[Any], given: Sequence[int] = ()) -> NDArray[np.f
         basis = values[:, list(given)]
         values = values - basis @ np.linalg.lstsq(basis, values, rcond=None)[0]
     deviations = values.std(axis=0)
-    # What rounding leaves of a column that sorted ones explain has no correlation to speak of.
+    # A column that sorted ones explain leaves only rounding errors, without a correlation.
     is_left = deviations > 1e-6 * used.std(axis=0)
     values = np.where(is_left, values / np.where(is_left, deviations, 1.0), 0.0)
     np.clip(values, -_CLIPPED_AT, _CLIPPED_AT, out=values)
@@ -85,8 +85,8 @@ def lag_correlations(X: NDArray[Any], given: Sequence[int] = ()) -> NDArray[np.f
 def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> Iterator[Finding]:
     """Rows that resemble, or avoid, the row before: time series, repeated measurements, groups.
 
-    Where rows are independent, √n times a lag-1 correlation is about standard normal. Columns that
-    are sorted are regressed out: a table that was sorted has independent rows all the same.
+    For independent rows, √n times a lag-1 correlation is about standard normal. Sorted columns are
+    regressed out, because sorting a table does not make its rows dependent.
     """
     if len(X) < _FEWEST_PAIRS or not columns:
         return
@@ -105,10 +105,10 @@ def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> It
             most,
             "warning",
             f"Rows resemble the row before (correlation up to {most:.2f}, in {name_list(found)}), "
-            "so that there is less evidence than rows and arcs between unrelated columns pass for "
-            "sure: keep rows far enough apart, or learn from differences between rows."
+            "so they hold less evidence than independent rows, and arcs between unrelated columns "
+            "seem certain: keep rows far enough apart, or learn from differences between rows."
             if most > 0
             else f"Rows alternate with the row before (correlation {most:.2f}, in "
-            f"{name_list(found)}), so that they are not independent and arcs look surer than they "
-            "are: keep one row of each pair or group.",
+            f"{name_list(found)}), so they are not independent and arcs seem more certain than "
+            "they are: keep one row of each pair or group.",
         )

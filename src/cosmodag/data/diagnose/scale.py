@@ -1,4 +1,4 @@
-"""Findings about the scale of the columns: constants, units, values far from the rest."""
+"""Findings about the scale of the columns: constants, units, outliers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -24,10 +24,10 @@ __all__ = [
     "too_small",
 ]
 
-# Linear models with unit noise reach ratios of 1,600 on 100 nodes and 400 arcs: above this, units
-# are a likelier reason than causes.
+# Linear models with unit noise reach ratios of 1,600 on 100 nodes and 400 arcs: above this,
+# different units are the more likely explanation.
 SCALE_RATIO = 1e4
-# One unit in the last place of the larger column: sums that hold both lose the smaller.
+# One unit in the last place of the larger column: adding both loses the smaller.
 UNUSABLE_RATIO = 1e15
 # Ratio below which columns count as standardised.
 EQUAL_SCALE = 1.001
@@ -35,10 +35,10 @@ EQUAL_SCALE = 1.001
 # t noise with five degrees of freedom passed 30 in 2 of 26 tables.
 FAR = 50.0
 
-# Learners bring a table to a common scale, but squares of more than this overflow on the way: the
-# square root of the largest float64 is 1.3e154, and squares are summed.
+# Learners rescale a table, but squares of values above this overflow before that: the square root
+# of the largest float64 is 1.3e154, and squares are summed.
 LARGE = 1e150
-# Likewise squares of less than this lose their digits, and then vanish.
+# Likewise, squares of values below this lose digits and then underflow.
 SMALL = 1e-150
 
 _BLOCK = 1 << 22
@@ -46,7 +46,7 @@ _SAMPLE = 4096
 
 
 class Summary(NamedTuple):
-    """What is kept of each column, (d,) each."""
+    """Summary statistics of the columns, (d,) each."""
 
     deviations: NDArray[np.float64]
     spans: NDArray[np.float64]
@@ -54,8 +54,8 @@ class Summary(NamedTuple):
 
 
 def summary_of(X: NDArray[Any]) -> Summary:
-    """Take deviations, spans and distances from the median, in a few passes over the table."""
-    # What overflows here is infinite or NaN in the summary, and reported as too large.
+    """Compute deviations, ranges and distances from the median in a few passes over the table."""
+    # Overflow here gives infinity or NaN in the summary, which is reported as too large.
     with np.errstate(over="ignore", invalid="ignore"):
         lows = X.min(axis=0).astype(np.float64)
         highs = X.max(axis=0).astype(np.float64)
@@ -66,7 +66,7 @@ def summary_of(X: NDArray[Any]) -> Summary:
 
 
 def _blocks(X: NDArray[Any]) -> Iterator[slice]:
-    """Cut a table into groups of columns, so that no copy of all of it is made."""
+    """Split a table into groups of columns, to avoid a copy of the whole table."""
     width = max(1, _BLOCK // len(X))
     for start in range(0, X.shape[1], width):
         yield slice(start, start + width)
@@ -75,13 +75,13 @@ def _blocks(X: NDArray[Any]) -> Iterator[slice]:
 def _robust_distance(
     X: NDArray[Any], lows: NDArray[np.float64], highs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Give each column's largest distance from its median, in units of 1.4826 × the MAD."""
-    # Rows at even steps: medians of thousands of rows are as good as medians of millions.
+    """Compute each column's largest distance from its median, in units of 1.4826 × the MAD."""
+    # A regular sample of rows: the median of thousands is as good as that of millions.
     sample = X[:: max(1, len(X) // _SAMPLE)].astype(np.float64)
     medians = np.median(sample, axis=0)
     spread = 1.4826 * np.median(np.abs(sample - medians), axis=0)
     units: NDArray[np.float64] = np.zeros(X.shape[1])
-    # A column that mostly repeats one value has no such unit.
+    # The MAD of a column that mostly repeats one value is zero.
     np.divide(np.maximum(highs - medians, medians - lows), spread, out=units, where=spread > 0)
     return units
 
@@ -110,7 +110,7 @@ def too_large(spans: NDArray[np.float64], names: Sequence[str]) -> Iterator[Find
             found,
             float(spans.max()),
             "error",
-            f"Squares of the values in {name_list(found)} exceed what double precision holds: "
+            f"Squares of the values in {name_list(found)} exceed the range of double precision: "
             "divide them by a large number.",
         )
 
@@ -147,8 +147,8 @@ def different_scales(
             ratio,
             "error",
             f"The standard deviation of {names[large]!r} is {ratio:.3g} times that of "
-            f"{names[small]!r}, more than double precision can hold in one equation: check the "
-            "largest values, or bring the columns to comparable units.",
+            f"{names[small]!r}, more than double precision can represent in one equation: check "
+            "the largest values, or convert the columns to comparable units.",
         )
     elif ratio > SCALE_RATIO:
         yield Finding(
@@ -157,9 +157,9 @@ def different_scales(
             ratio,
             "warning",
             f"The standard deviation of {names[large]!r} is {ratio:.3g} times that of "
-            f"{names[small]!r}, as happens where units differ, and learners that minimise squared "
-            "errors then read directions off the units: trust only directions that need no units "
-            "(the default learner's, OrderSearch's), or bring the columns to one unit.",
+            f"{names[small]!r}, probably because units differ, and learners that minimise squared "
+            "errors then infer directions from the units: trust only directions that do not depend "
+            "on units (the default learner's, OrderSearch's), or convert the columns to one unit.",
         )
     elif ratio < EQUAL_SCALE:
         yield Finding(
@@ -167,15 +167,15 @@ def different_scales(
             (),
             ratio,
             "warning",
-            "All columns have the same standard deviation, as if standardised, so that learners "
-            "that minimise squared errors have nothing to tell directions by: trust only "
-            "directions that need no units (the default learner's, OrderSearch's), or give the "
-            "original columns if they share one unit.",
+            "All columns have the same standard deviation, as if standardised, so learners that "
+            "minimise squared errors cannot identify directions: trust only directions that do not "
+            "depend on units (the default learner's, OrderSearch's), or use the original columns "
+            "if they share one unit.",
         )
 
 
 def outliers(distances: NDArray[np.float64], names: Sequence[str]) -> Iterator[Finding]:
-    """Single values that decide a fit by squared error."""
+    """Outliers that dominate a squared-error fit."""
     far = distances > FAR
     if far.any():
         found, most = chosen(names, far), float(distances.max())
@@ -185,5 +185,5 @@ def outliers(distances: NDArray[np.float64], names: Sequence[str]) -> Iterator[F
             most,
             "warning",
             f"Values up to {most:.3g} robust standard deviations from the median let a few rows "
-            f"decide a squared-error fit: check {name_list(found)}, or take logarithms.",
+            f"dominate a squared-error fit: check {name_list(found)}, or take logarithms.",
         )

@@ -1,4 +1,4 @@
-"""How much of a causal order can be had by sorting columns by one number each."""
+"""Sortability: how well sorting columns by one number each recovers a causal order."""
 
 from typing import Any
 
@@ -12,26 +12,26 @@ __all__ = [
     "varsortability",
 ]
 
-# Scores nearer to each other than this share are tied: variances of standardised columns differ by
-# rounding alone, and no order is to be read off that.
+# Scores with a smaller relative difference are tied: variances of standardised columns differ only
+# by rounding errors.
 TIED = 1e-5
 
 
 def varsortability(X: ArrayLike, graph: ArrayLike) -> float:
-    """Measure how well the variances of the columns give away the order of a DAG.
+    """Measure how well the variances of the columns reveal the order of a DAG.
 
-    Among the pairs of ends of directed paths, counted once for every length of path between them,
-    the share for which variance grows from cause to effect (Reisach et al. 2021, section 3.1): 1
-    when sorting by variance puts causes first, about ½ when it tells nothing. Variances that agree
-    to five digits, as after standardising, are tied, and a tie counts one half.
+    This is the share of pairs joined by a directed path, counted once for every path length, for
+    which variance grows from cause to effect (Reisach et al. 2021, section 3.1): 1 if sorting by
+    variance puts causes first, about ½ if it is uninformative. Variances that agree to five digits,
+    as after standardising, are tied, and a tie counts one half.
 
     Parameters
     ----------
     X : array of shape (n, d)
         Rows are samples.
     graph : array of shape (d, d)
-        Non-zero at [u, v] for the arc u → v; meant for a DAG, and in a graph with cycles walks
-        of up to d − 1 arcs are counted.
+        A DAG, non-zero at [u, v] for the arc u → v; in a graph with cycles, walks of up to d − 1
+        arcs are counted.
 
     Returns
     -------
@@ -50,11 +50,11 @@ def varsortability(X: ArrayLike, graph: ArrayLike) -> float:
 
 
 def r2_sortability(X: ArrayLike, graph: ArrayLike) -> float:
-    """Measure how well the columns' R² give away the order of a DAG, whatever their scale.
+    """Measure how well the columns' R² reveal the order of a DAG, independently of scale.
 
-    As `varsortability`, with the share of a column's variance that regression on all the others
-    explains in place of the variance (Reisach et al. 2023, *A scale-invariant sorting criterion
-    to find a causal order in additive noise models*, equation 3).
+    As `varsortability`, but with the share of a column's variance that a regression on all other
+    columns explains in place of the variance (Reisach et al. 2023, *A scale-invariant sorting
+    criterion to find a causal order in additive noise models*, equation 3).
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def r2_sortability(X: ArrayLike, graph: ArrayLike) -> float:
 
 
 def explained_variance(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Give R² of each column on all others: 1 − 1 / (C⁻¹)ⱼⱼ for the correlation matrix C.
+    """Compute R² of each column on all others: 1 − 1 / (C⁻¹)ⱼⱼ for the correlation matrix C.
 
     A column that others determine has R² = 1, whether or not C can be inverted; a constant one
     has R² = 0.
@@ -82,20 +82,20 @@ def explained_variance(X: NDArray[Any]) -> NDArray[np.float64]:
 def variance_inflation(
     X: NDArray[Any], smallest: float = float(np.finfo(np.float64).eps)
 ) -> NDArray[np.float64]:
-    """Give 1/(1 − R²) of each column on all others: the diagonal of C⁻¹, C the correlations.
+    """Compute 1/(1 − R²) of each column on all others: the diagonal of C⁻¹, C the correlations.
 
-    Where C cannot be inverted, since columns are collinear or there are no more rows than columns,
+    If C is singular, because columns are collinear or there are no more rows than columns,
     eigenvalues below a share of the largest are raised to it. Columns that others determine then
-    have a very large inflation, in the order that a vanishing ridge, (C + δI)⁻¹ with δ → 0, puts
-    them in. (The pseudo-inverse, also in use, gives duplicates a small one.)
+    have a very large inflation, ordered as by a vanishing ridge, (C + δI)⁻¹ with δ → 0. (The
+    pseudo-inverse, also in use, gives duplicates a small one.)
 
     Parameters
     ----------
     X : array of shape (n, d)
         Rows are samples.
     smallest : float
-        The share of the largest eigenvalue of C that is taken for rounding: more for data that
-        come in single precision.
+        The share of the largest eigenvalue of C that counts as rounding error: larger for data in
+        single precision.
 
     Returns
     -------
@@ -113,19 +113,19 @@ def variance_inflation(
     standard = centred / np.where(deviations > 0, deviations, 1.0)
     values, vectors = np.linalg.eigh(standard.T @ standard / len(X))
     values = np.maximum(values, max(smallest * values[-1], np.finfo(float).tiny))
-    # A constant column is explained by none: its row of C is zero, and the ridge alone is left.
+    # No column explains a constant one: its row of C is zero except for the ridge.
     return np.where(deviations > 0, (vectors**2 / values).sum(axis=1), 1.0)
 
 
 def _alignment(graph: ArrayLike, scores: NDArray[np.float64], tied: float = 0.0) -> float:
-    """Give the share of paths along which the score grows; a tie counts one half."""
+    """Compute the share of paths along which the score grows; a tie counts one half."""
     arcs = np.asarray(graph) != 0
     difference = scores[None, :] - scores[:, None]
     differs = np.abs(difference) > tied * np.maximum(scores[None, :], scores[:, None])
     growth = (np.sign(difference) * differs + 1) / 2
     step = arcs.astype(np.float32)
     paths, count, grown = arcs, 0, 0.0
-    # Round k holds the pairs that k arcs in a row join; a DAG runs out of them.
+    # Round k holds the pairs joined by walks of k arcs; a DAG has finitely many.
     for _ in range(len(arcs) - 1):
         if not paths.any():
             break

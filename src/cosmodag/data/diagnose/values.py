@@ -1,4 +1,4 @@
-"""Findings about the values a column takes: two, few, counts, running numbers."""
+"""Findings about the values of a column: two, few, counts, running numbers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,22 +12,22 @@ from cosmodag.errors import name_list
 __all__ = ["FEW_VALUES", "binary", "counts", "few_values", "running_ids", "value_counts"]
 
 FEW_VALUES = 10
-"""Columns with at most so many different values are called few-valued."""
+"""Columns with at most this many distinct values are called few-valued."""
 
 _HEAD = 256
-# With fewer rows any column has few values, and rows in order are no surprise.
+# With fewer rows, any column has few values and may be sorted by chance.
 _FEWEST_ROWS = 20
-# Standard deviation below which steps of one are coarse, and the distance of the mean from zero,
-# in standard deviations, below which the bound at zero bends relations.
+# Standard deviation below which steps of one are coarse, and distance of the mean from zero, in
+# standard deviations, below which the bound at zero makes relations non-linear.
 _COARSE, _NEAR_ZERO = 5.0, 2.0
-# Rising whole numbers that span no more than so many times the rows are numbers of rows.
+# Increasing integers whose range is at most this many times the number of rows are row numbers.
 _SPARSE = 3.0
 
 
 def value_counts(X: NDArray[Any]) -> NDArray[np.int64]:
-    """Count the different values of each column; 0 where the first values mostly differ.
+    """Count the distinct values of each column; 0 if the first values mostly differ.
 
-    Columns without ties among their first rows are not looked at further.
+    Columns without ties among their first rows are not examined further.
     """
     if len(X) < _FEWEST_ROWS:
         return np.zeros(X.shape[1], np.int64)
@@ -48,9 +48,9 @@ def binary(number: NDArray[np.int64], names: Sequence[str]) -> Iterator[Finding]
             found,
             len(found),
             "warning",
-            f"Columns with two values ({name_list(found)}) have no noise of the kind that linear "
-            "equations add, so that arcs into them are approximate and their directions must not "
-            "rest on the shape or variance of noise: read such arcs as associations.",
+            f"Columns with two values ({name_list(found)}) do not have the additive noise of "
+            "linear equations, so arcs into them are approximate, and their directions must not be "
+            "based on the shape or variance of noise: read such arcs as associations.",
         )
 
 
@@ -70,14 +70,14 @@ def few_values(
             found,
             len(found),
             "warning",
-            f"Columns with {FEW_VALUES} different values or fewer ({name_list(found)}) are far "
-            "from the continuous noise that linear equations add, so that directions must not rest "
-            f"on the shape or variance of noise: {codes}read such arcs as associations.",
+            f"Columns with {FEW_VALUES} distinct values or fewer ({name_list(found)}) do not have "
+            "the continuous noise of linear equations, so directions must not be based on the "
+            f"shape or variance of noise: {codes}read such arcs as associations.",
         )
 
 
 def counts(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]) -> Iterator[Finding]:
-    """Whole numbers from zero on that are small, or near zero for their spread."""
+    """Non-negative integers that are small, or close to zero relative to their spread."""
     found = [
         column
         for column in np.flatnonzero(number > FEW_VALUES).tolist()
@@ -91,8 +91,8 @@ def counts(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]) -> 
             len(named),
             "warning",
             f"Counts ({name_list(named)}) vary more where they are larger, and their relations "
-            "are rarely straight lines: take log(1 + x) or square roots first, and do not let the "
-            "shape of noise decide directions (noise='gaussian').",
+            "are rarely linear: take log(1 + x) or square roots first, and do not base directions "
+            "on the shape of noise (noise='gaussian').",
         )
 
 
@@ -105,13 +105,13 @@ def _are_counts(values: NDArray[Any], number: int) -> bool:
 
 
 def running_ids(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> Iterator[Finding]:
-    """Columns that number the rows: equal steps, or whole numbers, each once and with few left out.
+    """Columns that number the rows: equal steps, or distinct integers with few left out.
 
     Parameters
     ----------
     X : (n, d) array
     columns : list of int
-        Those that vary.
+        The varying columns.
     names : sequence of str
     """
     if len(X) < _FEWEST_ROWS:
@@ -123,11 +123,11 @@ def running_ids(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> It
             found,
             len(found),
             "warning",
-            f"The column {name_list(found)} numbers the rows and is no measurement, so that arcs "
-            "from or to it only tell how the table was put together: leave it out."
+            f"The column {name_list(found)} numbers the rows and is not a measurement, so its arcs "
+            "only show how the table was compiled: leave it out."
             if len(found) == 1
-            else f"The columns {name_list(found)} number the rows and are no measurements, so that "
-            "arcs from or to them only tell how the table was put together: leave them out.",
+            else f"The columns {name_list(found)} number the rows and are not measurements, so "
+            "their arcs only show how the table was compiled: leave them out.",
         )
 
 

@@ -1,4 +1,4 @@
-"""What a person knows of a graph before any data: said by name, made into masks and an order."""
+"""Background knowledge about a graph: stated by column names, converted to masks and an order."""
 
 from cosmodag.data.knowledge.bounds import Bounds
 from cosmodag.data.knowledge.files import read_knowledge

@@ -1,4 +1,4 @@
-"""What knowledge says of arcs and orders, as arrays: what solvers and searches obey."""
+"""Background knowledge as arrays: constraints on arcs and orders for solvers and searches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Which arcs may be, which are, and which variables come before which.
+    """Allowed arcs, required arcs, and a partial order of the variables.
 
     Attributes
     ----------
     support : (d, d) bool
-        Arcs u → v that may exist, at [u, v]; none against `before`.
+        Arcs u → v that may exist, at [u, v]; none of them contradicts `before`.
     required : (d, d) bool
-        Arcs that exist for certain; all of them in the support.
+        Arcs that must exist; all of them are in the support.
     before : (d, d) bool
-        u comes before v in every causal order; transitively closed, and acyclic.
+        Whether u precedes v in every causal order; transitively closed and acyclic.
     gaps : (d, d) float32 or None
-        Longest chain by which v is bound to come after u, −∞ where it is not; None where nothing
-        is bound.
+        Length of the longest chain that puts v after u, −∞ if there is none; None if `before` is
+        empty.
     """
 
     support: Mask
@@ -38,19 +38,19 @@ class Bounds:
 
     @classmethod
     def of(cls, support: Mask, required: Mask, before: Mask) -> "Bounds":
-        """Close an order without cycles, and free the support of what is against it."""
+        """Close an acyclic order transitively, and remove arcs against it from the support."""
         closed = closure(before | required)
         may = support & ~closed.T & ~np.eye(len(support), dtype=bool)
         gaps = longest_chains(closed) if closed.any() else None
         return cls(may, required, closed, gaps)
 
     def directs(self, tails: NDArray[Any], heads: NDArray[Any]) -> Mask:
-        """Tell of arcs whether knowledge excludes their reverse."""
+        """Mark arcs whose reverse is excluded by knowledge."""
         directed: Mask = self.required[tails, heads] | ~self.support[heads, tails]
         return directed
 
     def without_causes(self, variables: Mask, names: Sequence[Any]) -> "Bounds":
-        """Give the same bounds, but no arc into some variables."""
+        """Return the same bounds without arcs into some variables."""
         causes, effects = np.nonzero(self.required & variables)
         if len(causes):
             raise KnowledgeError(
@@ -61,9 +61,9 @@ class Bounds:
 
     @property
     def beyond_support(self) -> Mask | None:
-        """`before` where arcs of the support could chain up to violate it; None where they cannot.
+        """`before` if paths of the support could violate it; None if they cannot.
 
-        A search that has only the support to obey has more orders to choose from.
+        A search that needs to respect only the support has more orders to choose from.
         """
         could = closure(self.support)
         return self.before if np.any(could.T & self.before) else None
@@ -86,7 +86,7 @@ def closure(relation: Mask) -> Mask:
     closed = relation.copy()
     between = np.flatnonzero(closed.any(axis=0) & closed.any(axis=1))
     if len(between) > 64:
-        # Counts, in a type whose products are fast; only whether they are zero matters.
+        # Path counts in a type with fast products; only zero or non-zero matters.
         while True:
             steps = closed.astype(np.float32)
             longer = closed | (steps @ steps > 0)
@@ -99,18 +99,18 @@ def closure(relation: Mask) -> Mask:
 
 
 def longest_chains(before: Mask) -> NDArray[np.float32]:
-    """Length of the longest chain from u to v in a transitively closed order, −∞ for none.
+    """Length of the longest chain from u to v in a transitively closed order; −∞ if none.
 
     Examples
     --------
     >>> longest_chains(closure(np.eye(3, k=1, dtype=bool))).tolist()
     [[-inf, 1.0, 2.0], [-inf, -inf, 1.0], [-inf, -inf, -inf]]
     """
-    # Row v is what comes before v: chains are taken row by row, where they lie together.
+    # Row v lists the predecessors of v, so that chains are read from contiguous memory.
     after = np.ascontiguousarray(before.T)
     gaps = np.full(before.shape, -np.inf, np.float32)
     order = np.argsort(after.sum(axis=1), kind="stable")
-    # Variables with the same predecessors, as those of one tier, have the same chains.
+    # Variables with the same predecessors, such as those of one tier, have the same chains.
     known: dict[bytes, NDArray[np.float32]] = {}
     for v in order:
         key = after[v].tobytes()
@@ -124,7 +124,7 @@ def longest_chains(before: Mask) -> NDArray[np.float32]:
 
 
 def _last_of(earlier: NDArray[np.intp], after: Mask) -> list[int]:
-    """Those of some variables that come before none of them; the longest chain ends with one."""
+    """Maximal elements of some variables; the longest chain ends with one of them."""
     inner = np.zeros(len(after), np.bool_)
     last = []
     for u in earlier[::-1].tolist():
@@ -135,7 +135,7 @@ def _last_of(earlier: NDArray[np.intp], after: Mask) -> list[int]:
 
 
 def cycle_in(edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Find a cycle of some arcs: its vertices, the first again at the end; empty for none.
+    """Find a cycle among arcs: its vertices, with the first repeated at the end; empty if none.
 
     Examples
     --------

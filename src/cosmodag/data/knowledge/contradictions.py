@@ -1,4 +1,4 @@
-"""What knowledge must not say: each contradiction is refused in a sentence that names the arcs."""
+"""Contradictions in background knowledge, each refused with a sentence that names the arcs."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -22,9 +22,9 @@ def refuse_contradictions(
     ----------
     knowledge : Knowledge
     places : mapping
-        Column numbers of the names that it mentions.
+        Column numbers of the names in it.
     names : sequence
-        Of the columns, for messages.
+        Names of the columns, for messages.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def refuse_contradictions(
     cycle = cycle_in(required)
     if cycle:
         chain = " → ".join(str(names[place]) for place in cycle)
-        raise KnowledgeError(f"The required arcs {chain} form a cycle: take one of them out.")
+        raise KnowledgeError(f"The required arcs {chain} form a cycle: remove one of them.")
     for cause, effect in required:
         if cause in tier_of and effect in tier_of and tier_of[cause] > tier_of[effect]:
             raise KnowledgeError(
@@ -58,7 +58,7 @@ def _tiers(
             if tier_of.setdefault(place, number) != number:
                 raise KnowledgeError(
                     f"{names[place]} is in tier {tier_of[place] + 1} and in tier {number + 1}: "
-                    "leave it in one."
+                    "put it in one tier only."
                 )
     return tier_of
 
@@ -69,7 +69,7 @@ def _refuse_excluded(
     places: Mapping[Any, int],
     names: Sequence[Any],
 ) -> None:
-    """Refuse arcs that are required, and excluded by something else."""
+    """Refuse required arcs that another statement excludes."""
     forbidden = {(places[cause], places[effect]) for cause, effect in knowledge.forbidden_edges}
     exogenous = {places[name] for name in knowledge.exogenous}
     sinks = {places[name] for name in knowledge.sinks}
@@ -82,11 +82,11 @@ def _refuse_excluded(
         cause, effect = edge
         arc = f"The arc {names[cause]} → {names[effect]} is required"
         if edge in forbidden:
-            raise KnowledgeError(f"{arc} and forbidden: decide on one.")
+            raise KnowledgeError(f"{arc} and forbidden: remove one of the two statements.")
         if effect in exogenous:
-            raise KnowledgeError(f"{arc}, but {names[effect]} is exogenous, without causes.")
+            raise KnowledgeError(f"{arc}, but {names[effect]} is exogenous and has no causes.")
         if cause in sinks:
-            raise KnowledgeError(f"{arc}, but {names[cause]} is a sink, without effects.")
+            raise KnowledgeError(f"{arc}, but {names[cause]} is a sink and has no effects.")
         if space is not None and edge not in listed and not {cause, effect} <= among:
             raise KnowledgeError(f"{arc}, but it is not in the search space: add it there.")
 
@@ -94,8 +94,8 @@ def _refuse_excluded(
 def _refuse_chains(
     required: Sequence[tuple[int, int]], tier_of: Mapping[int, int], names: Sequence[Any]
 ) -> None:
-    """Refuse required chains from a later tier to an earlier one, through variables in none."""
-    # One vertex before each tier, which all earlier tiers lead to, stands for all the pairs.
+    """Refuse required chains from a later tier to an earlier one through variables without tier."""
+    # An auxiliary vertex before each tier, reached from all earlier tiers, replaces all pairs.
     gate = len(names)
     edges = list(required)
     for place, tier in tier_of.items():

@@ -1,4 +1,4 @@
-"""Knowledge from files: YAML, TOML, JSON, and CSV with a line for each statement."""
+"""Background knowledge from files: YAML, TOML, JSON, and CSV with one statement per line."""
 
 import csv
 import io
@@ -23,10 +23,10 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     r"""Read knowledge from a file.
 
     A ``.yaml`` (``.yml``), ``.toml`` or ``.json`` file holds the parts of
-    :class:`cosmodag.Knowledge` by name. A ``.csv`` file has a statement in each line, under the
+    :class:`cosmodag.Knowledge` by name. A ``.csv`` file has one statement per line, under the
     heading ``kind,cause,effect``: kind is ``forbidden``, ``required`` or ``allowed`` for an arc;
-    ``exogenous`` or ``sink`` for a variable, which stands under ``cause``; or ``tier`` for a
-    variable and, under ``effect``, the number of its tier.
+    ``exogenous`` or ``sink`` for the variable under ``cause``; or ``tier`` for the variable under
+    ``cause``, with the number of its tier under ``effect``.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     Raises
     ------
     KnowledgeError
-        In one sentence, where the file cannot be used.
+        If the file cannot be used.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     }
     if path.suffix.lower() not in readers:
         raise KnowledgeError(
-            f"'{path}' is no file of knowledge this can read: give one that ends in .yaml, .toml, "
+            f"'{path}' has no known format for knowledge: give a file that ends in .yaml, .toml, "
             ".json or .csv."
         )
     check_file(path)
@@ -91,11 +91,11 @@ def _yaml(text: str) -> Any:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ValueError(f"it is no YAML: {error}") from error
+        raise ValueError(f"it is not valid YAML: {error}") from error
 
 
 def _csv(text: str) -> dict[str, Any]:
-    # Not by lines: a quoted name may hold a line end.
+    # Not split by lines: a quoted name may contain a line break.
     lines = list(csv.reader(io.StringIO(text, newline=""), skipinitialspace=True))
     if not lines or [cell.strip() for cell in lines[0]] != ["kind", "cause", "effect"]:
         raise ValueError("its first line must be kind,cause,effect.")

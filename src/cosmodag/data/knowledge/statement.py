@@ -1,4 +1,4 @@
-"""Knowledge as a person states it: by the names of columns."""
+"""Background knowledge, stated by the names of columns."""
 
 import os
 import reprlib
@@ -20,33 +20,32 @@ Edge = tuple[Name, Name]
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known of a graph before any data, by the names of columns (or their numbers).
+    """Background knowledge about a graph, stated by column names (or numbers).
 
-    Every learner takes it as ``knowledge=``, and no graph that comes out violates it: it bounds
-    the optimisation, the refinement and the simple baselines alike.
+    Every learner accepts it as ``knowledge=``, and every learnt graph satisfies it: it constrains
+    the optimisation, the refinement and the simple baselines.
 
     Parameters
     ----------
     forbidden_edges : sequence of (cause, effect)
         Arcs that do not exist. The reverse arcs still may.
     required_edges : sequence of (cause, effect)
-        Arcs that exist for certain: they are in every graph, with whatever weight the data give.
+        Arcs that must exist: they are in every graph, with weights estimated from the data.
     tiers : sequence of sequences of names
-        Groups of variables, first things first: nothing in a tier is caused, directly or through
-        others, by anything in a later one. Within a tier anything goes, and variables in no tier
-        are free.
+        Groups of variables, earliest first: no variable has a direct or indirect cause in a later
+        tier. Arcs within a tier, and arcs of variables in no tier, are not restricted.
     exogenous : sequence of names
         Variables without causes among the others.
     sinks : sequence of names
         Variables without effects among the others.
     search_space : sequence of (cause, effect), or of names, optional
-        The only arcs that may exist; a variable's name stands for all arcs among the variables
-        named. Left out, all arcs may.
+        The only arcs that may exist. A list of names allows all arcs among these variables. By
+        default all arcs may exist.
 
     Raises
     ------
     KnowledgeError
-        Where it contradicts itself: the sentence names the arcs.
+        If it contradicts itself; the message names the arcs.
 
     Examples
     --------
@@ -56,7 +55,7 @@ class Knowledge:
     >>> Knowledge(required_edges=[("a", "b"), ("b", "a")])
     Traceback (most recent call last):
         ...
-    cosmodag.errors.KnowledgeError: The required arcs a → b → a form a cycle: take one of them out.
+    cosmodag.errors.KnowledgeError: The required arcs a → b → a form a cycle: remove one of them.
     """
 
     forbidden_edges: tuple[Edge, ...] = ()
@@ -88,7 +87,7 @@ class Knowledge:
 
     @property
     def names(self) -> list[Name]:
-        """All names that are mentioned, once each."""
+        """All names in it, once each."""
         edges = (*self.forbidden_edges, *self.required_edges)
         mentioned: dict[Name, None] = {}
         for group in (*edges, *self.tiers, self.exogenous, self.sinks):
@@ -103,12 +102,12 @@ class Knowledge:
         return not self.names and self.search_space is None
 
     def bounds(self, names: Sequence[Any]) -> Bounds:
-        """Say the same as arrays, for a table with these columns.
+        """Convert to arrays, for a table with these columns.
 
         Parameters
         ----------
         names : sequence
-            Of the columns. A whole number that is no name stands for the column in that place.
+            Names of the columns. An integer that is not a name is a position.
 
         Examples
         --------
@@ -142,7 +141,7 @@ class Knowledge:
         return Bounds.of(support, required, before)
 
     def facts(self) -> dict[str, Any]:
-        """Say the same as JSON and YAML can hold it; what was not said is left out.
+        """Return the non-empty parts as data for JSON and YAML.
 
         Examples
         --------
@@ -162,7 +161,7 @@ class Knowledge:
 
 
 def as_knowledge(given: Any) -> Knowledge | None:
-    """Take knowledge as it is, from a mapping of its parts by name, or from a file."""
+    """Convert a mapping of parts, or a file, to knowledge; return knowledge unchanged."""
     if given is None or isinstance(given, Knowledge):
         return given
     if isinstance(given, Mapping):
@@ -184,7 +183,7 @@ def as_knowledge(given: Any) -> Knowledge | None:
 
 
 def bounds_of(knowledge: Knowledge | None, names: Sequence[Any]) -> Bounds | None:
-    """Bounds on the graph of a table with these columns; None where nothing is known."""
+    """Bounds on the graph of a table with these columns; None without knowledge."""
     if knowledge is None or knowledge.is_empty:
         return None
     return knowledge.bounds(names)
@@ -236,7 +235,7 @@ def _places(mentioned: Sequence[Name], names: Sequence[Any]) -> dict[Name, int]:
             shown = ", ".join(str(column) for column in names[:10])
             rest = "" if len(names) <= 10 else f" and {len(names) - 10} more"
             raise KnowledgeError(
-                f"The knowledge names {name!r}, which is no column of the table: its columns are "
+                f"The knowledge names {name!r}, which is not a column of the table: it has "
                 f"{shown}{rest}."
             )
     return places

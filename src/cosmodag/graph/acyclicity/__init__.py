@@ -11,11 +11,11 @@ truncated_powers   TMPI                    O(d³ log k)    exactly
 spectral_radius    NOBEARS                 O(d²)          no: an offset keeps it above zero
 ================== ======================= ============== ===================================
 
-Each is a JAX function of one W, with a closed-form gradient, that `jax.jit` and `jax.vmap` take as
-it is. A name ending in ``_of`` takes the non-negative matrix A in place of A = W ∘ W: that is what
-models with several weights per arc (A = Σ w²) need. The same in NumPy float64, as pairs of value
-and gradient for SciPy's optimisers, is in `cosmodag.graph.acyclicity.closed_forms`; questions with
-a yes or no are in `cosmodag.graph.dags`. Both are also importable from here.
+Each is a JAX function of one W, with a closed-form gradient, for use with `jax.jit` and `jax.vmap`.
+Functions whose names end in ``_of`` take the non-negative matrix A in place of A = W ∘ W, for
+models with several weights per arc (A = Σ w²). `cosmodag.graph.acyclicity.closed_forms` has the
+same in NumPy float64, as pairs of value and gradient for SciPy's optimisers; tests of acyclicity
+are in `cosmodag.graph.dags`. Both are also importable from here.
 """
 
 from cosmodag.graph.acyclicity.closed_forms import (

@@ -1,7 +1,7 @@
 """The acyclicity functions of `cosmodag.graph.acyclicity` in NumPy float64, each with its gradient.
 
-SciPy's optimisers ask for a value and a gradient at once, one problem at a time, in double
-precision; a closed form on the host answers without a compiled program.
+SciPy's optimisers need a value and a gradient at once, one problem at a time, in double precision;
+a closed form on the host needs no compiled program.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def exponential_value_and_gradient(weights: ArrayLike) -> tuple[float, Float64]:
     >>> round(value, 3), gradient.round(3).tolist()
     (0.255, [[0.0, 0.521], [1.042, 0.0]])
 
-    On every DAG the gradient is zero, and not only the value.
+    On every DAG the gradient is zero as well as the value.
 
     >>> exponential_value_and_gradient([[0.0, 3.0], [0.0, 0.0]])[1].tolist()
     [[0.0, 0.0], [0.0, 0.0]]
@@ -57,8 +57,8 @@ def exponential_value_and_gradient(weights: ArrayLike) -> tuple[float, Float64]:
 def log_determinant_value_and_gradient(weights: ArrayLike, s: float = 1.0) -> tuple[float, Float64]:
     """DAGMA: h(W) = −log det(sI − W∘W) + d log s and ∇h = 2W ∘ (sI − W∘W)^{−T}.
 
-    One factorisation serves both. A singular matrix gives an infinite value and a gradient of NaN;
-    whether W is in the domain is for `cosmodag.graph.acyclicity.in_domain` to say.
+    One factorisation gives both. A singular matrix gives an infinite value and a gradient of NaN;
+    `cosmodag.graph.acyclicity.in_domain` tests whether W is in the domain.
 
     Examples
     --------

@@ -53,8 +53,8 @@ def exponential(weights: ArrayLike) -> jax.Array:
 def log_determinant(weights: ArrayLike, s: ArrayLike = 1.0) -> jax.Array:
     """DAGMA: h(W) = −log det(sI − W∘W) + d log s, with ∇h = 2W ∘ (sI − W∘W)^{−T}.
 
-    It means something only where `in_domain` holds, that is while the spectral radius of W ∘ W is
-    below s; there h ≥ 0, it grows without limit towards the border, and it is zero on DAGs alone.
+    It is meaningful only where `in_domain` holds, that is, where the spectral radius of W ∘ W is
+    below s; there h ≥ 0, h is unbounded towards the border, and it is zero only on DAGs.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def truncated_powers(weights: ArrayLike, tolerance: float = 1e-6) -> jax.Array:
     """TMPI: h(W) = tr Σ_{i=1..k} (W∘W)ⁱ, with k found by doubling.
 
     The sum stops at the first k = 1, 2, 4, 8 … where no entry of (W∘W)ᵏ reaches the tolerance, or
-    k ≥ d. Cycles longer than k are not seen; their weight is then below the tolerance.
+    k ≥ d. Longer cycles are not detected; their weight is then below the tolerance.
 
     Examples
     --------
@@ -79,14 +79,14 @@ def truncated_powers(weights: ArrayLike, tolerance: float = 1e-6) -> jax.Array:
 
 
 class PowerState(NamedTuple):
-    """What NOBEARS keeps from one step to the next: estimates of the leading eigenvectors."""
+    """State of NOBEARS between steps: estimates of the leading eigenvectors."""
 
     left: jax.Array
     right: jax.Array
 
 
 def power_start(d: int, dtype: Any = jnp.float32) -> PowerState:
-    """First state of `spectral_radius`: a positive vector, so never blind to the leading one."""
+    """Return the first state of `spectral_radius`, never orthogonal to the leading vectors."""
     uniform = jnp.full(d, d**-0.5, dtype)
     return PowerState(uniform, uniform)
 
@@ -97,8 +97,8 @@ def spectral_radius(
     """NOBEARS: h(W), the spectral radius of B = W∘W + offset, by persistent power rounds.
 
     After `rounds` rounds of v ← Bᵀv and u ← Bu (normalised), h = vᵀBu / vᵀu; the gradient takes u
-    and v as constants, ∇h = 2W ∘ (vuᵀ) / vᵀu. Passing the state on from step to step is what makes
-    five rounds enough while W moves slowly.
+    and v as constants, ∇h = 2W ∘ (vuᵀ) / vᵀu. Five rounds are enough while W changes slowly,
+    because the state is passed from step to step.
 
     The offset makes B positive, so that the rounds converge on a DAG too, and keeps h above zero
     there: by at least d·offset, and by far more when paths are long (a chain of d arcs of weight 1
@@ -108,7 +108,7 @@ def spectral_radius(
     -------
     h : scalar
     state : PowerState
-        To be passed to the next call.
+        State for the next call.
 
     Examples
     --------
@@ -120,11 +120,11 @@ def spectral_radius(
 
 
 def in_domain(weights: Any, s: Any = 1.0, slack: float = 0.0) -> Any:
-    """Tell whether sI − W∘W is an M-matrix: no entry of its inverse is negative.
+    """Whether sI − W∘W is an M-matrix: no entry of its inverse is negative.
 
-    Negative means below −slack, and below what rounding alone explains: an inverse of a DAG with
-    large entries has zeros that come out slightly negative. A singular or non-finite matrix is
-    outside. A NumPy array is answered by NumPy, in its own precision.
+    Negative means below −slack and below the rounding error: in an inverse with large entries,
+    zeros of a DAG may be computed as slightly negative. A singular or non-finite matrix is outside.
+    For a NumPy array, NumPy computes in its precision.
 
     Examples
     --------
@@ -140,9 +140,9 @@ def in_domain(weights: Any, s: Any = 1.0, slack: float = 0.0) -> Any:
 
 
 def resolvent(weights: Any, s: Any = 1.0) -> Any:
-    """(sI − W∘W)^{−1}, from which both the gradient and the domain of DAGMA's h can be read.
+    """(sI − W∘W)^{−1}, which gives both the gradient and the domain of DAGMA's h.
 
-    A NumPy array is answered by NumPy, in its own precision; a singular matrix gives NaN.
+    For a NumPy array, NumPy computes in its precision; a singular matrix gives NaN.
     """
     if not isinstance(weights, np.ndarray):
         return jnp.linalg.inv(_shifted(jnp.square(weights), s))

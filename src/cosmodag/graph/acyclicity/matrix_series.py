@@ -1,10 +1,10 @@
-"""Series of powers of a non-negative matrix: the arithmetic beneath the acyclicity constraints.
+"""Series of powers of a non-negative matrix, for the acyclicity constraints.
 
 Entry [u, v] of Aᵏ sums the weights of all walks of k arcs from u to v, so closed walks, and with
-them cycles, show on the diagonal. For A ≥ 0 nothing here subtracts, hence nothing cancels: a
-diagonal that should be zero is exactly zero, and one that should be tiny is tiny and right.
+them cycles, show on the diagonal. For A ≥ 0 there is no subtraction and hence no cancellation: a
+diagonal that should be zero is exactly zero, and a tiny one is accurate.
 
-Written with operators alone, so that the same lines run on NumPy arrays and inside JAX programs.
+The code uses only operators, so it runs on NumPy arrays and inside JAX programs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ expm1_reach = 0.8
 def expm1_near_zero(matrix: Array) -> Array:
     """Sum e^A − I by its Taylor series, for A of norm at most `expm1_reach`.
 
-    Degree 9 in single and 16 in double precision leave out a relative 3e-8 and 6e-17. The
+    Degrees 9 in single and 16 in double precision have relative errors of 3e-8 and 6e-17. The
     polynomial is grouped into blocks of powers (Paterson and Stockmeyer), which takes 4 and 6
     matrix products.
     """
@@ -44,12 +44,12 @@ def _taylor_block(powers: list[Array], start: int) -> Array:
 
 
 def square_expm1(expm1: Array) -> Array:
-    """Go from e^A − I to e^{2A} − I."""
+    """Compute e^{2A} − I from e^A − I."""
     return 2 * expm1 + expm1 @ expm1
 
 
 class Doubling(NamedTuple):
-    """Sums of the first j powers of A, all of shape (d, d) but the count."""
+    """Sums of the first j powers of A; all but the count have shape (d, d)."""
 
     power: Array
     """A^j."""
@@ -62,10 +62,10 @@ class Doubling(NamedTuple):
 
 
 def double(sums: Doubling) -> Doubling:
-    """Go from the first j powers to the first 2j, in three matrix products (TMPI).
+    """Extend sums of the first j powers to the first 2j, in three matrix products (TMPI).
 
-    The published update has f' − f + P − P' where this has one product: the same powers, j to
-    2j − 1, without the subtraction.
+    The published update has f' − f + P − P' in place of one of the products: the same powers, j to
+    2j − 1, but with a subtraction.
     """
     power, total, gradient, count = sums
     next_powers = power @ total
@@ -78,7 +78,7 @@ def double(sums: Doubling) -> Doubling:
 
 
 def power_rounds(matrix: Array, left: Array, right: Array, rounds: int) -> tuple[Array, Array]:
-    """Turn two vectors towards the leading left and right eigenvectors, O(d²) per round."""
+    """Power iteration towards the leading left and right eigenvectors, O(d²) per round."""
     for _ in range(rounds):
         left, right = _unit(left @ matrix), _unit(matrix @ right)
     return left, right

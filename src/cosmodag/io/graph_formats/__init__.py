@@ -1,1 +1,1 @@
-"""Formats of graphs that are read and written here: their names, CSV, DOT and DAGitty."""
+"""Graph formats: their names, and readers and writers of CSV, DOT and DAGitty."""

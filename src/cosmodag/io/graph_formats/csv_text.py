@@ -20,7 +20,7 @@ _PLAIN = re.compile(r"[\w.()/+-](?:[\w.()/+ -]*[\w.()/+-])?")
 
 
 def dump_edges(graph: Graph) -> str:
-    """Write ``source,target,weight``, one line per arc; an isolated node has a line to itself."""
+    """Write ``source,target,weight``, one line per arc; an isolated node has its own line."""
     names = [_quoted(name) for name in graph.names]
     sources, targets, values = graph.arcs()
     isolated = np.ones(len(names), dtype=bool)
@@ -66,14 +66,14 @@ def _quoted(name: str) -> str:
 
 
 def is_edge_list(text: str) -> bool:
-    """Tell an edge list from a matrix by its first line, which must name both ends of an arc.
+    """Whether a CSV is an edge list: its first line names both ends of an arc.
 
-    The first line of a matrix starts with an empty cell, or holds variables only.
+    The first line of a matrix starts with an empty cell, or holds only variables.
     """
     try:
         records = _first_records(text)
         first = fields(records[0], find_separator(records)) if records else [""]
-    except csv.Error:  # said when the file is read
+    except csv.Error:  # reported when the file is read
         return False
     return first[0].strip() != "" and _end_columns(first) is not None
 
@@ -91,7 +91,7 @@ def _end_columns(header: list[str]) -> tuple[int, int] | None:
 
 
 def _rows(text: str, source: str) -> list[list[str]]:
-    """Cut a CSV into fields; blanks around a field count only within quotes."""
+    """Split a CSV into fields; spaces around a field are kept only within quotes."""
     try:
         records = _first_records(text)
         if not records:
@@ -114,9 +114,9 @@ def _rows(text: str, source: str) -> list[list[str]]:
 
 
 def parse_edges(text: str, source: str) -> Graph:
-    """Read an edge list: two columns that name cause and effect, and perhaps ``weight``.
+    """Read an edge list: two columns that name cause and effect, and optionally ``weight``.
 
-    Nodes come in the order of their first appearance; a line without a target is a node alone.
+    Nodes are in order of first appearance; a line without a target is an isolated node.
     """
     header, *rows = _rows(text, source)
     ends = _end_columns(header)
@@ -138,9 +138,9 @@ def parse_edges(text: str, source: str) -> Graph:
 
 
 def parse_adjacency(text: str, source: str) -> Graph:
-    """Read a square matrix of weights, with names above it and, perhaps, before each row.
+    """Read a square matrix of weights, with names above it and optionally before each row.
 
-    Without names, as many rows of numbers as there are columns, nodes are called ``x0, x1, …``.
+    A square matrix of numbers without names has nodes called ``x0, x1, …``.
     """
     header, *rows = _rows(text, source)
     if len(rows) + 1 == len(header) and _are_numbers(header):
@@ -166,7 +166,7 @@ def parse_adjacency(text: str, source: str) -> Graph:
         except ValueError as error:
             raise DataError(
                 f"the row of {names[index]!r} in {source} holds something other than numbers: "
-                "write 0 where there is no arc."
+                "write 0 if there is no arc."
             ) from error
     try:
         return Graph(names, weights)

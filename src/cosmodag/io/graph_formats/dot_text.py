@@ -1,9 +1,10 @@
 """DOT (Graphviz) and DAGitty, whose syntax is DOT's with ``dag`` in place of ``digraph``.
 
-A weight is written as ``beta``, DAGitty's name for a path coefficient. Graphviz' own ``weight``
-would not do: it pulls nodes together and may not be negative.
+A weight is written as ``beta``, DAGitty's name for a path coefficient. Graphviz' own ``weight`` is
+not suitable: it controls the layout and may not be negative.
 
-The reader is not pydot's: pydot reads no DAGitty, and took 85 times as long for 4,000 arcs (7.6 s).
+The reader is not pydot's: pydot cannot read DAGitty, and took 85 times as long for 4,000 arcs
+(7.6 s).
 """
 
 import re
@@ -24,7 +25,7 @@ _TOKEN = re.compile(
 )
 _UNDIRECTED = {"graph", "pdag", "mag", "pag"}
 
-# Arcs that lists of nodes may stand for: a file of n letters could ask for n² of them.
+# Limit on arcs given by lists of nodes: a file of n characters could define n² arcs.
 _MOST_LISTED = 250_000
 
 
@@ -39,7 +40,7 @@ def dump_dot(graph: Graph) -> str:
     for name in graph.names:
         if "\\" in name or "\0" in name:
             raise DataError(
-                f"the node name {name!r} holds a backslash or a null, which DOT would change: "
+                f"the node name {name!r} contains a backslash or a null, which DOT would change: "
                 "rename it, or write GraphML."
             )
     names = ['"' + name.replace('"', '\\"') + '"' for name in graph.names]
@@ -51,8 +52,8 @@ def dump_dagitty(graph: Graph) -> str:
     for name in graph.names:
         if any(character in name for character in '"\\\n\r\0'):
             raise DataError(
-                f"the node name {name!r} holds a quote, a backslash or a line end, which DAGitty "
-                "cannot: rename it, or write GraphML."
+                f"the node name {name!r} has a quote, a backslash or a line end, which DAGitty "
+                "does not allow: rename it, or write GraphML."
             )
     return _dump("dag", [f'"{name}"' for name in graph.names], graph, "")
 
@@ -75,8 +76,8 @@ def _dump(kind: str, names: list[str], graph: Graph, label: str) -> str:
 def parse_dot(text: str, source: str) -> Graph:
     """Read a directed graph in DOT or DAGitty syntax.
 
-    The weight of an arc is its ``beta``, or else its ``weight``, or else 1; what ``edge [...]``
-    sets holds for the arcs after it. Node lists in braces are read, ``{a b} -> c``; other
+    The weight of an arc is its ``beta``, otherwise its ``weight``, otherwise 1; ``edge [...]`` sets
+    defaults for the arcs after it. Node lists in braces, ``{a b} -> c``, are supported; other
     subgraphs are not.
     """
     return _Reader(text, source).graph()
@@ -128,8 +129,8 @@ class _Reader:
             kind = self._take().value.lower()
         if kind in _UNDIRECTED:
             raise DataError(
-                f"{self.source} holds a {kind!r}, whose edges need no direction: a 'digraph' or "
-                "a 'dag' is needed."
+                f"{self.source} holds a {kind!r}, whose edges may have no direction: a 'digraph' "
+                "or a 'dag' is needed."
             )
         if kind not in ("digraph", "dag"):
             raise DataError(f"{self.source} does not start with 'digraph' or 'dag': check it.")
@@ -185,7 +186,7 @@ class _Reader:
         self.listed += arcs
         if self.listed > _MOST_LISTED:
             raise DataError(
-                f"{self.source} has lists of nodes that stand for more than {_MOST_LISTED:,} arcs, "
+                f"{self.source} has lists of nodes that define more than {_MOST_LISTED:,} arcs, "
                 f"up to line {_line(self.text, self.now.position)}: write the arcs one by one."
             )
 
@@ -236,7 +237,7 @@ def _weight(attributes: dict[str, str], default: str) -> str:
 def _tokens(text: str, source: str) -> list[_Token]:
     tokens = []
     expected = 0
-    # Matched, not searched for: a search after comments that do not end takes n² steps.
+    # Match, not search: with unterminated comments, a search would take n² steps.
     while (match := _TOKEN.match(text, expected)) is not None:
         expected = match.end()
         kind, value = str(match.lastgroup), match.group()

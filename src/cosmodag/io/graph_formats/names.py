@@ -1,4 +1,4 @@
-"""The formats of graphs: their names, and how a file or a text tells which it has."""
+"""Names of graph formats, and detection of the format of a file or text."""
 
 import re
 from pathlib import Path
@@ -29,12 +29,12 @@ _BEGINNINGS = {
 
 
 def graph_suffix(format: GraphFormat) -> str:
-    """Return how the names of files in a format end, ``.csv`` for an adjacency matrix too."""
+    """Return the file extension of a format; ``.csv`` also for an adjacency matrix."""
     return next((end for end, known in _SUFFIXES.items() if known == format), ".csv")
 
 
 def format_of_text(text: str) -> str:
-    """Tell a format by how the text begins; what begins like no other is CSV."""
+    """Detect a format by the beginning of a text; CSV if nothing else matches."""
     first = re.sub(r"(#|//).*", "", text[:2000]).lstrip()
     return next(
         (name for name, beginning in _BEGINNINGS.items() if re.match(beginning, first)), "edges"
@@ -42,7 +42,7 @@ def format_of_text(text: str) -> str:
 
 
 def checked_format(format: str | None) -> GraphFormat | None:
-    """Refuse a format that is not known."""
+    """Refuse an unknown format."""
     if format is not None and format not in _FORMATS:
         raise DataError(
             f"the graph format {format!r} is not known: choose one of {', '.join(_FORMATS)}."
@@ -51,11 +51,11 @@ def checked_format(format: str | None) -> GraphFormat | None:
 
 
 def format_of_path(path: Path, format: str | None = None) -> str:
-    """Take the format that was asked for, or else tell it by the end of the path."""
+    """Return the requested format, or detect it from the file extension."""
     chosen = checked_format(format) or _SUFFIXES.get(path.suffix.lower())
     if chosen is None:
         raise DataError(
-            f"the format of '{path}' cannot be told: end its name in one of "
+            f"the format of '{path}' is not clear from its name: end the name in one of "
             f"{', '.join(_SUFFIXES)}, or give a format ({', '.join(_FORMATS)})."
         )
     return chosen

@@ -1,4 +1,4 @@
-"""What every mechanism offers."""
+"""The interface of mechanisms."""
 
 from typing import Any, Protocol
 
@@ -8,12 +8,12 @@ __all__ = ["Mechanism"]
 
 
 class Mechanism(Protocol):
-    """A family of functions x ↦ x̂ whose dependence on arcs is in W alone."""
+    """A family of functions x ↦ x̂ that depend on arcs only through W."""
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
-        """Suggest strengths of arcs of a fitting size, and draw the parameters of the functions.
+        """Suggest initial strengths of arcs, and draw the parameters of the functions.
 
-        The structure, which owns the strengths, may start them elsewhere.
+        The structure owns the strengths and may initialise them otherwise.
         """
         ...
 
@@ -26,5 +26,5 @@ class Mechanism(Protocol):
         ...
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """Strength of every arc: d × d, whatever the shape of W."""
+        """Strength of every arc: d × d for any shape of W."""
         ...

@@ -23,9 +23,9 @@ class FittedMechanism:
     Attributes
     ----------
     mechanism
-        How x̂ is computed.
+        The mechanism that computes x̂.
     weights
-        W as `Mechanism.predict` takes it: (d, d), or (d, d, h) for h hidden units.
+        W as for `Mechanism.predict`: (d, d), or (d, d, h) for h hidden units.
     functions
         The remaining parameters: a tree of arrays, as `Mechanism.start` draws it.
     """
@@ -35,14 +35,14 @@ class FittedMechanism:
     functions: Any
 
     def predict(self, data: NDArray[Any], arcs: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """x̂ of every variable from its parents in a graph: W is zero where there is no arc."""
+        """x̂ of every variable from its parents in a graph; W is set to zero outside its arcs."""
         shape = arcs.shape + (1,) * (self.weights.ndim - 2)
         weights = jnp.asarray(np.where(arcs.reshape(shape), self.weights, 0))
         x = jnp.asarray(data, weights.dtype)
         return np.asarray(self.mechanism.predict(x, weights, self.functions), np.float64)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Give the parameters as named arrays, for saving."""
+        """Return the parameters as named arrays, for saving."""
         leaves = jax.tree.leaves(self.functions)
         named = {f"{_FUNCTIONS}.{place}": np.asarray(leaf) for place, leaf in enumerate(leaves)}
         return {_WEIGHTS: np.asarray(self.weights), **named}
@@ -51,12 +51,12 @@ class FittedMechanism:
     def from_arrays(
         cls, mechanism: Mechanism, arrays: dict[str, NDArray[Any]], d: int
     ) -> "FittedMechanism":
-        """Rebuild what :meth:`arrays` took apart; the mechanism gives the tree and its shapes.
+        """Rebuild a mechanism from :meth:`arrays`; the mechanism defines the tree and its shapes.
 
         Raises
         ------
         ValueError
-            Where an array is missing, or has another shape than the mechanism starts with.
+            If an array is missing or has another shape than that of `Mechanism.start`.
         """
         start = jax.eval_shape(lambda: mechanism.start(jax.random.key(0), d))
         places, tree = jax.tree.flatten(start[1])

@@ -11,7 +11,7 @@ __all__ = ["Linear"]
 
 @dataclass(frozen=True)
 class Linear:
-    """Each variable is a weighted sum of its parents; there is nothing to learn but W."""
+    """Each variable is a weighted sum of its parents; W is the only parameter."""
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
         """Suggest H ~ U(−√(3/d), √(3/d)): entries of variance 1/d."""

@@ -1,4 +1,4 @@
-"""Masked inputs: one perceptron per variable, each input let through by a gate of its own."""
+"""Masked inputs: one perceptron per variable, with one gate per input."""
 
 import math
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ def first_layer(weights: jax.Array, functions: Any) -> jax.Array:
 
 @dataclass(frozen=True)
 class MaskedMLP:
-    """Each variable is a perceptron of all others, whose inputs are masked rather than its weights.
+    """Each variable is a perceptron of all others; its inputs are masked, not its weights.
 
     f_v reads x_u W_uv, where W = G ∘ S holds one gate per arc (the paper's appendix, after Ng et
-    al., 2022, and Brouillard et al., 2020). A gate says nothing while the weights behind it may
-    grow as it shrinks; so the first-layer weights A_uv· of an arc are scaled to unit length,
-    x̂_v = Σ_i w_vi σ(Σ_u x_u W_uv A_uvi / ‖A_uv·‖₂ + b_vi) + c_v, and the gate is the length of
-    what the arc contributes. A one-norm on gates is then a group lasso, which switches off all
+    al., 2022, and Brouillard et al., 2020). A gate alone is not meaningful, because the weights
+    behind it could grow as it shrinks; so the first-layer weights A_uv· of an arc are scaled to
+    unit length, x̂_v = Σ_i w_vi σ(Σ_u x_u W_uv A_uvi / ‖A_uv·‖₂ + b_vi) + c_v, and the gate is the
+    norm of the arc's weights. A one-norm on gates is then a group lasso, which switches off all
     hidden units of an arc together.
 
     Attributes
@@ -38,7 +38,7 @@ class MaskedMLP:
     activation
         A name in `ACTIVATIONS`.
     arc_strength
-        A name in `ARC_STRENGTHS`; the norm is the magnitude of the gate.
+        A name in `ARC_STRENGTHS`; the norm equals the magnitude of the gate.
     """
 
     hidden: tuple[int, ...] = (10,)

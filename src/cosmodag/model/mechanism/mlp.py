@@ -18,7 +18,7 @@ ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "tanh": (jnp.tanh, np.tanh),
     "relu": (jax.nn.relu, lambda values: np.maximum(values, 0)),
 }
-"""What hidden units do: each as a function of JAX arrays and as one of NumPy arrays."""
+"""Activation functions, each for JAX arrays and for NumPy arrays."""
 
 
 def norms(weights: Any) -> Any:
@@ -32,14 +32,14 @@ def sums(weights: Any) -> Any:
 
 
 ARC_STRENGTHS: dict[str, Callable[[Any], Any]] = {"norm": norms, "sum": sums}
-"""Ways to make one number of the first-layer weights of an arc."""
+"""Strengths of an arc from its first-layer weights."""
 
 
 def forward(x: Any, weights: Any, functions: Any, activation: Callable[[Any], Any]) -> Any:
     """x̂ of k networks, for JAX and NumPy arrays alike.
 
-    All first layers are one matrix product, (B × d)·(d × k·h), where k small ones would spend their
-    time in overhead; later layers are locally connected.
+    All first layers are one matrix product, (B × d)·(d × k·h), because k small products would be
+    dominated by overhead; later layers are locally connected.
 
     Parameters
     ----------
@@ -93,11 +93,11 @@ def start_functions(key: jax.Array, d: int, hidden: tuple[int, ...]) -> dict[str
 
 @dataclass(frozen=True)
 class MLP:
-    """Each variable is a perceptron of its parents, cut off from others in its first layer.
+    """Each variable is a perceptron of its parents; its first layer masks all other inputs.
 
-    With one hidden layer, x̂_v = Σ_i w_vi σ(Σ_u x_u W_uvi + b_vi) + c_v: the non-linear extension in
-    the paper's appendix, where W_uv· = H_uv· S_uv masks the weights from u to the hidden units i of
-    f_v. If W_uv· = 0, f_v does not depend on x_u.
+    With one hidden layer, x̂_v = Σ_i w_vi σ(Σ_u x_u W_uvi + b_vi) + c_v: the non-linear extension
+    in the paper's appendix, where W_uv· = H_uv· S_uv masks the weights from u to the hidden units i
+    of f_v. If W_uv· = 0, f_v does not depend on x_u.
 
     Attributes
     ----------

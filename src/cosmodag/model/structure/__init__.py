@@ -1,8 +1,8 @@
 """Structures: how parameters become oriented weights.
 
-A structure turns the strengths of all arcs, H, and whatever it knows of their order into the
-oriented weights W that a mechanism uses. It is written for one problem; `cosmodag.solve.many`
-adds the batch.
+A structure turns the strengths of all arcs, H, and parameters of their order into the oriented
+weights W that a mechanism uses. It is written for one problem; `cosmodag.solve.many` adds the
+batch.
 """
 
 from cosmodag.model.structure.base import Parameters, Settings, Structure, names_of

@@ -1,4 +1,4 @@
-"""What every structure offers."""
+"""The interface of structures."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 __all__ = ["Parameters", "Settings", "Structure", "keep_gaps", "names_of", "spread"]
 
 Parameters = dict[str, Any]
-"""What is learnt: `arcs` (H: d × d, then any hidden units), `order` (p), `functions` (the rest).
+"""Parameters: `arcs` (H: d × d, then any hidden units), `order` (p), `functions` (the rest).
 
-The first two are the structure's, the third is the mechanism's.
+The first two belong to the structure, the third to the mechanism.
 """
 
 Settings = Mapping[str, Any]
@@ -21,10 +21,10 @@ Settings = Mapping[str, Any]
 
 
 class Structure(Protocol):
-    """A way to write W, and its order, with free parameters.
+    """A parametrisation of W and its order.
 
-    A structure owns these parameters: it starts them, orients them, keeps them where the order is
-    bound to be, and reads the order out.
+    A structure owns these parameters: it initialises them, computes W from them, enforces a known
+    partial order, and reads the order out.
     """
 
     @property
@@ -33,7 +33,7 @@ class Structure(Protocol):
         ...
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
-        """Draw `arcs` and `order`; the mechanism suggests strengths of a size that suits it."""
+        """Draw `arcs` and `order`; `suggested` are the mechanism's initial strengths."""
         ...
 
     def orient(self, parameters: Parameters, settings: Settings, support: Any) -> jax.Array:
@@ -44,14 +44,14 @@ class Structure(Protocol):
         ...
 
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
-        """Move `order` to where every variable comes after those it is bound to come after.
+        """Move `order` so that it satisfies a known partial order.
 
-        `gaps` (d, d) counts the steps of the longest chain from u to v, −∞ where v is not bound.
+        `gaps` (d, d) is the length of the longest chain from u to v, −∞ if there is none.
         """
         ...
 
     def order_of(self, parameters: Parameters) -> NDArray[np.intp] | None:
-        """Causal order, causes first; None where it has to be read from the weights."""
+        """Causal order, causes first; None if it must be read from the weights."""
         ...
 
 
@@ -61,16 +61,16 @@ def names_of(declaration: type) -> frozenset[str]:
 
 
 def spread(mask: jax.Array, like: jax.Array) -> jax.Array:
-    """Give a d × d mask the further axes of an array of arcs, so that they can be multiplied."""
+    """Add axes to a d × d mask so that it broadcasts with an array of arcs."""
     return mask.reshape(mask.shape + (1,) * (like.ndim - 2))
 
 
 def keep_gaps(order: jax.Array, gaps: Any) -> jax.Array:
-    """Nearest-by-halves point at which p_v − p_u ≥ gap_uv for all u and v.
+    """Project p to a point close to it with p_v − p_u ≥ gap_uv for all u and v.
 
-    Raising what is too low, max_u (p_u + gap_uv), gives one such point, lowering what is too high
-    another; the set of such points is convex, so that the middle of the two belongs to it. Gaps
-    have to be those of longest paths, which makes one pass enough.
+    Raising entries that are too low, max_u (p_u + gap_uv), gives one such point, and lowering
+    entries that are too high another; the set of such points is convex, so it contains their
+    midpoint. With gaps of longest paths, one pass is enough.
 
     Examples
     --------
@@ -80,5 +80,5 @@ def keep_gaps(order: jax.Array, gaps: Any) -> jax.Array:
     """
     raised = jnp.maximum(order, jnp.max(order[:, None] + gaps, axis=0))
     lowered = jnp.minimum(order, jnp.min(order[None, :] - gaps, axis=1))
-    # Not the plain mean: an order that needs no change has to stay as it is, to the last bit.
+    # Not the plain mean: an order that needs no change must stay bit-identical.
     return order + 0.5 * ((raised - order) + (lowered - order))

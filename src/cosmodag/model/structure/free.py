@@ -1,4 +1,4 @@
-"""Free weights: W is what is learnt, and acyclicity is for the solver to bring about."""
+"""Free weights: W is the parameter, and the solver enforces acyclicity."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,15 +15,15 @@ __all__ = ["Free"]
 
 @dataclass(frozen=True)
 class Free:
-    """The structure of NOTEARS and DAGMA: every arc has a weight of its own, and there is no order.
+    """The structure of NOTEARS and DAGMA: one weight per arc, and no order.
 
     Attributes
     ----------
     masked
-        Whether no variable may point to itself. Left free, the diagonal reproduces its own column
-        at no loss (W = I), and only the constraint speaks against that.
+        Whether the diagonal is fixed at zero. If it is free, W = I has zero loss, and only the
+        constraint prevents this solution.
     from_zero
-        Whether weights start at zero, or where the mechanism suggests.
+        Whether weights start at zero, or at the mechanism's suggestion.
     """
 
     masked: bool = True
@@ -35,7 +35,7 @@ class Free:
         return frozenset()
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
-        """Give weights, and an order of no parameters."""
+        """Return initial weights, and an empty order."""
         arcs = jnp.zeros_like(suggested) if self.from_zero else suggested
         return {"arcs": arcs, "order": jnp.zeros((0,))}
 
@@ -48,16 +48,16 @@ class Free:
         return arcs * spread(mask, arcs)
 
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
-        """Leave the weights alone: arcs against the order are not in the support."""
+        """Return the weights unchanged: arcs against the order are not in the support."""
         return parameters
 
     def order_of(self, parameters: Parameters) -> None:
-        """Leave the order to the weights."""
+        """Return None: the order follows from the weights."""
 
     def gain(self, d: int, order: NDArray[np.floating]) -> NDArray[np.float64]:
         """G in W = arcs ∘ G, in NumPy."""
         return 1 - np.eye(d) if self.masked else np.ones((d, d))
 
     def from_gained(self, arcs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """All arcs from those where G is not zero: the others are zero."""
+        """Return all arcs from those where G is not zero; the others are zero."""
         return arcs

@@ -1,4 +1,4 @@
-"""Potentials: W = K ∘ ReLU(φ_v − φ_u), acyclic whatever K and φ are."""
+"""Potentials: W = K ∘ ReLU(φ_v − φ_u), acyclic for any K and φ."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +18,9 @@ __all__ = ["Potential"]
 class Potential:
     """NOCURL's structure: the gradient flow of a potential on the variables, which has no curl.
 
-    An arc u → v carries weight only where the potential rises, φ_v > φ_u, so that W is a DAG at
-    every step. K is skew-symmetric: one number for each pair of variables, which changes its sign
-    when the pair changes its order. Only the entries of K below the diagonal are parameters.
+    An arc u → v has weight only if the potential rises, φ_v > φ_u, so W is a DAG at every step. K
+    is skew-symmetric: one number for each pair of variables, which changes sign with the order of
+    the pair. Only the entries of K below the diagonal are parameters.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Potential:
         return weights
 
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
-        """Keep the potentials of bound variables one apart for each step of the chain."""
+        """Keep potentials at least one apart per step of a chain of the known partial order."""
         return {**parameters, "order": keep_gaps(parameters["order"], gaps)}
 
     def order_of(self, parameters: Parameters) -> NDArray[np.intp]:

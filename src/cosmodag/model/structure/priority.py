@@ -1,4 +1,4 @@
-"""Priorities: W = H ∘ S_{t,ε}(p), acyclic in the limit t → 0 whatever H and p are."""
+"""Priorities: W = H ∘ S_{t,ε}(p), acyclic in the limit t → 0 for any H and p."""
 
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -15,7 +15,7 @@ from cosmodag.model.structure.base import Parameters, Settings, keep_gaps, names
 __all__ = ["BOUND_SHIFTS", "Priority", "PrioritySettings"]
 
 BOUND_SHIFTS = 3.0
-"""A variable bound to come after another exceeds it by so many shifts: S is then as good as one."""
+"""Shifts between the priorities of variables in a known order: S is then practically one."""
 
 
 class PrioritySettings(TypedDict):
@@ -29,13 +29,13 @@ class PrioritySettings(TypedDict):
 class Priority:
     """COSMO's structure (Definition 1 and Theorem 1).
 
-    One number p_v for each variable orders them all; an arc u → v is let through as far as p_v
-    exceeds p_u by more than the shift ε, ever more sharply as the temperature t falls.
+    One number p_v per variable defines the order; an arc u → v is allowed to the degree that p_v
+    exceeds p_u by more than the shift ε, and the transition sharpens as the temperature t falls.
     """
 
     @property
     def needs(self) -> frozenset[str]:
-        """The shift and the temperature in force."""
+        """The shift and the current temperature."""
         return names_of(PrioritySettings)
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
@@ -58,7 +58,7 @@ class Priority:
         return rows * spread(orientation * support, rows)
 
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
-        """Keep the priorities of bound variables a few shifts apart for each step of the chain."""
+        """Keep priorities a few shifts apart per step of a chain of the known partial order."""
         apart = gaps * (BOUND_SHIFTS * settings["shift"])
         return {**parameters, "order": keep_gaps(parameters["order"], apart)}
 

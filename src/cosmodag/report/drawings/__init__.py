@@ -1,1 +1,1 @@
-"""Places for nodes, and drawings that need no browser."""
+"""Layout of nodes, and drawings that need no browser."""

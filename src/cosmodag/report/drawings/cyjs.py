@@ -1,4 +1,4 @@
-"""The graph for Cytoscape: ``graph.cyjs``, with places, weights and what arrows rest on."""
+"""Export for Cytoscape: ``graph.cyjs``, with positions, weights and the basis of directions."""
 
 import json
 import os
@@ -19,8 +19,8 @@ _ACROSS, _DOWN = 110, 90
 def write_cytoscape(path: str | os.PathLike[str], model: "FittedGraph") -> None:
     """Write a fitted graph as Cytoscape JSON, which Cytoscape and Cytoscape.js open.
 
-    Nodes have ``name``; arcs have ``weight``, ``standardised``, ``interaction``, what their
-    direction rests on, and ``class``: whether the equivalence class has them directed.
+    Nodes have ``name``; arcs have ``weight``, ``standardised``, ``interaction``, the basis of their
+    direction, and ``class``: whether the equivalence class has them directed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Places for the nodes of a DAG: layers from top to bottom, few crossings, all arcs downwards."""
+"""Layered layout of a DAG: layers from top to bottom, few crossings, all arcs downwards."""
 
 import math
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from cosmodag.graph.dags import topological_order
 __all__ = ["Layout", "layered_layout"]
 
 _SWEEPS = 12
-_BEND = 0.25  # room of an arc that passes a layer, in nodes
-_MOST_BENDS = 30_000  # a larger graph is only ever drawn in parts
-_SHARE = 0.5  # room of all arcs that pass a layer, in full layers
-_ASPECT = 1.2  # how much wider than high a drawing should be, in nodes
+_BEND = 0.25  # width that an arc takes in a layer that it passes, in nodes
+_MOST_BENDS = 30_000  # larger graphs are drawn only in parts
+_SHARE = 0.5  # largest width of all arcs that pass a layer, in full layers
+_ASPECT = 1.2  # ratio of width to height of a drawing, in nodes
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where the nodes of a DAG are drawn.
+    """Positions of the nodes of a DAG.
 
     Attributes
     ----------
     x
-        (d,) places from left to right; neighbours in a layer are at least 1 apart.
+        (d,) positions from left to right; neighbours in a layer are at least 1 apart.
     layer
         (d,) layers from the top, 0, 1, …; every arc leads to a later one.
     """
@@ -39,7 +39,7 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
     """Lay out a DAG in layers, in the manner of Sugiyama, in time about linear in its arcs.
 
     Layers hold a limited number of nodes, so that the drawing is not much wider than high; arcs
-    that pass a layer take some room in it. Within layers, nodes are moved to the mean of their
+    that pass a layer take some width in it. Within layers, nodes are moved to the mean of their
     neighbours, from the top and from the bottom in turn, but never closer than 1 (the least-squares
     solution of that is an isotonic regression). Nodes without arcs come last.
 
@@ -67,7 +67,7 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
     whole, levels = _with_bends(edges, layer) if passed <= _MOST_BENDS else (pattern, layer)
     rows = [np.flatnonzero(levels == k) for k in range(int(levels.max(initial=-1)) + 1)]
     crowd = max((np.count_nonzero(row >= d) for row in rows), default=0)
-    # All bends of a layer together take no more room than half a layer of nodes.
+    # All bends of a layer together take at most the width of half a layer of nodes.
     room = np.where(np.arange(len(levels)) < d, 1.0, min(_BEND, _SHARE * most / max(crowd, 1)))
     x = np.zeros(len(levels))
     for row in rows:
@@ -84,12 +84,12 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
 def _with_bends(
     edges: sparse.coo_array, layer: NDArray[np.intp]
 ) -> tuple[sparse.csr_array, NDArray[np.intp]]:
-    """Give arcs that pass layers a bend in each, so that every arc leads to the next layer.
+    """Split arcs that pass layers by a bend in each, so that every arc leads to the next layer.
 
     Returns
     -------
     arcs, layers
-        Of the nodes, and then of the bends.
+        First of the nodes, then of the bends.
     """
     d = len(layer)
     passed = layer[edges.col] - layer[edges.row] - 1
@@ -109,7 +109,7 @@ def _with_bends(
 
 
 def _layers(pattern: sparse.csr_array, joined: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
-    """Give each node the first layer below its parents that has room."""
+    """Assign to each node the first layer below its parents that has room."""
     d = pattern.shape[0]
     lowest = np.zeros(d, np.intp)
     layer = np.zeros(d, np.intp)
@@ -132,7 +132,7 @@ def _layers(pattern: sparse.csr_array, joined: NDArray[np.bool_], most: int) -> 
 
 
 def _deepest_first(pattern: sparse.csr_array) -> NDArray[np.intp]:
-    """Topological order in which nodes with long ways below them come early."""
+    """Topological order that puts nodes with long paths below them early."""
     order = topological_order(pattern)
     height = np.zeros(len(order), np.intp)
     for node in order[::-1]:
@@ -144,7 +144,7 @@ def _deepest_first(pattern: sparse.csr_array) -> NDArray[np.intp]:
 def _pull_sources_down(
     pattern: sparse.csr_array, layer: NDArray[np.intp], filled: list[int], most: int
 ) -> None:
-    """Move nodes without parents next to their first child, where there is room."""
+    """Move nodes without parents to the layer above their first child, if it has room."""
     has_parents = np.bincount(pattern.indices, minlength=len(layer)) > 0
     for node in np.flatnonzero(~has_parents & (np.diff(pattern.indptr) > 0)):
         children = pattern.indices[pattern.indptr[node] : pattern.indptr[node + 1]]
@@ -162,7 +162,7 @@ def _moved(
     room: NDArray[np.float64],
     neighbours: sparse.csr_array,
 ) -> NDArray[np.float64]:
-    """Move what is in a layer to the mean of its neighbours on one side, as room allows."""
+    """Move each node of a layer to the mean of its neighbours on one side, without overlaps."""
     part = neighbours[row]
     counts = np.diff(part.indptr)
     wanted = np.where(counts > 0, (part @ x) / np.maximum(counts, 1), x[row])
@@ -170,7 +170,7 @@ def _moved(
 
 
 def _spaced(wanted: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Places nearest to those wanted, in their order, at which nothing overlaps."""
+    """Positions closest to the wanted ones that keep the order and do not overlap."""
     if not len(wanted):
         return wanted
     order = np.argsort(wanted, kind="stable")

@@ -1,4 +1,4 @@
-"""A small picture of the graph for notebooks: inline SVG, nothing that runs."""
+"""A small picture of the graph for notebooks: inline SVG, no script."""
 
 from html import escape
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["thumbnail"]
 
-_MOST = 60  # variables, up to which a small picture can be read
+_MOST = 60  # largest number of variables for a legible picture
 _DASHES = {
     "equal variances": "6 4",
     "non-Gaussianity": "10 3",
@@ -35,7 +35,7 @@ _ROW = 62
 
 
 def thumbnail(model: "FittedGraph") -> str:
-    """Draw a fitted graph as HTML with an inline SVG; a sentence alone for many variables.
+    """Draw a fitted graph as HTML with an inline SVG; with many variables, only a sentence.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def _node(x: float, y: float, width: float, label: str) -> str:
 def _arc(x1: float, y1: float, x2: float, y2: float, basis: str) -> str:
     """Draw an arc from the lower edge of a node to the upper edge of a later one.
 
-    A line without a head where the direction is a free choice.
+    It has no arrow head if its direction is a free choice.
     """
     colour = _COLOURS.get(basis, _GREY)
     y1, y2 = y1 + 13, y2 - 13

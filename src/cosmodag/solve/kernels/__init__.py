@@ -1,4 +1,4 @@
-"""Kernels: the same steps as the reference loop, faster, for the recipes that they declare.
+"""Kernels: faster implementations of the reference loop for the recipes that they declare.
 
 The first backend that implements a task is used; the reference loop, last, implements them all.
 """

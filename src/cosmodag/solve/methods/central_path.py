@@ -1,4 +1,4 @@
-"""DAGMA's solver: a central path, along which the score counts less and less beside a barrier."""
+"""DAGMA's solver: a central path along which the weight of the score against a barrier falls."""
 
 from dataclasses import dataclass
 from typing import TypedDict
@@ -23,14 +23,14 @@ __all__ = ["CentralPath", "PathSettings", "Stage"]
 
 
 class PathSettings(TypedDict):
-    """Adam's rate, which is halved at every attempt at a stage."""
+    """Adam's learning rate, which is halved at every attempt at a stage."""
 
     learning_rate: float
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One point of the path: μ, s, and how many rounds or iterations are spent on it at most."""
+    """One point of the path: μ, s, and the largest number of rounds or iterations."""
 
     score_weight: float
     radius: float
@@ -42,22 +42,21 @@ class CentralPath:
     """Minimise loss + λ₁‖W‖₁ subject to W being a DAG (Bello, Aragam and Ravikumar, 2022).
 
     Each stage minimises μ (loss + λ₁‖W‖₁) + h_s(W), h_s(W) = −log det(sI − W∘W) + d log s, from
-    where the last one ended, with a smaller μ. h_s is a barrier: it is defined where sI − W∘W is an
-    M-matrix, and a stage that leaves this domain, or whose objective ceases to be finite, is begun
-    again, with half the learning rate and s greater by 0.1. After too many attempts the problem
-    ends: as diverged, if it is not finite even so, and else at the last stage accepted, without
-    having converged.
+    the end of the previous stage, with a smaller μ. h_s is a barrier, defined where sI − W∘W is an
+    M-matrix. A stage that leaves this domain, or whose objective is no longer finite, restarts with
+    half the learning rate and s increased by 0.1. After too many attempts the problem ends: as
+    diverged if it is still not finite, otherwise at the last accepted stage, not converged.
 
     Attributes
     ----------
     recipe
         What is minimised.
     minimisers
-        How one stage is solved: by the first that implements it.
+        Candidates for solving a stage; the first that implements it is used.
     stages
         The path.
     attempts
-        At one stage at most.
+        Largest number of attempts per stage.
     """
 
     recipe: Recipe
@@ -67,17 +66,17 @@ class CentralPath:
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """The recipe, if it is trained."""
+        """The recipe, if a minimiser trains it."""
         return (self.recipe,) if trains_any(self.minimisers, self.recipe) else ()
 
     @property
     def working_copies(self) -> int:
-        """What the minimisers hold."""
+        """Largest number of working copies of the minimisers."""
         return copies_of(self.minimisers, self.recipe)
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the recipe and its minimisers read, but for what the stages say."""
+        """Settings of the recipe and its minimisers, except those that the stages set."""
         read = needs_of(self.minimisers, self.recipe) | names_of(PathSettings)
         return read - {"score_weight", "radius"} - names_of(LimitSettings)
 

@@ -29,20 +29,20 @@ __all__ = ["Lagrangian", "LagrangianSettings", "constraint_of"]
 
 
 class LagrangianSettings(TypedDict):
-    """Where α and ρ start."""
+    """Initial values of α and ρ."""
 
     multiplier: float
     penalty: float
 
 
 def constraint_of(objective: Objective) -> Constraint:
-    """Return h of an objective that holds one, or of the objective to which it adds decay."""
+    """Return the constraint h of an objective, or of the objective that it wraps."""
     constraint = getattr(objective, "constraint", None)
     if isinstance(constraint, Constraint):
         return constraint
     inner = getattr(objective, "objective", None)
     if inner is None:
-        raise SettingsError(f"{objective} has no constraint that a Lagrangian could impose.")
+        raise SettingsError(f"{objective} has no constraint for a Lagrangian.")
     return constraint_of(inner)
 
 
@@ -53,17 +53,17 @@ class Lagrangian:
     Each sub-problem minimises loss + λ₁‖W‖₁ + α h(W) + ½ρ h(W)² from the weights accepted last. If
     h has not fallen to a quarter, ρ is multiplied by ten and the sub-problem repeated from the same
     weights; otherwise the weights are accepted and α grows by ρ h(W). It ends once h is within the
-    tolerance or, without having converged, when ρ has reached its limit. Every problem of a batch
-    has its own α, ρ and pace; they start from the settings ``multiplier`` and ``penalty``.
+    tolerance or, not converged, when ρ has reached its limit. Every problem of a batch has its own
+    α and ρ, which start from the settings ``multiplier`` and ``penalty``.
 
     Attributes
     ----------
     recipe
-        What is minimised; its objective holds h.
+        The recipe; its objective contains h.
     minimisers
-        How one sub-problem is solved: by the first that implements it.
+        Candidates for solving a sub-problem; the first that implements it is used.
     max_iter
-        Updates of α at most.
+        Largest number of updates of α.
     tolerance
         h at or below this counts as zero.
     keeps_last
@@ -85,17 +85,17 @@ class Lagrangian:
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """The recipe, if it is trained."""
+        """The recipe, if a minimiser trains it."""
         return (self.recipe,) if trains_any(self.minimisers, self.recipe) else ()
 
     @property
     def working_copies(self) -> int:
-        """What the minimisers hold."""
+        """Largest number of working copies of the minimisers."""
         return copies_of(self.minimisers, self.recipe)
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the recipe and its minimisers read, and where α and ρ start."""
+        """Settings of the recipe and its minimisers, and initial values of α and ρ."""
         return needs_of(self.minimisers, self.recipe) | names_of(LagrangianSettings)
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
@@ -142,7 +142,7 @@ def acyclicity(batch: Batch, parameters: Parameters, active: Mask) -> NDArray[np
 
 
 def _lengths(batch: Batch, lane: int, parameters: Parameters) -> NDArray[np.floating]:
-    """Lengths of the weights of every arc of one problem, √A."""
+    """Norms of the weights of every arc of one problem, √A."""
     support = batch.of_lane("support", lane)
     with exactly(batch, parameters):
         squares = _squared_lengths(

@@ -1,4 +1,4 @@
-"""One unconstrained problem, its settings scheduled: COSMO, and NOCURL-U."""
+"""One unconstrained problem with scheduled settings: COSMO and NOCURL-U."""
 
 from dataclasses import dataclass, field
 
@@ -18,15 +18,15 @@ class OneProblem:
     """Minimise the objective of a recipe once: for structures that are acyclic by construction.
 
     COSMO minimises L(W) + λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ over H and p, with W = H ∘ S_{t,ε}(p), while
-    its schedule lets the temperature t fall (Section 4.2), and with it the bound of Theorem 2 on
-    how far S is from acyclic: nothing is constrained, and acyclicity is never evaluated.
+    its schedule lowers the temperature t (Section 4.2), and with it the bound of Theorem 2 on the
+    distance of S from acyclicity. There is no constraint, and acyclicity is never evaluated.
 
     Attributes
     ----------
     recipe
         What is minimised.
     checkpoint
-        Where runs leave how far they are, or None.
+        Folder in which runs save their state, or None.
     """
 
     recipe: Recipe
@@ -39,12 +39,12 @@ class OneProblem:
 
     @property
     def working_copies(self) -> int:
-        """Nothing beside what the backend says."""
+        """None beside those of the backend."""
         return 0
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the recipe and Adam read, and how many rounds to run."""
+        """Settings of the recipe and of Adam, and the number of rounds."""
         return self.recipe.needs | names_of(AdamSettings) | {"rounds"}
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:

@@ -1,4 +1,4 @@
-"""Progress of a batch through a sequence of sub-problems, each problem at its own pace."""
+"""Progress of a batch through a sequence of sub-problems; problems may end at different times."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ __all__ = ["Progress", "exactly", "of_each", "replace_where"]
 
 
 def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
-    """Stacked parameters: `new` for the problems of the mask, `old` for the others."""
+    """Combine stacked parameters: `new` for the problems of the mask, `old` for the others."""
 
     def pick(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
@@ -29,20 +29,20 @@ def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
 
 
 def of_each(parameters: Parameters, k: int) -> list[Parameters]:
-    """Parameters of each of k problems, from stacked ones."""
+    """Split stacked parameters into those of k problems."""
     return [jax.tree.map(lambda leaf, lane=lane: leaf[lane], parameters) for lane in range(k)]
 
 
 @contextmanager
 def exactly(batch: Batch, parameters: Parameters) -> Iterator[None]:
-    """Context in which JAX computes where a batch is, in the precision of its parameters."""
+    """Context in which JAX uses the device of a batch and the precision of its parameters."""
     is_double = parameters["arcs"].dtype == np.float64
     with jax.enable_x64(is_double), jax.default_device(batch.device):
         yield
 
 
 def _finite(found: Minimised) -> Mask:
-    """Which problems are finite: their parameters, and the objective of those that were ended."""
+    """Mark problems with finite parameters and, if they ended, a finite objective."""
     finite = np.isfinite(found.loss) | (found.stopped is not None)
     for leaf in jax.tree.leaves(found.parameters):
         finite = finite & np.isfinite(leaf.reshape(len(leaf), -1)).all(axis=1)
@@ -51,27 +51,27 @@ def _finite(found: Minimised) -> Mask:
 
 @dataclass
 class Progress:
-    """What every problem of a batch has reached, between sub-problems.
+    """State of every problem of a batch between sub-problems.
 
     Attributes
     ----------
     parameters
-        Accepted so far, stacked, in NumPy.
+        Accepted parameters, stacked, in NumPy.
     active
         Which problems are not finished.
     converged
-        Which of the finished ones ended where they should.
+        Which of the finished problems converged.
     cut_short
-        Which were active when it was stopped.
+        Which problems were active when the run was stopped.
     rounds_per_pass
-        Of training, over the data.
+        Rounds of training per pass over the data.
     iterations
         Rounds (or iterations) run in all sub-problems so far.
     stopped
-        Why it ended early, or None: for those that were active then.
+        Why the run ended early, or None; applies to the problems active then.
     diverged_at
-        (k,) iterations at the start of the sub-problem in which a problem ceased to be finite, −1
-        for the others.
+        (k,) iterations at the start of the sub-problem in which a problem diverged, −1 for the
+        others.
     histories
         One record for each sub-problem of each problem.
     """
@@ -88,7 +88,7 @@ class Progress:
 
     @classmethod
     def of(cls, batch: Batch) -> "Progress":
-        """All problems at their start, in the precision of their data."""
+        """Create the initial progress of all problems, in the precision of their data."""
         started = batch.start().parameters
         parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), started)
         k = batch.size
@@ -104,11 +104,11 @@ class Progress:
 
     @property
     def goes_on(self) -> bool:
-        """Whether there is a problem to go on with, and time."""
+        """Whether a problem is active and the run was not stopped."""
         return bool(self.active.any()) and self.stopped is None
 
     def count(self, found: Minimised) -> Mask:
-        """Count what a sub-problem took, and tell which active problems are not finite after it."""
+        """Add the iterations of a sub-problem; return the active problems that are not finite."""
         self.iterations += found.iterations
         self.stopped = found.stopped
         self.cut_short = self.active & (found.stopped is not None)
@@ -129,7 +129,7 @@ class Progress:
             )
 
     def solutions(self, recipe: Recipe) -> list[Solution]:
-        """Take the batch apart; the recipe is the one of which these are parameters."""
+        """Split the batch into solutions; `recipe` describes their parameters."""
         return [
             Solution(
                 parameters=parameters,

@@ -27,24 +27,24 @@ __all__ = ["TwoStage", "potentials"]
 class TwoStage:
     r"""Find potentials, then the best DAG that agrees with them (Yu, Gao, Yin and Ji, 2021).
 
-    1. Minimise loss + λ₁‖W‖₁ + α h(W) over free weights, for each α in turn, each from where the
-       last one ended.
+    1. Minimise loss + λ₁‖W‖₁ + α h(W) over free weights, for each α in turn, starting from the
+       previous solution.
     2. Drop weak arcs, and project the graph on the gradient flow of a potential φ: `potentials`.
     3. Freeze φ and minimise loss + λ₁‖W‖₁ over K, where W = K ∘ ReLU(φ_v − φ_u).
 
-    Stopped early, it answers with the weights of stage 1, and their recipe: K may have hardly
-    moved from where it was drawn.
+    If it is stopped early, it returns the weights of stage 1 and their recipe, because K may still
+    be close to its random start.
 
     Attributes
     ----------
     preliminary, recipe
-        What is minimised in stage 1 and in stage 3.
+        Recipes of stage 1 and of stage 3.
     minimisers
-        How each is solved: by the first that implements it.
+        Candidates for solving each; the first that implements it is used.
     threshold
         Arcs with \|W\| below it are dropped in stage 2.
     multipliers
-        α, one after the other.
+        Values of α, in order.
     """
 
     preliminary: Recipe
@@ -55,18 +55,18 @@ class TwoStage:
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """Those of the two that are trained."""
+        """Those of the two recipes that a minimiser trains."""
         both = (self.preliminary, self.recipe)
         return tuple(recipe for recipe in both if trains_any(self.minimisers, recipe))
 
     @property
     def working_copies(self) -> int:
-        """What the minimisers hold."""
+        """Largest number of working copies of the minimisers."""
         return max(copies_of(self.minimisers, r) for r in (self.preliminary, self.recipe))
 
     @property
     def needs(self) -> frozenset[str]:
-        """What both recipes and their minimisers read, but for what the stages say."""
+        """Settings of both recipes and their minimisers, except those that the stages set."""
         read = (needs_of(self.minimisers, recipe) for recipe in (self.preliminary, self.recipe))
         return frozenset[str]().union(*read) - {"multiplier", "penalty", "priority_learning_rate"}
 
@@ -90,7 +90,7 @@ class TwoStage:
         return reached.solutions(self.recipe)
 
     def _run(self, reached: Progress, batch: Batch, watch: Watch) -> None:
-        """Solve one problem of the sequence, from where the batch stands."""
+        """Solve one problem of the sequence, from the batch's current parameters."""
         minimiser = first_that_implements(self.minimisers, batch.recipe, batch.features)
         found = minimiser.minimise(
             batch, reached.parameters, reached.active, reached.iterations, watch
@@ -101,7 +101,7 @@ class TwoStage:
         reached.converged &= reached.active & found.converged
 
     def _potentials(self, batch: Batch, parameters: Parameters) -> NDArray[np.floating]:
-        """φ of every problem, from its weights in stage 1 and the order to which it is bound."""
+        """φ of every problem, from its weights in stage 1 and the known partial order."""
         found = []
         for lane, own in enumerate(of_each(parameters, batch.size)):
             settings = batch.settings_of(lane)
@@ -121,7 +121,7 @@ _strengths = jax.jit(Recipe.strengths, static_argnums=0)
 
 
 def potentials(adjacency: ArrayLike) -> NDArray[np.float64]:
-    """φ whose differences are nearest to the reachability of a graph (Hodge projection).
+    """φ whose differences best approximate the reachability of a graph (Hodge projection).
 
     With R_uv = 1 where v is reachable from u and C = (R − Rᵀ)/2, φ minimises Σ (φ_v − φ_u − C_uv)²:
     φ_u = (b_d − b_u)/d, b_u = Σ_v C_uv, so that the last potential is zero. In a DAG every arc
@@ -140,7 +140,7 @@ def potentials(adjacency: ArrayLike) -> NDArray[np.float64]:
     reach = np.asarray(adjacency) != 0
     d = len(reach)
     for _ in range(max(1, d - 1).bit_length()):
-        # Counts, in a type whose products are fast and exact: below 2²⁴.
+        # Path counts, in a type whose products are fast and exact below 2²⁴.
         reach = reach | ((reach.astype(np.float32) @ reach.astype(np.float32)) > 0)
     flow = 0.5 * (reach.sum(axis=1) - reach.sum(axis=0))
     projected: NDArray[np.float64] = (flow[-1] - flow) / d

@@ -40,7 +40,7 @@ __all__ = [
 
 Float64 = NDArray[np.float64]
 
-# Rows eliminated at once, few enough to stay in registers and enough to be a product.
+# Rows per elimination block: small enough for registers, large enough for a matrix product.
 _BLOCK = 16
 
 _GOES_ON, _LEFT_THE_DOMAIN, _AT_REST = 0, 1, 2
@@ -66,7 +66,7 @@ class StageSettings(NamedTuple):
 
 
 class Arcs(NamedTuple):
-    """What is known of arcs, (d, d) each: one where an arc may exist, and μλ₁ where it has one."""
+    """Support and prices of arcs, (d, d) each: one where an arc may exist, and its μλ₁."""
 
     support: Float64
     price: Float64
@@ -76,20 +76,20 @@ class Arcs(NamedTuple):
 class LinearDescent:
     """Minimise μ (‖X − XW‖_F²/2n + λ₁‖W‖₁) − log det(sI − W∘W) + d log s, the diagonal zero.
 
-    Every iteration needs the inverse of sI − W∘W for the gradient, and reads from it whether W is
-    still in the domain. A step that leaves the domain is halved until it does not; where s ≤ 0.9,
-    or in the first iteration, the stage is refused instead.
+    Every iteration computes the inverse of sI − W∘W for the gradient, which also shows whether W is
+    in the domain. A step that leaves the domain is halved until it stays inside; if s ≤ 0.9, or in
+    the first iteration, the stage is refused instead.
 
     Attributes
     ----------
     tolerance
-        Relative change of the objective, from one look at it to the next, that ends a stage.
+        Relative change of the objective between two checks that ends a stage.
     look_every
-        Iterations between looks.
+        Iterations between checks.
     settled
-        Relative change at the last look below which a stage has converged although its iterations
-        ran out: steps of one length keep the objective trembling, by 1e-5 to 3e-4 (ER4, d = 20 and
-        30), so that it is luck whether the tolerance is met.
+        Relative change at the last check below which a stage counts as converged although it
+        reached its iteration limit: with a constant step length the objective fluctuates by 1e-5
+        to 3e-4 (ER4, d = 20 and 30), so whether the tolerance is met is a matter of chance.
     """
 
     tolerance: float = 1e-6
@@ -104,7 +104,7 @@ class LinearDescent:
         return names_of(DescentSettings)
 
     def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
-        """Half squared errors of linear relations behind a barrier, all rows in every step."""
+        """Whether a recipe is half squared errors of linear relations and a barrier, full batch."""
         return (
             recipe.structure in (Free(), Free(from_zero=False))
             and recipe.mechanism == Linear()
@@ -167,13 +167,13 @@ def _objective(
 
 
 def _relative_change(previous: float, value: float) -> float:
-    """How much an objective changed; nothing where both are zero, as on constant data."""
+    """Relative change of an objective; zero if both values are zero, as on constant data."""
     return 0.0 if value == previous else abs(value - previous) / max(abs(previous), 1e-300)
 
 
 @compiled
 def _invert_in_place(matrix: Any) -> bool:
-    """Gauss–Jordan elimination without exchanges; false at a pivot that is not positive."""
+    """Gauss–Jordan elimination without pivoting; False at a pivot that is not positive."""
     d = matrix.shape[0]
     for k in range(d):
         pivot = matrix[k, k]
@@ -195,12 +195,12 @@ def _invert_in_place(matrix: Any) -> bool:
 
 @compiled
 def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
-    """Write (sI − W∘W)⁻¹; false, with nothing useful written, unless sI − W∘W is an M-matrix.
+    """Write (sI − W∘W)⁻¹; False, with invalid output, unless sI − W∘W is an M-matrix.
 
-    A matrix with no positive entry off its diagonal is an M-matrix exactly when elimination meets
-    only positive pivots, and then it needs no exchange of rows and never subtracts: the inverse is
-    a sum of products of non-negative numbers. So the elimination can go by blocks of rows, each one
-    product of thin matrices, which takes half the time of a general inverse.
+    A matrix without positive off-diagonal entries is an M-matrix exactly if elimination meets only
+    positive pivots. It then needs no pivoting and never subtracts: the inverse is a sum of products
+    of non-negative numbers. The elimination can therefore proceed by blocks of rows, each a product
+    of thin matrices, which takes half the time of a general inverse.
     """
     d = weights.shape[0]
     for u in range(d):
@@ -255,7 +255,7 @@ def descend(
     done: int,
     until: int,
 ) -> tuple[int, float, int]:
-    """Run iterations done + 1 … until, changing arrays in place; tell the last, the rate, how."""
+    """Run iterations done + 1 … until in place; return the last one, the rate and the outcome."""
     d = weights.shape[0]
     inverse = np.empty((d, d))
     product = np.empty((d, d))

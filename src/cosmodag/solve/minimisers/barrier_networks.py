@@ -1,13 +1,13 @@
 """DAGMA's sub-problems for networks on a CPU: Adam on all rows, fused into one compiled loop.
 
 The steps that `cosmodag.solve.minimisers.stochastic.Stochastic` takes with one batch of all rows,
-for one hidden layer of sigmoid units. With r = x̂ − x, c what entries count, E = Σ c r², ∂W' the
+for one hidden layer of sigmoid units. With r = x̂ − x, c the entries' weights, E = Σ c r², ∂W' the
 gradient of ½E and M = (sI − A)⁻¹, A_uv = Σ_i W_uvi²,
 
     ∂W = μ (d/E ∂W' + λ₁ sign(W) + λ₂ W) + 2 W_uvi M_vu,
 
 and for all other parameters θ, ∂θ = μ (d/E ∂θ' + λ₂ θ). Arrays are those of
-`cosmodag.solve.kernels.cpu.mlp`, whose way back through the networks this is.
+`cosmodag.solve.kernels.cpu.mlp`, whose backward pass is used.
 """
 
 import time
@@ -38,7 +38,7 @@ __all__ = ["NetworkDescent", "descend"]
 
 Float32 = NDArray[np.float32]
 
-# Iterations between looks at the watch, at most.
+# Largest number of iterations between checks of the watch.
 _LOOK_EVERY = 50
 
 
@@ -54,14 +54,14 @@ class _StageSettings(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """What one problem gives, float32.
+    """Input arrays of one problem, float32.
 
     Attributes
     ----------
     data, counted
-        (n, d): the table, and what its entries count, without rows where all count one.
+        (n, d): the table, and the weights of its entries, without rows if all are one.
     support, lambda1
-        (d, d): one where an arc may exist, and its price.
+        (d, d): one where an arc may exist, and its λ₁.
     """
 
     data: Float32
@@ -71,7 +71,7 @@ class _Given(NamedTuple):
 
 
 class _AdamStep(NamedTuple):
-    """Scalars of one step of Adam, in single precision, corrected for starting at zero."""
+    """Scalars of one step of Adam, in single precision, with bias correction."""
 
     beta1: np.float32
     beta2: np.float32
@@ -91,7 +91,7 @@ class NetworkDescent:
         return names_of(DescentSettings)
 
     def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
-        """DAGMA's objective for one hidden layer of sigmoid units, all rows in every step."""
+        """Whether a recipe is DAGMA's objective for one sigmoid hidden layer, full batch."""
         return (
             recipe.structure in (Free(), Free(from_zero=False))
             and _is_one_sigmoid_layer(recipe.mechanism)
@@ -116,7 +116,7 @@ class NetworkDescent:
             arrays = gather(state, 0)
             done, inside, value, piece = 0, True, np.nan, 1
             while done < int(settings["rounds"]) and inside and watch.stop is None:
-                # Where pieces end depends on the machine; what is told of iterations must not.
+                # The ends of pieces depend on the machine; the reported iterations must not.
                 end = min(done - done % _LOOK_EVERY + _LOOK_EVERY, int(settings["rounds"]))
                 until = min(done + piece, end)
                 begin = time.perf_counter()
@@ -189,7 +189,7 @@ def _move_arcs(
     decay: Any,
     scalars: Any,
 ) -> None:
-    """Move W by Adam, but for arcs that may not exist."""
+    """Move W by Adam, except arcs that may not exist."""
     d = inverse.shape[0]
     shape = (state.arcs.shape[1] // d, d)
     for u in range(d):
@@ -208,9 +208,9 @@ def _move_arcs(
 
 @compiled
 def descend(given: Any, state: Any, stage: Any, done: int, until: int) -> tuple[bool, float]:
-    """Run iterations done + 1 … until in place; tell whether W stayed inside, and the objective.
+    """Run iterations done + 1 … until in place; return whether W stayed inside, and the objective.
 
-    The objective is that before the last step.
+    The objective is the value before the last step.
     """
     n, d = given.data.shape
     wide = state.arcs.shape[1]

@@ -1,4 +1,4 @@
-"""What every minimiser offers: a way to solve one unconstrained sub-problem of a method."""
+"""The interface of minimisers, which solve one unconstrained sub-problem of a method."""
 
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple, Protocol, TypedDict
@@ -28,29 +28,29 @@ Mask = NDArray[np.bool_]
 
 
 class LimitSettings(TypedDict):
-    """How long to go on at most: rounds of training, or iterations over all rows."""
+    """Limit on rounds of training, or on iterations over all rows."""
 
     rounds: float
 
 
 class Minimised(NamedTuple):
-    """What came of one sub-problem for every problem of a batch.
+    """Result of one sub-problem for every problem of a batch.
 
     Attributes
     ----------
     parameters
-        Where each problem ended, stacked, in NumPy.
+        Final parameters of each problem, stacked, in NumPy.
     loss
-        (k,) the objective there; not finite where it diverged.
+        (k,) final objective; not finite if the problem diverged.
     iterations
-        Rounds, or iterations, run: the most of any problem.
+        Number of rounds or iterations: the maximum over problems.
     refused
-        (k,) whether a problem left the region in which it is defined, so that it has to be solved
-        again with other settings.
+        (k,) whether a problem left the domain of its objective and must be solved again with
+        other settings.
     converged
-        (k,) whether it ended where it should, and not at a limit.
+        (k,) whether it converged rather than reached a limit.
     stopped
-        Why all of it ended early, or None.
+        Why the run ended early, or None.
     """
 
     parameters: Parameters
@@ -64,15 +64,15 @@ class Minimised(NamedTuple):
 class Minimiser(Protocol):
     """A way to minimise the objective of a batch's recipe, under its present settings.
 
-    It declares which recipes it implements, matched by equality of their parts, and for which
-    features; everything else it needs is in the batch.
+    It declares the recipes that it implements, matched by equality of their parts, and the features
+    that it supports; all other inputs are in the batch.
 
     Attributes
     ----------
     trains
-        Whether it trains by the reference loop or a kernel, which a plan has to choose.
+        Whether it trains by the reference loop or a kernel, which the plan must choose.
     working_copies
-        Arrays as large as the parameters that it holds beside them, for those that do not train.
+        Number of parameter-sized arrays beside the parameters, for minimisers that do not train.
     """
 
     trains: ClassVar[bool]
@@ -80,28 +80,28 @@ class Minimiser(Protocol):
 
     @property
     def needs(self) -> frozenset[str]:
-        """Names of the settings that it reads beside the recipe's."""
+        """Names of the settings that it reads in addition to the recipe's."""
         ...
 
     def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
-        """Whether it minimises what a recipe says, for problems that give these features."""
+        """Whether it can minimise a recipe for problems with these features."""
         ...
 
     def minimise(
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
-        """Solve the sub-problems of the active lanes; what the others return is not used.
+        """Solve the sub-problems of the active lanes; results of other lanes are not used.
 
         Parameters
         ----------
         batch : Batch
             The problems.
         parameters : dict
-            Where each starts, stacked.
+            Initial parameters, stacked.
         active : (k,) bool
-            Which problems matter.
+            Which problems to solve.
         first : int
-            Number of the first round, so that no two sub-problems shuffle the rows alike.
+            Number of the first round; gives every sub-problem another order of rows.
         watch : Watch
             Shows progress and may end it early.
         """
@@ -111,7 +111,7 @@ class Minimiser(Protocol):
 def first_that_implements(
     minimisers: Sequence[Minimiser], recipe: Recipe, features: frozenset[str]
 ) -> Minimiser:
-    """Choose the first of some minimisers, preferred first, that implements what is asked."""
+    """Return the first minimiser, in order of preference, that implements a recipe."""
     for minimiser in minimisers:
         if minimiser.implements(recipe, features):
             return minimiser
@@ -123,7 +123,7 @@ def first_that_implements(
 
 
 def _candidates(minimisers: Sequence[Minimiser], recipe: Recipe) -> list[Minimiser]:
-    """Those that may be chosen for a recipe, whatever its problems will give."""
+    """Minimisers that may be chosen for a recipe, depending on the features of its problems."""
     found = []
     for minimiser in minimisers:
         if minimiser.implements(recipe, frozenset()):
@@ -134,15 +134,15 @@ def _candidates(minimisers: Sequence[Minimiser], recipe: Recipe) -> list[Minimis
 
 
 def needs_of(minimisers: Sequence[Minimiser], recipe: Recipe) -> frozenset[str]:
-    """Names of the settings that a recipe, and those who may come to minimise it, read."""
+    """Names of the settings that a recipe and its candidate minimisers read."""
     return recipe.needs.union(*(m.needs for m in _candidates(minimisers, recipe)))
 
 
 def copies_of(minimisers: Sequence[Minimiser], recipe: Recipe) -> int:
-    """Arrays as large as the parameters that those hold who may come to minimise a recipe."""
+    """Largest number of working copies over the candidate minimisers of a recipe."""
     return max((m.working_copies for m in _candidates(minimisers, recipe)), default=0)
 
 
 def trains_any(minimisers: Sequence[Minimiser], recipe: Recipe) -> bool:
-    """Whether a recipe may come to be trained, so that a plan has to say how."""
+    """Whether a candidate minimiser trains the recipe, so that the plan must choose a backend."""
     return any(minimiser.trains for minimiser in _candidates(minimisers, recipe))

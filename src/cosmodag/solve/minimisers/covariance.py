@@ -1,4 +1,4 @@
-"""The score of linear relations as a function of covariances, so that rows no longer count."""
+"""The score of linear relations as a function of covariances, at a cost independent of rows."""
 
 from typing import NamedTuple
 
@@ -13,11 +13,11 @@ Float64 = NDArray[np.float64]
 
 
 class Covariances(NamedTuple):
-    """Second moments of a table, for each set of rows from which some variable is learnt.
+    """Second moments of a table, one for each set of rows from which some variable is learnt.
 
-    With c_iv what entry (i, v) counts and N = Σ c / d, the equation of v sees the table through
-    C_v = Σ_i c_iv x_i x_iᵀ / N. Variables learnt from the same rows share it; if all rows count
-    for all variables, there is one, XᵀX / n.
+    With c_iv the weight of entry (i, v) and N = Σ c / d, the equation of v depends on the table
+    only through C_v = Σ_i c_iv x_i x_iᵀ / N. Variables learnt from the same rows share one matrix;
+    if all rows count for all variables, there is only XᵀX / n.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ def covariances_of(batch: Batch, lane: int) -> Covariances:
         distinct, group = np.unique(counted, axis=1, return_inverse=True)
         group = group.ravel()
     total = counted.sum() / counted.shape[1]
-    # Where nothing counts, the score is zero.
+    # If no entry counts, the score is zero.
     scale = max(total, np.finfo(np.float64).tiny)
     matrices = np.stack([(data * column[:, None]).T @ data / scale for column in distinct.T])
     members = np.argsort(group, kind="stable")

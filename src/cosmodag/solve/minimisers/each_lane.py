@@ -1,4 +1,4 @@
-"""Problems of a batch solved one after another, for minimisers that are not batched."""
+"""Sequential solution of the problems of a batch, for minimisers that are not batched."""
 
 import threading
 from collections.abc import Callable
@@ -19,24 +19,24 @@ from cosmodag.solve.watch import Watch
 __all__ = ["APART", "Ended", "each_lane", "gains_and_prices"]
 
 APART = 1000
-"""Variables from which one product of matrices, or one inverse, can take longer than an answer."""
+"""Number of variables from which one matrix product or inverse can delay the reply to Ctrl-C."""
 
 
 class Ended(NamedTuple):
-    """Where the minimisation of one problem ended.
+    """Result of the minimisation of one problem.
 
     Attributes
     ----------
     parameters
-        Of this problem alone, in NumPy.
+        Parameters of this problem, in NumPy.
     loss
-        The objective there.
+        Final objective.
     iterations
-        How many it took.
+        Number of iterations.
     converged
-        Whether it ended where it should, and not at a limit.
+        Whether it converged rather than reached a limit.
     refused
-        Whether it left the region in which it is defined.
+        Whether it left the domain of its objective.
     """
 
     parameters: Parameters
@@ -55,19 +55,19 @@ def each_lane(
     dtype: Any = np.float64,
     apart: bool = False,
 ) -> Minimised:
-    """Solve the active lanes one after another, in one precision, until the watch says stop.
+    """Solve the active lanes one after another, in one precision, until the watch stops the run.
 
     Parameters
     ----------
     batch, parameters, active, watch
         As in `Minimiser.minimise`.
     solve_one : callable
-        (lane, its parameters) → how it ended; the parameters may be changed in place.
+        (lane, its parameters) → result; the parameters may be changed in place.
     dtype : dtype
         Precision of the parameters.
     apart : bool
         Whether to solve on another thread, for work that spends seconds outside Python: the main
-        thread is then free to answer Ctrl-C, and what was under way ends on its own.
+        thread can then respond to Ctrl-C, and the abandoned work ends by itself.
     """
     found = jax.tree.map(lambda stacked: np.array(stacked, dtype), parameters)
     loss = np.full(batch.size, np.nan)
@@ -89,7 +89,7 @@ def each_lane(
 
 
 def _apart(work: Callable[[], Ended]) -> Ended:
-    """Do some work on another thread, which is left behind where this one is interrupted."""
+    """Do some work on another thread, which is abandoned if this one is interrupted."""
     future: Future[Ended] = Future()
 
     def do() -> None:
@@ -98,7 +98,7 @@ def _apart(work: Callable[[], Ended]) -> Ended:
         except BaseException as error:
             future.set_exception(error)
 
-    # Not a pool: it would wait for the thread.
+    # A pool would wait for the thread.
     threading.Thread(target=do, daemon=True).start()
     return future.result()
 
@@ -106,7 +106,7 @@ def _apart(work: Callable[[], Ended]) -> Ended:
 def gains_and_prices(
     batch: Batch, lane: int, gain: NDArray[np.float64], price: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """G of W = arcs ∘ G, zero outside the support, and what λ₁ is per arc, zero where required."""
+    """G of W = arcs ∘ G, zero outside the support, and λ₁ per arc, zero for required arcs."""
     prices = np.full_like(gain, price)
     if (support := batch.of_lane("support", lane)) is not None:
         gain = gain * np.asarray(support, np.float64)

@@ -30,9 +30,9 @@ _STRUCTURES = (Free(), Free(from_zero=False))
 class FullBatch:
     """Minimise the objective of a recipe over the weights of arcs and all later layers.
 
-    All but λ₁‖W‖₁ is differentiated as the recipe says it, whatever its mechanism and loss; the
-    one-norm is for the minimiser. Arcs that may not exist, and own-variable inputs, are no
-    variables.
+    Everything except λ₁‖W‖₁ is differentiated automatically, for any mechanism and loss; the
+    minimiser treats the one-norm. Arcs that may not exist, and a variable's own input, are not
+    variables of the problem.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class FullBatch:
 
     tolerance: float = 1e-6
     trains: ClassVar[bool] = False
-    # Ten pairs of vectors, and what one step needs.
+    # Ten pairs of vectors, and the arrays of one step.
     working_copies: ClassVar[int] = 30
 
     @property
@@ -52,7 +52,7 @@ class FullBatch:
         return names_of(LimitSettings)
 
     def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
-        """Free weights with a one-norm on them, whatever the mechanism, loss and constraint."""
+        """Whether a recipe has free weights with a one-norm; the other parts may be any."""
         return (
             recipe.structure in _STRUCTURES
             and _has_one_norm(recipe.objective)
@@ -74,7 +74,7 @@ class FullBatch:
 
 
 def _has_one_norm(objective: Objective) -> bool:
-    """Whether λ₁ multiplies ‖W‖₁ and nothing else: `Penalised`, also with decay."""
+    """Whether λ₁ multiplies only ‖W‖₁: `Penalised`, also with decay."""
     if type(objective) is Decayed:
         return _has_one_norm(objective.objective)
     return type(objective) is Penalised
@@ -133,7 +133,7 @@ class _Problem:
         }
 
     def _smooth(self, x: Float64) -> tuple[float, Float64]:
-        """All of the objective but the one-norm, and its gradient."""
+        """Compute the objective without the one-norm, and its gradient."""
         settings = {**self._settings, "lambda1": 0.0}
         value, gradient = _value_and_gradient(
             self._recipe, self._parameters(x), self._data, self._counted, settings, self._support
@@ -143,12 +143,12 @@ class _Problem:
 
 
 def _flat(layers: Any) -> Float64:
-    """All numbers of some layers as one vector."""
+    """Concatenate all numbers of layers into one vector."""
     return np.concatenate([np.empty(0), *(np.ravel(leaf) for leaf in jax.tree.leaves(layers))])
 
 
 def _shaped(numbers: Float64, layers: Any) -> Any:
-    """Numbers of one vector as layers of the given shapes: undoes `_flat`."""
+    """Split a vector into layers of the given shapes; inverse of `_flat`."""
     leaves, structure = jax.tree.flatten(layers)
     ends = np.cumsum([leaf.size for leaf in leaves])
     parts = np.split(numbers, ends[:-1]) if leaves else []

@@ -17,7 +17,7 @@ _SMALLEST_STEP = 1e-20
 
 
 class Minimum(NamedTuple):
-    """Where a minimisation ended.
+    """Result of a minimisation.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Minimum(NamedTuple):
     iterations
         Steps taken.
     converged
-        Whether it ended where nothing more is gained, and not at a limit or because it was told to.
+        Whether it converged, rather than reached a limit or was stopped.
     """
 
     x: Float64
@@ -46,10 +46,10 @@ def minimise_orthant_wise(
     memory: int = 10,
     is_stopped: Callable[[], bool] = lambda: False,
 ) -> Minimum:
-    """Minimise f(x) + Σ cᵢ|xᵢ| by limited-memory BFGS that stays in an orthant for a step.
+    """Minimise f(x) + Σ cᵢ|xᵢ| by limited-memory BFGS within one orthant per step.
 
-    Within an orthant the one-norm is linear. Each step picks the orthant into which the steepest
-    descent points, takes a quasi-Newton direction there, and sets to zero what would leave it
+    Within an orthant the one-norm is linear. Each step selects the orthant of the steepest descent
+    direction, takes a quasi-Newton step there, and sets to zero the coordinates that would leave it
     (Andrew and Gao, 2007). Unlike splitting every variable in two with bounds, this adds no
     variables and costs little beside evaluating f.
 
@@ -58,19 +58,19 @@ def minimise_orthant_wise(
     smooth : callable
         x ↦ f(x) and ∇f(x); an infinite f marks points outside its domain, which steps avoid.
     start : (m,) array
-        Inside the domain.
+        Initial point, inside the domain.
     prices : (m,) array
         c, none negative; zero for variables outside the one-norm.
     max_iter : int
-        Steps at most.
+        Largest number of steps.
     tolerance : float
         Relative decrease of the objective that ends it.
     slope_tolerance : float
         Steepest slope that ends it.
     memory : int
-        Pairs of steps and changes of gradient that are remembered.
+        Number of stored pairs of steps and gradient changes.
     is_stopped : callable
-        Asked before every step.
+        Called before every step; True ends the minimisation.
 
     Examples
     --------
@@ -92,11 +92,11 @@ def minimise_orthant_wise(
             break
         step = _search(smooth, x, total, slope, prices, pairs)
         if step is None and pairs:
-            # The curvature remembered misleads here: steepest descent, once more.
+            # The stored curvature is misleading here: retry with steepest descent.
             pairs.clear()
             step = _search(smooth, x, total, slope, prices, pairs)
         if step is None:
-            # No step is short enough to gain: as far as rounding tells, this is the minimum.
+            # No step lowers the objective: up to rounding, this is the minimum.
             converged = True
             break
         moved, new_gradient, new_total = step
@@ -112,13 +112,13 @@ def minimise_orthant_wise(
 
 
 def _steepest(x: Float64, gradient: Float64, prices: Float64) -> Float64:
-    """Slope of least magnitude among the subgradients of the objective."""
+    """Subgradient of the objective with the smallest magnitude."""
     at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - prices, 0)
     return np.where(x == 0, at_zero, gradient + prices * np.sign(x))
 
 
 def _direction(slope: Float64, pairs: deque[tuple[Float64, Float64, float]]) -> Float64:
-    """Minus the inverse Hessian that the pairs tell of, times the slope."""
+    """Minus the inverse Hessian approximated by the pairs, times the slope."""
     direction = -slope
     weights = []
     for change, bend, inverse in reversed(pairs):
@@ -141,7 +141,7 @@ def _search(
     prices: Float64,
     pairs: deque[tuple[Float64, Float64, float]],
 ) -> tuple[Float64, Float64, float] | None:
-    """Step back along the direction, within the orthant, until the objective falls enough."""
+    """Backtracking line search along the direction, within the orthant."""
     priced = prices > 0
     direction = _direction(slope, pairs)
     direction[priced & (direction * slope >= 0)] = 0

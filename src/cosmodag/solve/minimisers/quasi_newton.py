@@ -45,10 +45,10 @@ class _Arcs(NamedTuple):
 class QuasiNewton:
     """Minimise ‖X − XW‖_F²/2n + α h(W) + ½ρ h(W)² + λ₁‖W‖₁ over the arcs of a linear structure.
 
-    Arcs enter W linearly, W = arcs ∘ G: with free weights G is one off the diagonal, with
-    potentials, which stay as they are given, it is ReLU(φ_v − φ_u); G is zero outside the support.
-    Arcs where G is zero are no variables. Where λ₁ > 0, each is split in two parts, both bounded
-    by zero, whose difference it is: that makes ‖W‖₁ smooth.
+    Arcs enter W linearly, W = arcs ∘ G: with free weights G is one off the diagonal; with fixed
+    potentials it is ReLU(φ_v − φ_u); G is zero outside the support. Arcs where G is zero are not
+    variables. If λ₁ > 0, each arc is the difference of two non-negative variables, which makes
+    ‖W‖₁ smooth.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class QuasiNewton:
 
     tolerance: float | None = None
     trains: ClassVar[bool] = False
-    # L-BFGS-B keeps ten pairs of vectors and some more, twice as long as the parameters are many.
+    # L-BFGS-B keeps ten pairs of vectors and some more, each twice as long as the parameters.
     working_copies: ClassVar[int] = 80
 
     @property
@@ -67,7 +67,7 @@ class QuasiNewton:
         return names_of(LimitSettings)
 
     def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
-        """Penalised half squared errors of linear relations, with or without a constraint."""
+        """Whether the recipe is penalised half squared errors of linear relations."""
         constraint = getattr(recipe.objective, "constraint", None)
         return (
             recipe.structure in _STRUCTURES
@@ -105,7 +105,7 @@ class QuasiNewton:
 
 
 def _lower_first(arcs: Float64, structure: Free | Potential) -> Float64:
-    """Arcs as the structure reads them: of K only the entries below the diagonal count."""
+    """Arcs as the structure uses them: of K only the entries below the diagonal count."""
     if isinstance(structure, Free):
         return arcs
     lower = np.tril(arcs, -1)
@@ -115,7 +115,7 @@ def _lower_first(arcs: Float64, structure: Free | Potential) -> Float64:
 def smooth_part(
     covariances: Covariances, constraint: Constraint | None, settings: dict[str, float]
 ) -> ValueAndGradient:
-    """All of the objective but λ₁‖W‖₁, with its gradient: W ↦ ℓ(W) + α h(W) + ½ρ h(W)²."""
+    """Return the objective without λ₁‖W‖₁, with gradient: W ↦ ℓ(W) + α h(W) + ½ρ h(W)²."""
     if constraint is None:
         return lambda weights: half_squared_error(covariances, weights)
     acyclicity = constraint.evaluator()

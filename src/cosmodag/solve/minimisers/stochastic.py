@@ -19,11 +19,11 @@ __all__ = ["Stochastic"]
 
 @dataclass(frozen=True)
 class Stochastic:
-    """Adam on mini-batches: the reference loop, or a kernel held to it, for a number of rounds.
+    """Adam on mini-batches for a number of rounds: the reference loop or an equivalent kernel.
 
-    All lanes run together, the finished ones too: they cost little beside recompiling the program
-    for a smaller batch. The number of rounds is not a limit but what was asked for, so that a run
-    which is not stopped has always converged as it should.
+    All lanes run together, including finished ones: they cost less than recompiling the program for
+    a smaller batch. The number of rounds is part of the method, not a limit, so a run that is not
+    stopped counts as converged.
     """
 
     trains: ClassVar[bool] = True
@@ -41,7 +41,7 @@ class Stochastic:
     def minimise(
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
-        """Start Adam anew from the given parameters."""
+        """Run Adam from the given parameters, with fresh moments."""
         guard = batch.recipe.guard
         rounds = int(batch.settings["rounds"].max())
         start = jax.device_put(fresh_states(parameters, guard is not None), batch.device)

@@ -1,4 +1,4 @@
-"""Adam (Kingma and Ba, 2015), with a rate of its own for each group of parameters."""
+"""Adam (Kingma and Ba, 2015), with a separate learning rate for each group of parameters."""
 
 from functools import partial
 from typing import Any, NamedTuple, TypedDict
@@ -14,7 +14,7 @@ EPSILON = 1e-8
 
 
 class AdamSettings(TypedDict):
-    """Learning rates, and how slowly the running moments forget."""
+    """Learning rates, and decay rates of the running moments."""
 
     learning_rate: float
     priority_learning_rate: float
@@ -23,7 +23,7 @@ class AdamSettings(TypedDict):
 
 
 class State(NamedTuple):
-    """Where one problem stands.
+    """State of the training of one problem.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class State(NamedTuple):
     diverged_at
         First round in which the objective was not finite, −1 while there is none.
     undone
-        Where the recipe has a guard: how many rounds it undid, and the first of them (−1 while
+        If the recipe has a guard: number of rounds that it undid, and the first of them (−1 while
         there is none).
     """
 
@@ -50,7 +50,7 @@ class State(NamedTuple):
 
 
 def fresh_state(parameters: Parameters, guarded: bool = False) -> State:
-    """Parameters before the first step, of a recipe with a guard or of one without."""
+    """State before the first step, for a recipe with or without a guard."""
     zeros = jax.tree.map(jnp.zeros_like, parameters)
     loss = jnp.asarray(jnp.nan, parameters["arcs"].dtype)
     undone = (jnp.int32(0), jnp.int32(-1)) if guarded else ()
@@ -65,7 +65,7 @@ def fresh_states(parameters: Parameters, guarded: bool = False) -> State:
 
 
 def adam_step(state: State, gradient: Parameters, settings: Settings) -> State:
-    """One step of Adam; `order` moves at the priority learning rate, all else at the other."""
+    """One step of Adam; `order` uses the priority learning rate, all else the other."""
     beta1, beta2 = settings["beta1"], settings["beta2"]
     step = state.step + 1
     mean_scale = 1 / (1 - beta1**step)

@@ -1,4 +1,4 @@
-"""A long run on disk: where it stands, from time to time, so that it can go on after a crash."""
+"""Checkpoints: the state of a long run, saved at intervals, from which it resumes after a crash."""
 
 import hashlib
 import os
@@ -20,18 +20,18 @@ from cosmodag.solve.training.adam import State
 __all__ = ["Checkpoint", "Standing"]
 
 SECONDS = 30.0
-"""Time between two records of a run, which is what a crash may cost."""
+"""Seconds between two saved states, the most that a crash can lose."""
 
 
 class Standing:
-    """Where a run stands.
+    """Saved state of a run.
 
     Attributes
     ----------
     state
         States of all problems of the batch.
     done
-        Rounds that were run.
+        Number of rounds run.
     marks, losses
         The history so far: rounds done at each record, and the losses there.
     """
@@ -43,17 +43,16 @@ class Standing:
 
 
 class Checkpoint:
-    """Folder in which runs leave where they stand, a file for each batch of problems.
+    """Folder in which runs save their state, with one file per batch of problems.
 
     The name of a file is a digest of everything that the run depends on: data, settings, seeds,
-    recipe, backend, version. A run that is started again finds its own file and no other, and goes
-    on bit for bit as if it had not been interrupted, since no random number depends on where a run
-    was cut.
+    recipe, backend, version. A restarted run finds only its own file and continues bit for bit as
+    if it had not been interrupted, because no random number depends on where a run was interrupted.
 
     Parameters
     ----------
     folder : path
-        Made if it is not there.
+        Created if it does not exist.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -68,7 +67,7 @@ class Checkpoint:
         self._used: set[Path] = set()
 
     def resume(self, batch: Batch, fresh: State, rounds: int) -> Standing:
-        """Find where this very run was left, or its beginning."""
+        """Return the saved state of this run, or its initial state."""
         path = self._path(batch, rounds)
         self._used.add(path)
         if not path.exists():
@@ -86,7 +85,7 @@ class Checkpoint:
         return Standing(jax.tree.unflatten(shape, kept), done, marks, losses)
 
     def keep(self, batch: Batch, standing: Standing, rounds: int, now: bool = False) -> None:
-        """Record where the run stands, if it is time, or now."""
+        """Save the state of the run if the interval has passed, or if `now`."""
         if not now and time.monotonic() - self._latest < SECONDS:
             return
         arrays = {
@@ -98,7 +97,7 @@ class Checkpoint:
         self._latest = time.monotonic()
 
     def clear(self) -> None:
-        """Remove the files of the runs that ended, and what was being written at a kill."""
+        """Remove the files of finished runs, and unfinished files of killed ones."""
         for path in self._used:
             for unfinished in self._folder.glob(f".{path.name}.*.part"):
                 unfinished.unlink(missing_ok=True)
@@ -109,7 +108,7 @@ class Checkpoint:
 
 
 def _like(kept: NDArray[Any], fresh: Any, path: Path) -> Any:
-    """Put what was kept where the fresh value is; it must be of the same kind."""
+    """Return a saved array on the device of the fresh value; shape and type must match."""
     if kept.shape != fresh.shape or kept.dtype != fresh.dtype:
         raise _damaged(path)
     if isinstance(fresh, jax.Array):
@@ -118,13 +117,13 @@ def _like(kept: NDArray[Any], fresh: Any, path: Path) -> Any:
 
 
 def _damaged(path: Path) -> DataError:
-    return DataError(f"'{path}' is not where a run was left, or it is damaged: remove it.")
+    return DataError(f"'{path}' is not a checkpoint, or it is damaged: remove it.")
 
 
 def _digest(batch: Batch, rounds: int) -> str:
-    """Digest of all that decides how a run goes."""
+    """Digest of all inputs of a run."""
     digest = hashlib.sha256()
-    # A function's address is another one in each process; its name is not.
+    # The address of a function differs between processes; its name does not.
     recipe = re.sub(r" at 0x[0-9a-f]+", "", repr(batch.recipe))
     facts = (__version__, recipe, batch.backend.name, str(batch.device), rounds)
     digest.update(repr(facts).encode())

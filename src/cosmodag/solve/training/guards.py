@@ -1,4 +1,4 @@
-"""Guards: regions that W must not be found outside of at the end of an epoch."""
+"""Guards: regions that must contain W at the end of every epoch."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,11 +12,11 @@ from cosmodag.model.structure import Settings
 __all__ = ["NARROW", "Domain", "Guard", "Inside"]
 
 NARROW = 0.95
-"""Radii s are tenths, so that this is where "at most 0.9" ends, whatever the rounding."""
+"""Limit for "s at most 0.9", between two tenths to be safe from rounding."""
 
 
 class Guard(Protocol):
-    """A region that W must not be found outside of at the end of an epoch."""
+    """A region that must contain W at the end of every epoch."""
 
     @property
     def needs(self) -> frozenset[str]:
@@ -28,11 +28,11 @@ class Guard(Protocol):
         ...
 
     def patience(self, settings: Settings) -> jax.Array:
-        """How many epochs may be undone; from then on nothing moves any more."""
+        """Return how many epochs may be undone; after that the parameters stay fixed."""
         ...
 
     def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
-        """Whether, after a run that began with epoch `first`, its result is not to be used."""
+        """Whether the result of a run that began with epoch `first` must be discarded."""
         ...
 
 
@@ -40,10 +40,10 @@ class Guard(Protocol):
 class Domain:
     """Guard of the stochastic central path: sI − W∘W is an M-matrix at the end of every epoch.
 
-    An epoch that ends outside is undone. A stage is begun again if that happens in its first epoch,
-    or at all where s ≤ 0.9; elsewhere it ends after as many times as the learning rate can be
-    halved before it is below 10⁻⁶ (the COSMO paper's code halves a copy that the optimiser never
-    sees, so that this count is all that is left of it).
+    An epoch that ends outside is undone. A stage restarts if this happens in its first epoch, or at
+    all if s ≤ 0.9; otherwise it ends after as many undone epochs as halvings that bring the
+    learning rate below 10⁻⁶. (The COSMO paper's code halves a copy of the rate that the optimiser
+    does not use, so only this count has an effect.)
     """
 
     slack: float = 1e-5
@@ -59,18 +59,18 @@ class Domain:
         return inside
 
     def patience(self, settings: Settings) -> jax.Array:
-        """How many epochs may be undone."""
+        """Return how many epochs may be undone."""
         halvings = jnp.ceil(jnp.log2(settings["learning_rate"] / 1e-6))
         return jnp.where(settings["radius"] < NARROW, 1, halvings)
 
     def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
-        """Whether the stage has to be begun again."""
+        """Whether the stage must restart."""
         return (undone > 0) & ((first_undone == first) | (settings["radius"] < NARROW))
 
 
 @dataclass(frozen=True)
 class Inside:
-    """Guard of DAGMA's networks: a stage that leaves the domain of the barrier is begun again.
+    """Guard of DAGMA's networks: a stage that leaves the domain of the barrier restarts.
 
     The domain is where sI − A is an M-matrix, A_uv = Σ_i W_uvi².
     """

@@ -1,8 +1,7 @@
 """The reference loop: rounds of shuffled batches, each a step of Adam, for every recipe.
 
-Kernels do the same steps faster for the recipes that they declare, and are held to this loop by
-tests. What a problem gives beside its data enters here as numbers that are multiplied: where it
-gives nothing, the number is one.
+Kernels do the same steps faster for the recipes that they declare; tests compare them with this
+loop. Optional inputs of a problem enter as factors, which are one if the input is absent.
 """
 
 from functools import partial
@@ -21,8 +20,8 @@ from cosmodag.solve.training.shuffle import rows_at
 __all__ = ["Arrays", "run_many", "run_rounds"]
 
 Arrays = dict[str, Any]
-"""What problems give, by name: ``data`` (m, n, d), and where given ``support``, ``required`` and
-``gaps`` (m, d, d) and ``counted`` (m, n, 1) or (m, n, d); m distinct ones, shared by a batch."""
+"""Input arrays of problems by name: ``data`` (m, n, d), and optionally ``support``, ``required``
+and ``gaps`` (m, d, d) and ``counted`` (m, n, 1) or (m, n, d); m distinct ones for a batch."""
 
 
 def run_rounds(
@@ -37,19 +36,19 @@ def run_rounds(
 ) -> State:
     """Train one problem over the rounds first … last − 1.
 
-    Every random choice is a function of the seed and the round, so it does not matter in how many
-    pieces the rounds are run.
+    Every random choice is a function of the seed and the round, so the result does not depend on
+    the pieces in which the rounds are run.
 
     Parameters
     ----------
     recipe : Recipe
-        What is minimised.
+        The recipe to minimise.
     state : State
-        Where the problem stands.
+        The current state.
     given, which : dict
-        What the problems of a batch give, and which of each is this one's.
+        Input arrays of a batch, and the indices of those of this problem.
     seed : uint32
-        Decides the order of rows.
+        Seed of the order of rows.
     settings : mapping
         The problem's hyper-parameters.
     first, last : int
@@ -90,7 +89,7 @@ def run_rounds(
                 )
             return state, total + loss
 
-        # A number of steps known to the compiler costs a GPU no look at the host after each.
+        # With a static number of steps, a GPU needs no synchronisation with the host after each.
         batches: Any = passes.steps
         if passes.rounds > 1:
             batches = jnp.minimum(passes.steps, -((begin - n) // passes.size))
@@ -112,7 +111,7 @@ def run_rounds(
 def _undo_outside(
     recipe: Recipe, before: Parameters, state: State, round: Any, settings: Settings, support: Any
 ) -> State:
-    """Take a round's parameters back where the guard fails; Adam keeps its moments."""
+    """Undo a round's change of parameters if the guard fails; Adam keeps its moments."""
     assert recipe.guard is not None
     count, first = state.undone
     weights = recipe.structure.orient(state.parameters, settings, support)
@@ -137,7 +136,7 @@ def run_many(
     first: Any,
     last: Any,
 ) -> State:
-    """Train a batch of problems; all but what is given and the rounds have an axis more."""
+    """Train a batch of problems; all arguments but inputs and rounds have a batch axis."""
     one = partial(run_rounds, recipe)
     many = jax.vmap(one, in_axes=(0, None, 0, 0, 0, None, None))
     trained: State = many(state, given, which, seeds, settings, first, last)

@@ -1,9 +1,9 @@
-"""Passes over the data, cut into rounds: how often training looks up, whatever the number of rows.
+"""Passes over the data, divided into rounds of bounded length.
 
-A pass visits every row once, in a new order. A pass over many rows is cut into rounds of at most
-`LONGEST` steps; settings change, and a run can be interrupted, between rounds. So cost and cooling
-are a matter of steps, and a table with a thousand times as many rows is not annealed in a thousand
-times fewer stages.
+A pass visits every row once, in a new order. A pass over many rows is divided into rounds of at
+most `LONGEST` steps; settings change, and a run can be interrupted, between rounds. Annealing thus
+depends on the number of steps: a table with a thousand times as many rows is not annealed in a
+thousand times fewer stages.
 """
 
 import math
@@ -12,11 +12,11 @@ from typing import NamedTuple
 __all__ = ["LONGEST", "Passes"]
 
 LONGEST = 64
-"""Steps in a round at most."""
+"""Largest number of steps in a round."""
 
 
 class Passes(NamedTuple):
-    """How passes over n rows are cut.
+    """Division of passes over n rows into rounds.
 
     Attributes
     ----------
@@ -44,13 +44,13 @@ class Passes(NamedTuple):
 
     @classmethod
     def over(cls, rows: int, batch_size: int | None) -> "Passes":
-        """Cut passes over so many rows, so many per step (None for all)."""
+        """Divide passes over `rows` rows, `batch_size` per step (None for all)."""
         size = rows if batch_size is None else min(batch_size, rows)
         batches = math.ceil(rows / size)
         rounds = math.ceil(batches / LONGEST)
         return cls(rows, size, math.ceil(batches / rounds), rounds)
 
     def rounds_of(self, *, steps: int) -> int:
-        """Give the rounds that take at least so many steps."""
+        """Return the number of rounds that take at least this many steps."""
         per_pass = math.ceil(self.rows / self.size)
         return max(1, math.ceil(steps * self.rounds / per_pass))

@@ -27,5 +27,5 @@ def _advance(batch: Batch, state: State, first: int, last: int) -> State:
         return advanced
 
 
-# Five: S, W, the gradient, and what XLA keeps between them; a test compares with its analysis.
+# Five: S, W, the gradient, and temporaries of XLA; a test compares this with XLA's analysis.
 REFERENCE = Backend("reference", lambda task: True, _advance, working_copies=5)

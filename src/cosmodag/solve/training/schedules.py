@@ -13,7 +13,7 @@ __all__ = ["Constant", "CosineAnnealing", "Schedule"]
 
 
 class Schedule(Protocol):
-    """How settings change as training goes on."""
+    """How settings change during training."""
 
     @property
     def needs(self) -> frozenset[str]:
@@ -22,11 +22,11 @@ class Schedule(Protocol):
 
     @property
     def sets(self) -> frozenset[str]:
-        """Names of the settings that it gives."""
+        """Names of the settings that it sets."""
         ...
 
     def __call__(self, round: Any, settings: Settings) -> Settings:
-        """Give the settings in force during a round, numbered from 0."""
+        """Return the settings for a round, numbered from 0."""
         ...
 
 
@@ -45,12 +45,12 @@ class Constant:
         return frozenset()
 
     def __call__(self, round: Any, settings: Settings) -> Settings:
-        """Give the settings in force during a round."""
+        """Return the settings for a round."""
         return settings
 
 
 class AnnealingSettings(TypedDict):
-    """Where the temperature starts and ends, and over how many rounds it falls."""
+    """Initial and final temperature, and the number of rounds over which it falls."""
 
     temperature_start: float
     temperature_end: float
@@ -62,7 +62,7 @@ class CosineAnnealing:
     """Cosine annealing of the temperature (Section 4.2).
 
     Before round m of N it is t_end + ½ (t_start − t_end)(1 + cos(π m / N)): t_start in the first
-    round, t_end once the last one is over.
+    round, t_end after the last one.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class CosineAnnealing:
 
     @property
     def needs(self) -> frozenset[str]:
-        """Both ends, and the number of rounds."""
+        """Initial and final temperature, and the number of rounds."""
         return names_of(AnnealingSettings)
 
     @property
@@ -83,9 +83,9 @@ class CosineAnnealing:
         return frozenset({"temperature"})
 
     def __call__(self, round: Any, settings: Settings) -> Settings:
-        """Give the settings in force during a round."""
+        """Return the settings for a round."""
         start, end = settings["temperature_start"], settings["temperature_end"]
-        # A history, or where the settings end, is not worth compiling for.
+        # NumPy for plain numbers, as in histories: compiling would take longer.
         if isinstance(round, np.ndarray):
             wave: Any = 1 + np.cos(math.pi * round / settings["rounds"])
         elif isinstance(round, int | float):

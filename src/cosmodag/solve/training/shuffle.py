@@ -24,7 +24,7 @@ _GOLDEN = 0x9E3779B9
 
 
 def _mixer(unsigned: Any) -> Callable[[Any], Any]:
-    """Make the function that scrambles a 32-bit word, for one kind of unsigned number."""
+    """Return the function that scrambles a 32-bit word, for one type of unsigned number."""
 
     def mix(word: Any) -> Any:
         word = unsigned(word ^ unsigned(word >> unsigned(16)))
@@ -41,14 +41,14 @@ _mix_numba = inlined(_mixer(np.uint32))
 
 
 def rows_at(seed: Any, epoch: Any, positions: Any, n: int) -> jax.Array:
-    """Rows that a pass visits at some positions: values of a permutation of 0 … n−1.
+    """Rows that a pass visits at given positions: values of a permutation of 0 … n−1.
 
     Parameters
     ----------
     seed, epoch : uint32 scalar
-        What the permutation is a function of.
+        They determine the permutation.
     positions : (m,) array of int
-        Those beyond the last row count as the last.
+        Positions beyond the last row count as the last.
     n : int
         Number of rows, below 2³¹.
 

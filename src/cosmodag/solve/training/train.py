@@ -1,4 +1,4 @@
-"""Training a batch: rounds, in pieces of about half a second, under a watch."""
+"""Training of a batch in pieces of about half a second, between which a watch is checked."""
 
 import time
 from typing import Any, NamedTuple
@@ -16,10 +16,10 @@ from cosmodag.solve.watch import Watch
 
 __all__ = ["Trained", "parameters_of", "solutions", "train"]
 
-# The history has a record at each hundredth of a run, wherever the run is cut beside.
+# The history has a record at each hundredth of a run, independently of the pieces.
 _RECORDS = 100
 
-# Above this, one problem's parameters are left on the device.
+# Above this size, the parameters of one problem stay on the device.
 _HOST_BYTES = 2**32
 
 
@@ -31,9 +31,9 @@ class Trained(NamedTuple):
     state
         States of all problems.
     rounds
-        Rounds run.
+        Number of rounds run.
     stopped
-        Why fewer were run than asked for, or None.
+        Why fewer were run than requested, or None.
     marks, losses
         Rounds done at each record, and the loss of every problem there (records, k).
     """
@@ -53,11 +53,12 @@ def train(
     first: int = 0,
     checkpoint: Checkpoint | None = None,
 ) -> Trained:
-    """Run rounds first … first + rounds − 1, looking up between pieces.
+    """Run rounds first … first + rounds − 1, and check the watch between pieces.
 
-    A piece ends at the next record, or where the pace of the last one says that the seconds allowed
-    will be over. Where a run is cut changes nothing in its result. It ends early when the watch
-    says so or when every problem has diverged. With a checkpoint it goes on where it was left.
+    A piece ends at the next record, or after the number of rounds that should take the allowed
+    seconds at the pace of the last piece. The division into pieces does not change the result. The
+    run ends early if the watch stops it or if every problem has diverged. With a checkpoint, it
+    resumes from the saved state.
     """
     advance = batch.backend.advance
     between = max(1, rounds // _RECORDS)
@@ -97,8 +98,8 @@ def train(
 def parameters_of(batch: Batch, trained: Trained) -> Parameters:
     """Stacked parameters of a trained batch.
 
-    They come to the host, except very large ones: those stay where they are, and Adam's moments
-    are freed to make room for reading them out.
+    They are copied to the host, except very large ones: those stay on the device, and Adam's
+    moments are freed to make room for the read-out.
     """
     state = trained.state
     size = sum(leaf.nbytes for leaf in jax.tree.leaves(state.parameters)) / batch.size
@@ -112,7 +113,7 @@ def parameters_of(batch: Batch, trained: Trained) -> Parameters:
 
 
 def solutions(batch: Batch, trained: Trained) -> list[Solution]:
-    """Take a trained batch apart into the solutions of its problems."""
+    """Split a trained batch into the solutions of its problems."""
     parameters = parameters_of(batch, trained)
     diverged_at = np.asarray(trained.state.diverged_at)
     passes = Passes.over(batch.rows, batch.recipe.batch_size)

@@ -1,4 +1,4 @@
-"""Signs of hidden common causes in what a learnt graph needs to explain the columns."""
+"""Detection of hidden common causes from dense groups of arcs in a learnt graph."""
 
 from cosmodag.data.diagnose.hidden.finding import hidden_causes
 from cosmodag.data.diagnose.hidden.search import HiddenCauses, find_hidden_causes

@@ -1,4 +1,4 @@
-"""Linear equations of a graph, their scores, and hidden variables among them."""
+"""Linear equations of a graph with hidden variables, and their scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ _LEAST_NOISE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """Correlations and a graph: what each equation is worth.
+    """Linear equations of a graph, fitted to correlations, with a score for each.
 
     Attributes
     ----------
     correlations
-        (d, d), of observed variables, or with expected ones of hidden variables.
+        (d, d) correlations of observed variables; those with hidden variables are expected values.
     parents
-        Of each variable.
+        Parents of each variable.
     rows
         Number of rows.
     penalty
-        Per arc, in units of log-likelihood.
+        Penalty per arc, in units of log-likelihood.
     """
 
     correlations: Floats
@@ -61,14 +61,14 @@ class Equations:
 
     @cached_property
     def scores(self) -> Floats:
-        """(d,): log-likelihood of each equation, up to a constant, less the price of its arcs."""
+        """(d,): log-likelihood of each equation, up to a constant, minus its arcs' penalty."""
         counts = np.array([len(causes) for causes in self.parents])
         scores: Floats = -self.rows / 2 * np.log(self.fitted[1]) - self.penalty * counts
         return scores
 
 
 def _solved(products: Floats, targets: Floats) -> Floats:
-    """Slopes of least squares; of parents that determine one another, the smallest."""
+    """Least-squares slopes; the smallest ones for parents that determine one another."""
     try:
         return np.asarray(np.linalg.solve(products, targets))
     except np.linalg.LinAlgError:
@@ -86,7 +86,7 @@ class Model:
     noise
         (d + h,): variances.
     observed
-        The number d.
+        Number d of observed variables.
     """
 
     weights: Floats
@@ -101,7 +101,7 @@ class Model:
         return precision
 
     def expected(self, correlations: Floats) -> Floats:
-        """Moments of all variables, those of hidden ones as expected given the observed ones.
+        """Moments of all variables; those of hidden ones are expectations given the observed ones.
 
         Hidden variables are scaled to expected variance one.
         """

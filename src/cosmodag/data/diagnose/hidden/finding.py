@@ -12,10 +12,10 @@ from cosmodag.errors import name_list
 __all__ = ["MOST_COLUMNS", "hidden_causes"]
 
 MOST_COLUMNS = 100
-"""Above this many columns hidden causes are not looked for."""
+"""Above this many columns, hidden causes are not searched for."""
 
-# Gains, in units of log-likelihood, above which hidden causes are reported, and called likely and
-# very likely; how often each is right is in benchmarks/trust.md.
+# Gains, in units of log-likelihood, above which hidden causes are reported, called likely, and
+# called very likely; benchmarks/trust.md shows how often each is right.
 _REPORTED, _LIKELY, _VERY_LIKELY = 8.0, 15.0, 30.0
 _FEWEST_ROWS = 100
 _SINGULAR = 1e-7
@@ -28,14 +28,14 @@ def hidden_causes(
     order: NDArray[np.integer],
     names: Sequence[str],
 ) -> Iterator[Finding]:
-    """Look for hidden causes that explain groups of columns better than the arcs among them.
+    """Search for hidden causes that explain groups of columns better than the arcs among them.
 
     Parameters are those of `find_hidden_causes`, with one name for each column.
     """
     if rows < max(_FEWEST_ROWS, 2 * len(names)) or len(names) > MOST_COLUMNS:
         return
     if np.linalg.eigvalsh(correlations)[0] < _SINGULAR:
-        return  # columns that determine one another have a finding of their own
+        return  # columns that determine one another are covered by another finding
     found = find_hidden_causes(correlations, arcs, rows, order)
     if found is None or found.gain < _REPORTED:
         return
@@ -53,8 +53,8 @@ def hidden_causes(
         f"{causes} (of {first}{'' if number == 1 else ', and others'}) {explains} the columns "
         f"better than arcs among them, {_how_sure(found.gain)} (penalised log-likelihood higher "
         f"by {found.gain:.0f}, with {found.arcs_after} arcs instead of {found.arcs_before}), so "
-        f"that arcs among {name_list(named)} may stand for what is not in the table: measure it, "
-        "or read those arcs as associations.",
+        f"arcs among {name_list(named)} may reflect causes that are not in the table: measure "
+        "them, or read those arcs as associations.",
     )
 
 

@@ -9,7 +9,7 @@ from cosmodag.data.diagnose.hidden.equations import Equations, Floats, Parents
 
 __all__ = ["MOST_GROUPS", "Groups", "dense_groups", "extended", "gains_of"]
 
-# More groups than this are not looked at: a graph so dense says little about hidden causes anyway.
+# Upper limit on groups to examine: a denser graph says little about hidden causes.
 MOST_GROUPS = 3_000
 _ITERATIONS = 25
 _LARGEST = 12
@@ -17,16 +17,16 @@ _LEAST_NOISE = 1e-3
 
 
 class Groups(NamedTuple):
-    """Groups of k columns, and what one hidden cause of each would gain; or one such group.
+    """Groups of k columns with the gain of one hidden cause for each; or one such group.
 
     Attributes
     ----------
     members
         (m, k) int.
     gains
-        (m,): penalised log-likelihood with a common cause less that with the arcs among them.
+        (m,): penalised log-likelihood with a common cause minus that with the arcs among them.
     loadings, noise
-        (m, k): effect of the hidden cause on each member, and the variance that is left.
+        (m, k): effect of the hidden cause on each member, and the residual variance.
     """
 
     members: NDArray[np.intp]
@@ -38,8 +38,8 @@ class Groups(NamedTuple):
 def dense_groups(parents: Parents) -> NDArray[np.intp]:
     """List the groups of four columns with at least five of their six pairs joined by an arc.
 
-    Two triangles that share an edge are such a group. A hidden cause of four columns or more
-    leaves them behind, since each of its effects tells something about the others.
+    Two triangles that share an edge form such a group. A hidden cause of four or more columns
+    produces them, because each of its effects is informative about the others.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def dense_groups(parents: Parents) -> NDArray[np.intp]:
 
 
 def extended(group: Groups, equations: Equations) -> Groups:
-    """Add columns to a group, one by one, as long as their common cause then gains more.
+    """Add columns to a group one by one while this raises the gain of the common cause.
 
     Candidates are columns that an arc joins with two members or more.
     """
@@ -85,10 +85,10 @@ def _joined(parents: Parents) -> NDArray[np.bool_]:
 
 
 def gains_of(members: NDArray[np.intp], equations: Equations) -> Groups:
-    """Compare the arcs within each group with one hidden cause, parents outside it kept.
+    """Compare the arcs within each group with one hidden cause; parents outside it are kept.
 
-    Each member is regressed on its parents outside the group; a model with one factor is fitted to
-    the covariance of what is left, by EM for all groups at once.
+    Each member is regressed on its parents outside the group; a one-factor model is fitted to the
+    covariance of the residuals, by EM for all groups at once.
     """
     residual, outside = _outside(members, equations)
     loadings, noise = _one_factor(residual)
@@ -103,7 +103,7 @@ def gains_of(members: NDArray[np.intp], equations: Equations) -> Groups:
 
 
 def _outside(members: NDArray[np.intp], equations: Equations) -> tuple[Floats, NDArray[np.intp]]:
-    """(m, k, k) covariance given parents outside the group, and how many those are."""
+    """(m, k, k) covariance given parents outside the group, and the number of those parents."""
     C, table = equations.correlations, equations.padded
     m, size = members.shape
     causes = table[members].reshape(m * size, -1)
@@ -124,7 +124,7 @@ def _outside(members: NDArray[np.intp], equations: Equations) -> tuple[Floats, N
 
 
 def _one_factor(covariances: Floats) -> tuple[Floats, Floats]:
-    """Fit a factor to each covariance matrix by EM: loadings and noise variances, (m, k) each."""
+    """Fit one factor to each covariance by EM; return loadings and noise variances, (m, k) each."""
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     deviations = np.sqrt(variances)
     correlations = covariances / (deviations[:, :, None] * deviations[:, None, :])
@@ -136,7 +136,7 @@ def _one_factor(covariances: Floats) -> tuple[Floats, Floats]:
         weights = loadings / noise
         weights /= 1 + (loadings * weights).sum(axis=1, keepdims=True)
         cross = np.einsum("mij,mj->mi", correlations, weights)
-        # Moment of the hidden cause: variance of its expectation, and what stays unknown of it.
+        # Second moment of the hidden cause: variance of its expectation plus conditional variance.
         unknown = 1 - (weights * loadings).sum(axis=1)
         moment = (cross * weights).sum(axis=1) + unknown
         loadings = cross / np.sqrt(moment)[:, None]

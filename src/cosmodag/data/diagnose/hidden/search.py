@@ -1,8 +1,8 @@
-"""Hidden causes added to a learnt graph one by one, as long as they explain more than they cost.
+"""Search that adds hidden causes to a learnt graph one by one while the score rises.
 
-Structural EM (Friedman 1998): the hidden variables are replaced by what the observed ones let
-expect of them, the graph is searched again with them, its equations are fitted, and so on. The
-score is the penalised log-likelihood of the observed columns, the same for a graph with and
+Structural EM (Friedman 1998) alternates three steps: replace the hidden variables by their
+expectations given the observed ones, search the graph with them, and fit its equations. The score
+is the penalised log-likelihood of the observed columns, which is comparable between graphs with and
 without hidden variables.
 """
 
@@ -18,17 +18,17 @@ from cosmodag.refinement.scores import default_penalty
 
 __all__ = ["HiddenCauses", "find_hidden_causes"]
 
-# A group whose common cause loses more than this per row, before the graph is searched again, is
-# passed over. Most graphs without hidden causes have no other groups, and cost no more than this.
+# A group is skipped if its common cause loses more than this per row before the graph is searched
+# again. Most graphs without hidden causes have no other groups, so the search ends here for them.
 _PROMISING = -0.12
 _SEEDS, _PURSUED = 12, 3
-# The first hidden cause may lose up to this much: a second one can make up for it.
+# The first hidden cause may lower the score by up to this: a second one can compensate.
 _HOPELESS = -40.0
 _MOST = 8
 _ROUNDS = 4
 _ITERATIONS = 5
 _SETTLED = 0.5
-# A hidden variable with fewer effects says no more than an arc or two.
+# A hidden variable with fewer effects is equivalent to one or two arcs.
 _FEWEST = 3
 
 
@@ -39,11 +39,11 @@ class HiddenCauses:
     Attributes
     ----------
     effects
-        Columns that each hidden variable has an arc to.
+        Effects of each hidden variable, by column number.
     gain
-        Penalised log-likelihood less that of the graph without hidden variables.
+        Penalised log-likelihood minus that of the graph without hidden variables.
     arcs_before, arcs_after
-        Arcs of the graph without them, and with them, theirs counted.
+        Number of arcs without and with hidden variables, including the arcs of these.
     """
 
     effects: tuple[tuple[int, ...], ...]
@@ -70,10 +70,10 @@ def find_hidden_causes(
     Parameters
     ----------
     correlations : (d, d) array
-        Of columns that vary.
+        Correlations of the varying columns.
     arcs : (d, d) array of bool
-        A learnt DAG. Where a group of its columns looks promising, the best graph near it is
-        searched, so that hidden causes do not profit from needless arcs.
+        A learnt DAG. If a group of its columns is promising, the best graph near it is searched
+        first, so that superfluous arcs do not favour hidden causes.
     rows : float
     order : (d,) array of int
         Of its variables, causes first.
@@ -81,7 +81,7 @@ def find_hidden_causes(
     Returns
     -------
     HiddenCauses or None
-        None where not even a promising group of columns was found.
+        None if no promising group of columns was found.
     """
     d = len(correlations)
     penalty = default_penalty(rows, d)
@@ -89,8 +89,8 @@ def find_hidden_causes(
     best = _State(correlations, parents, order.tolist(), 0.0)
     if not _promising(best, rows, penalty):
         return None
-    # A graph learnt with another score may lack what this one sees: only the best graph without
-    # hidden causes is a fair rival.
+    # The graph may have been learnt with another score; the fair comparison is the best graph
+    # without hidden causes under this score.
     best, base = _rival(correlations, best.order, rows, penalty)
     found = None
     for _ in range(_MOST):
@@ -115,7 +115,7 @@ def find_hidden_causes(
 def _rival(
     correlations: Floats, order: list[int], rows: float, penalty: float
 ) -> tuple[_State, float]:
-    """Search the best graph without hidden causes near an order, and give its score."""
+    """Search the best graph without hidden causes near an order; return it with its score."""
     d = len(correlations)
     parents, order = _searched(correlations.copy(), order, rows, penalty, np.ones((d, d), np.bool_))
     base = float(Equations(correlations, parents, rows, penalty).scores.sum())
@@ -125,7 +125,7 @@ def _rival(
 def _raised(
     correlations: Floats, state: _State, base: float, rows: float, penalty: float
 ) -> _State | None:
-    """Add the hidden cause that gains most: one round for every seed, more for the best of them."""
+    """Add the hidden cause of largest gain: one round per seed group, more for the best ones."""
     tried: list[tuple[float, int, Groups]] = []
     for place, seed in enumerate(_promising(state, rows, penalty)):
         first = _grown(correlations, state, seed, base, rows, penalty, rounds=1)
@@ -143,7 +143,7 @@ def _effects(state: _State, hidden: int, d: int) -> tuple[int, ...]:
 
 
 def _promising(state: _State, rows: float, penalty: float) -> list[Groups]:
-    """List groups that one more hidden cause may explain, best first."""
+    """List groups that another hidden cause may explain, best first."""
     members = dense_groups(state.parents)
     if not len(members):
         return []
@@ -167,7 +167,7 @@ def _grown(
     penalty: float,
     rounds: int,
 ) -> _State | None:
-    """Give a group one hidden cause more, and search, expect and fit in turns."""
+    """Add one hidden cause to a group; then alternate search, expectation and fit."""
     d, size = len(correlations), len(state.parents) + 1
     parents = _with_cause(state.parents, seed.members)
     model = _start(Equations(state.moments, parents[:-1], rows, penalty), seed, d)
@@ -193,7 +193,7 @@ def _grown(
 
 
 def _with_cause(parents: Parents, members: NDArray[np.intp]) -> list[list[int]]:
-    """Replace the arcs within a group by one more variable, the parent of all of them."""
+    """Replace the arcs within a group by a new variable that is the parent of all members."""
     inside = set(members.tolist())
     changed = [
         [cause for cause in causes if child not in inside or cause not in inside]
@@ -204,7 +204,7 @@ def _with_cause(parents: Parents, members: NDArray[np.intp]) -> list[list[int]]:
 
 
 def _start(equations: Equations, seed: Groups, observed: int) -> Model:
-    """Equations with a new hidden cause: parents outside the group by least squares, then it."""
+    """Start from equations with a new hidden cause; outside parents by least squares."""
     new = len(equations.parents)
     known = [[cause for cause in causes if cause < new] for causes in equations.parents]
     slopes, left = Equations(equations.correlations, known, equations.rows, 0.0).fitted
@@ -228,7 +228,7 @@ def _searched(
         np.zeros((1, size)),
         np.ones((1, size)),
     )
-    # Numba is imported with the search: a learner is made without it.
+    # The search imports Numba, which constructing a learner does not need.
     from cosmodag.refinement.order_search import search_order
 
     found = search_order(

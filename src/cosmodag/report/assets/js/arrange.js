@@ -1,6 +1,6 @@
-// Where nodes are drawn: by dagre while that is quick, else in the layers that Python gave.
+// Layout of the nodes: by dagre for small graphs, otherwise in the layers that Python computed.
 
-// dagre takes about a second for this many arcs, and leaves little room for nodes with more.
+// dagre takes about a second for this many arcs; with more it leaves little room for nodes.
 const DAGRE_ARCS = 130;
 const DAGRE_NODES = 60;
 const LARGEST_ZOOM = 1.4;
@@ -55,7 +55,7 @@ function runDagre(nodes, edges, direction) {
     .run();
 }
 
-/** Spread each layer that is drawn, keeping its order; layers that are empty close up. */
+/** Spread the drawn nodes of each layer in their order; remove empty layers. */
 function arrangeInLayers(cy, nodes) {
   const layers = new Map();
   nodes.forEach((node) => {
@@ -72,7 +72,7 @@ function arrangeInLayers(cy, nodes) {
   const places = rows.flat().map(([, place]) => place);
   const span = Math.max(1, Math.max(...places) - Math.min(...places));
   const widest = nodes.reduce((most, node) => Math.max(most, node.data("width")), 0);
-  // As large as the names need in one direction, and as the frame allows in the other.
+  // One direction is as large as the names need, the other as large as the frame allows.
   const frame = cy.width() / cy.height();
   const step = Math.max(widest + 14, (66 * rows.length * frame - widest) / span);
   const height = Math.min(160, Math.max(66, (step * span + widest) / frame / rows.length));

@@ -1,5 +1,5 @@
 // Colours that readers with any kind of colour vision can tell apart (Okabe and Ito), and dashes
-// for those who print in grey.
+// for prints in grey.
 
 const STYLES = {
   "shape of the graph": { light: "#0072B2", dark: "#56B4E9", dash: [] },

@@ -1,4 +1,4 @@
-// What the reader can do to the graph, and what is said of the chosen variable.
+// Controls of the graph, and the panel about the selected variable.
 
 function startControls() {
   const list = byId("variable-names");
@@ -67,7 +67,7 @@ function describe() {
   const box = byId("chosen");
   box.replaceChildren();
   if (state.chosen === null) {
-    box.append(element("p", "Click a variable to see what leads to it and what follows from it.", "quiet"));
+    box.append(element("p", "Click a variable to see its causes and effects.", "quiet"));
     return;
   }
   const chosen = state.chosen;
@@ -75,7 +75,7 @@ function describe() {
   const causes = ancestorsOf(chosen).variables.size;
   const effects = descendantsOf(chosen).variables.size;
   const place = inOrder().indexOf(chosen) + 1;
-  box.append(element("p", `Number ${place} of ${names.length} in causal order.`, "quiet"));
+  box.append(element("p", `Position ${place} of ${names.length} in causal order.`, "quiet"));
   box.append(listOf("causes", `direct causes (${causes} in all)`, into[chosen], arcs.from));
   box.append(listOf("effects", `direct effects (${effects} in all)`, outOf[chosen], arcs.to));
 }

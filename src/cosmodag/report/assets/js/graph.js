@@ -1,7 +1,7 @@
-// The graph: which part of it is drawn, how it looks, and what a click shows.
+// The graph: the drawn part, its style, and the response to clicks.
 
 const MOST_AT_ONCE = 500;
-const MANY = 150; // nodes, from which on they are dots with names beside them
+const MANY = 150; // from this many nodes on, they are drawn as dots with names beside them
 
 let cy = null;
 
@@ -44,7 +44,7 @@ function choose(variable) {
   change({ chosen: variable });
 }
 
-/** Variables within some steps of the chosen one, along arcs either way. */
+/** Variables within some steps of the selected one, along arcs in both directions. */
 function neighbourhood(start, steps) {
   let edge = [start];
   const found = new Set(edge);
@@ -72,7 +72,7 @@ function drawScope() {
     if (shown.has(arcs.from[arc]) && shown.has(arcs.to[arc])) elements.push(edgeFor(arc, many));
   }
   cy.elements().remove();
-  // Styles depend on how many there are, and are computed once, when elements are added.
+  // Styles depend on the number of elements and are computed once, when they are added.
   cy.style(graphStyle(shown.size, elements.length - shown.size));
   cy.add(elements);
   arrange(cy);
@@ -117,7 +117,7 @@ function hideWeak() {
   });
 }
 
-/** Mark the chosen variable, what leads to it and what follows from it; the rest fades. */
+/** Highlight the selected variable, its ancestors and its descendants; fade the rest. */
 function highlight() {
   const all = cy.elements();
   cy.batch(() => {

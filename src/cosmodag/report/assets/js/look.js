@@ -1,4 +1,4 @@
-// How the graph looks, light or dark, with few nodes or many.
+// Style of the graph: light or dark, few nodes or many.
 
 function graphStyle(nodeCount, edgeCount) {
   const colours = palette();

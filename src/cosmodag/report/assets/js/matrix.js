@@ -1,6 +1,6 @@
 // The weights as a heat map: causes are rows, effects are columns, both in causal order.
 
-const NAMED = 45; // variables, up to which rows and columns carry their names
+const NAMED = 45; // up to this many variables, rows and columns show their names
 
 function drawMatrix() {
   const canvas = byId("matrix");

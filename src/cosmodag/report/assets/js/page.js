@@ -1,4 +1,4 @@
-// The page put together, in the order in which a reader sees it.
+// Fills the page, from top to bottom.
 
 function fillText() {
   document.title = `${data.title} · cosmodag report`;
@@ -27,9 +27,9 @@ function fillFindings() {
     box.append(line);
   }
   if (!data.diagnosed) {
-    box.append(element("p", "The data was not at hand when this page was made.", "quiet"));
+    box.append(element("p", "The data was not available when this page was made.", "quiet"));
   } else if (!data.findings.length) {
-    box.append(element("p", "Nothing in the table speaks against the answer."));
+    box.append(element("p", "The diagnosis of the table found no problems."));
   }
 }
 
@@ -51,11 +51,11 @@ function fillStability() {
   byId("stability-text").textContent =
     `The fit was repeated on ${found.resamples} resamples of the rows. ` +
     (found.doubts.length
-      ? "Probabilities are withheld, since all resamples assume what the table contradicts. " +
+      ? "Probabilities are withheld, because the table contradicts an assumption of all resamples. " +
         found.doubts.join(" ")
       : `The ends of ${often(arcs.p_edge)} of ${arcCount} arcs were joined in at least 95% of them ` +
-        `(p edge); ${often(arcs.p_direction)} had this direction, and not one that could be ` +
-        "reversed, in at least 95% (p direction).") +
+        `(p edge); ${often(arcs.p_direction)} had this direction, fixed by the equivalence class, ` +
+        "in at least 95% (p direction).") +
     (found.missed.length ? " These pairs were joined in most resamples, but not in the graph:" : "");
   const records = found.missed.map(([u, v, share]) => [names[u], names[v], share]);
   if (records.length) fillPlain(byId("missed"), ["one", "other", "p edge"], records);
@@ -95,9 +95,9 @@ fillStarts();
 fillStability();
 startTable();
 
-// The text is there at once; what takes longer is drawn when it has been painted.
+// The text appears at once; slower parts are drawn after the first paint.
 function startDrawings() {
-  // The heat map has the row for itself where nothing was trained.
+  // Without a training history, the heat map takes the whole row.
   byId("matrix-section").classList.toggle("wide", data.history.at.length < 2);
   startGraph();
   startControls();
@@ -105,7 +105,7 @@ function startDrawings() {
   drawHistory();
   drawCurves();
   startTheme();
-  // For those who want to do more with the graph from the browser's console.
+  // For use of the graph from the browser's console.
   window.cosmodag = { graph: cy, data, state, choose, graphAsSvg };
   byId("graph").dataset.ready = "true";
 }

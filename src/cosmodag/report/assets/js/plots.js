@@ -1,4 +1,4 @@
-// Small line plots: how training went, and what arcs of networks do.
+// Small line plots: the training history, and the responses of network arcs.
 
 const PLOT = { width: 260, height: 150, left: 44, right: 8, top: 8, bottom: 22 };
 
@@ -46,7 +46,7 @@ function drawCurves() {
   fill();
 }
 
-/** A figure of one line; values over several magnitudes are on a logarithmic scale if allowed. */
+/** A figure with one curve; on a logarithmic scale, if allowed, for values of several magnitudes. */
 function linePlot(xs, ys, xLabel, mayBeLogarithmic) {
   const points = xs.map((x, i) => [x, ys[i]]).filter(([x, y]) => x !== null && y !== null);
   const values = points.map(([, y]) => y);

@@ -1,4 +1,4 @@
-// The drawn graph as a file: PNG by Cytoscape, SVG written here from the places of nodes and arcs.
+// The drawn graph as a file: PNG by Cytoscape, SVG written here from the positions of nodes and arcs.
 
 function savePng() {
   const blob = cy.png({

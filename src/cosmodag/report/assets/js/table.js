@@ -1,4 +1,4 @@
-// Tables: the arcs, sortable and filterable, and small ones that are only read.
+// Tables: the arcs, sortable and filterable, and small static ones.
 
 const FIRST_ROWS = 200;
 
@@ -23,7 +23,7 @@ const COLUMNS = [
     title: "p direction", value: (arc) => arcs.p_direction[arc], number: true, digits: 2,
     given: arcs.p_direction,
   },
-  { title: "direction rests on", value: (arc) => data.bases[arcs.basis[arc]].name },
+  { title: "basis of direction", value: (arc) => data.bases[arcs.basis[arc]].name },
 ].filter((column) => column.given !== null);
 
 const sorting = { column: 2, descending: true };
@@ -62,13 +62,13 @@ function startTable() {
   });
   if (!data.signed) {
     byId("arcs-note").textContent =
-      "Weights are the strengths of arcs in networks and have no sign; standardised ones are for " +
-      "causes with a standard deviation of one. The responses below show what an arc does.";
+      "Weights are the strengths of arcs in the networks and have no sign; standardised weights are " +
+      "for causes with a standard deviation of one. The responses below show the shape of each arc.";
   } else if (arcs.error) {
     byId("arcs-note").textContent =
-      "Standardised weights are those of columns with a standard deviation of one, so that sizes " +
-      "can be compared. Standard errors (se) of weights, and t = weight / se, are those of least squares on the parents shown, as if the arcs had been " +
-      "known beforehand; that the same data chose them is not in them.";
+      "Standardised weights are for columns with a standard deviation of one, which makes them " +
+      "comparable. Standard errors (se) of weights, and t = weight / se, are those of least squares on the parents shown. They treat the arcs as " +
+      "known beforehand and do not include the uncertainty of choosing them from the same data.";
   }
   fillTable();
 }
@@ -134,7 +134,7 @@ function rowFor(arc) {
   return row;
 }
 
-/** A table of records that is only read. */
+/** A static table of records. */
 function fillPlain(table, columns, records) {
   const head = element("tr");
   columns.forEach((column, i) => {

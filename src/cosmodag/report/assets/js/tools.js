@@ -1,4 +1,4 @@
-// What all parts share: the data, small helpers, and what the reader has chosen.
+// Shared by all parts: the data, small helpers, and the state of the page.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const names = data.variables.name;
@@ -78,7 +78,7 @@ function reached(start, arcsOf, endOf) {
 const ancestorsOf = (variable) => reached(variable, into, arcs.from);
 const descendantsOf = (variable) => reached(variable, outOf, arcs.to);
 
-// What the reader has chosen; whoever depends on it listens.
+// The reader's choices; parts that depend on them register a listener.
 const state = { chosen: null, measure: "weight", cut: 0, scope: "all", labels: false };
 const listeners = [];
 
@@ -92,7 +92,7 @@ function change(what) {
   for (const listener of listeners) listener(before);
 }
 
-/** Size by which arcs are ranked, drawn and hidden: the same in whatever units columns are. */
+/** Size that ranks, draws and hides arcs; it does not depend on the units of the columns. */
 function sizeOf(arc) {
   return Math.abs(arcs.standardised[arc]);
 }

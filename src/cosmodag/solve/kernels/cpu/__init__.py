@@ -15,14 +15,14 @@ __all__ = ["BACKENDS", "is_plain_network"]
 
 
 def is_plain_network(mechanism: Mechanism) -> bool:
-    """Whether networks have one hidden layer of sigmoid units, of any width."""
+    """Whether the networks have one hidden layer of sigmoid units, of any width."""
     return (
         type(mechanism) is MLP and len(mechanism.hidden) == 1 and mechanism.activation == "sigmoid"
     )
 
 
 def _is_cosmo(task: Task) -> bool:
-    """Whether it is COSMO on a CPU, whatever the mechanism, with what these kernels implement."""
+    """Whether a task is COSMO on a CPU, for any mechanism, with features that kernels support."""
     cosmo = Recipe(
         Priority(),
         task.recipe.mechanism,

@@ -1,4 +1,4 @@
-"""How the compiled CPU loops are run on a batch: its problems side by side, in threads."""
+"""Runs a compiled CPU loop on a batch: one problem per thread at a time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from cosmodag.solve.training.passes import Passes
 __all__ = ["FEATURES", "Kernel"]
 
 FEATURES = frozenset({"support", "gaps", "counted", "start"})
-"""What these loops implement of that which problems may give beside their data."""
+"""Optional inputs of problems that these loops support."""
 
 _NOTHING = np.empty((0, 0), np.float32)
 
@@ -31,11 +31,11 @@ class Kernel:
     Attributes
     ----------
     gather
-        (state, lane) → the arrays of one problem as the loop wants them.
+        (state, lane) → the arrays of one problem in the layout of the loop.
     scatter
-        (arrays, state, lane): write them back, where they are not views already.
+        (arrays, state, lane): write them back, unless they are views.
     run
-        The loop; it changes the arrays in place, and gives the fields of `Reached`.
+        The loop; it changes the arrays in place and returns the fields of `Reached`.
     """
 
     gather: Callable[[State, int], Any]

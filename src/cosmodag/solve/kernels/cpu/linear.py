@@ -6,7 +6,7 @@ forms are, with G = ∂L/∂W and Q = G ∘ W ∘ (1 − S) / t,
 
     ∂H = G ∘ S + λ₁ sign(H) + λ₂ H / ‖H‖_F,    ∂p_v = Σ_u Q_uv − Σ_u Q_vu + λ_p p_v / ‖p‖₂,
 
-S zero outside the support. Residuals are multiplied by what counts, where that is given.
+with S zero outside the support. Residuals are multiplied by the weights `counted`, if given.
 """
 
 from typing import Any, NamedTuple
@@ -66,7 +66,7 @@ def scatter(arrays: Arrays, state: State, lane: int) -> None:
 
 @inlined
 def _orient(state: Any, support: Any, work: Any, scalars: Any) -> None:
-    """S and W = H ∘ S, in one pass: at thirty variables a second one is a twentieth of the step."""
+    """Compute S and W = H ∘ S in one pass; a second pass costs 1/20 of a step at d = 30."""
     d = state.order.shape[0]
     inverse = ONE / scalars.temperature
     for u in range(d):
@@ -77,7 +77,7 @@ def _orient(state: Any, support: Any, work: Any, scalars: Any) -> None:
             work.weights[u, v] = state.arcs[u, v] * s
         work.orientation[u, u] = ZERO
         work.weights[u, u] = ZERO
-    # Zero and one only, so that the formulas for gradients hold with S ∘ support in the place of S.
+    # The support is 0 or 1, so the gradient formulas hold with S ∘ support in place of S.
     if support.shape[0] > 0:
         for u in range(d):
             for v in range(d):
@@ -87,7 +87,7 @@ def _orient(state: Any, support: Any, work: Any, scalars: Any) -> None:
 
 @inlined
 def _subtract(rows: Any, counted: Any, residuals: Any) -> Any:
-    """Turn x̂ into c (x̂ − x) in place, and return Σ c (x̂ − x)²; nothing counted is c = 1."""
+    """Turn x̂ into c (x̂ − x) in place, and return Σ c (x̂ − x)²; c = 1 if `counted` is empty."""
     total = ZERO
     for i in range(rows.shape[0]):
         if counted.shape[0] > 0:

@@ -7,13 +7,13 @@ scale 2/(B·d),
 
     ∂W = xᵀ δ,    ∂b = Σ δ,    ∂w = Σ r z,    ∂c = Σ r    (sums over rows),
 
-and from ∂W to ∂H and ∂p as in `cosmodag.solve.kernels.cpu.linear`, p's part summed over units;
-where it is given, r is multiplied by what counts.
+and from ∂W to ∂H and ∂p as in `cosmodag.solve.kernels.cpu.linear`, with p's part summed over
+units; r is multiplied by the weights `counted`, if given.
 
-Units are kept *unit first*, unit i of network v at place i·d + v, so that what is said of variables
-(S, r) is repeated end to end along a row, and every loop over a row is long and has stride one.
-Where units are told apart, a row is read as (h, d), since the compiler cannot know that a computed
-place is not negative, and would not vectorise.
+Units are stored *unit first*: unit i of network v is at index i·d + v. Arrays over variables (S, r)
+then repeat along a row, and every loop over a row is long and has stride one. Loops that separate
+units view a row as (h, d): the compiler cannot prove that a computed index is not negative, and
+would not vectorise.
 """
 
 from typing import Any, NamedTuple
@@ -119,7 +119,7 @@ def _flat_functions(functions: Any) -> NDArray[Any]:
 
 @inlined
 def workspace(d: Any, wide: Any) -> Any:
-    """Make a workspace for d networks with so many hidden units in all, h·d."""
+    """Allocate a workspace for d networks with h·d hidden units in total."""
     return Workspace(
         np.empty((d, d), np.float32),
         np.empty((d, wide), np.float32),
@@ -134,7 +134,7 @@ def workspace(d: Any, wide: Any) -> Any:
 
 @inlined
 def repeat(values: Any, repeated: Any) -> None:
-    """Write a vector over variables once for every unit."""
+    """Repeat a vector over variables once per unit."""
     for i in range(repeated.shape[0]):
         for v in range(repeated.shape[1]):
             repeated[i, v] = values[v]
@@ -163,7 +163,7 @@ def _orient(state: Any, support: Any, work: Any, scalars: Any) -> None:
 def backward(rows: Any, counted: Any, units: Any, state: Any, work: Any) -> Any:
     """Turn x W into δ in place, fill the gradients of b, w and c, and return Σ r².
 
-    Where `counted` has rows, r and r² are multiplied by what counts.
+    If `counted` has rows, r and r² are multiplied by it.
     """
     d = rows.shape[1]
     wide = units.shape[1]

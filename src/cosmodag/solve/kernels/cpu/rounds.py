@@ -1,8 +1,8 @@
 """The rounds of training that the compiled CPU loops share; each kernel adds its own step.
 
-The same rounds as `cosmodag.solve.training.loop` runs: rows in the order of the shuffle, the
-temperature annealed between rounds, λ's and Adam's corrections made scalars of a step, the mean
-objective of a round and the first round in which it was not finite.
+The same rounds as in `cosmodag.solve.training.loop`: rows in shuffled order, the temperature
+annealed between rounds, λ's and Adam's corrections as scalars of a step, the mean objective of a
+round, and the first round in which it was not finite.
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ __all__ = ["Given", "Reached", "Stretch", "run_rounds"]
 
 
 class Given(NamedTuple):
-    """What one problem gives, float32; an array without rows stands for what it does not give."""
+    """Input arrays of one problem, float32; an optional input that is absent has no rows."""
 
     data: NDArray[np.float32]
     support: NDArray[np.float32]
@@ -28,12 +28,12 @@ class Given(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Which rounds to run: first … last − 1.
+    """A range of rounds to run: first … last − 1.
 
     Attributes
     ----------
     seed
-        Decides the order of rows.
+        Seed of the order of rows.
     size, steps, rounds
         Rows per step, steps per round and rounds per pass over the data, as in `Passes`.
     taken
@@ -117,7 +117,7 @@ def run_rounds(
     take_step : compiled function
         (rows, counted, outputs, support, state, work, scalars) → Σ c r², ‖H‖₁ before and ‖H‖_F²
         after the step. It moves all parameters but p, and adds the arcs' part to
-        `work.order_gradient`; `outputs` is room for x W.
+        `work.order_gradient`; `outputs` is a buffer for x W.
     given : Given
     state : NamedTuple of arrays
         With `arcs`, `order`, `order_mean`, `order_square`; changed.
@@ -143,7 +143,7 @@ def run_rounds(
         begin = (round % stretch.rounds) * order.shape[0]
         left = min(order.shape[0], n - begin)
         fill_rows(stretch.seed, round // stretch.rounds, begin, n, order[:left])
-        # Summed anew in each round, so that a round is the same wherever a run is cut.
+        # Summed afresh in each round, so that interrupting a run does not change the result.
         squares = norms(state.arcs)[1]
         total = 0.0
         for start in range(0, left, stretch.size):
@@ -178,8 +178,8 @@ def run_rounds(
             total += 0.5 * scalars.loss_scale * error + settings.lambda1 * magnitudes
             total += settings.lambda2 * frobenius + settings.lambda_p * order_norm
         loss = total / ((left + stretch.size - 1) // stretch.size)
-        # Not np.isfinite: it subtracts, which reordered sums may simplify away.
+        # Not np.isfinite: its subtraction may be optimised away when sums are reordered.
         if diverged_at < 0 and not abs(loss) < np.inf:
             diverged_at = round
-    # Not a Reached: making one would run Python code, where a signal may raise and Numba crash.
+    # Not a Reached: constructing one runs Python code, in which a signal may raise and crash Numba.
     return step, loss, diverged_at

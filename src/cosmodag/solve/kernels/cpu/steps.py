@@ -1,4 +1,4 @@
-"""What the compiled CPU loops share within a step: its scalars, orientation, Adam, norms, e^x."""
+"""Parts of a step that the compiled CPU loops share: scalars, orientation, Adam, norms, e^x."""
 
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ ZERO = np.float32(0)
 
 
 class KernelSettings(NamedTuple):
-    """Settings of one problem, by the names they have everywhere."""
+    """Settings of one problem, under their usual names."""
 
     learning_rate: float
     priority_learning_rate: float
@@ -52,11 +52,11 @@ class StepScalars(NamedTuple):
     temperature, shift, lambda1, beta1, beta2
         As in the settings in force.
     ridge, pull
-        λ₂ / ‖H‖_F and λ_p / ‖p‖₂: what the gradients of these norms multiply H and p by.
+        λ₂ / ‖H‖_F and λ_p / ‖p‖₂: factors of H and p in the gradients of these norms.
     loss_scale
-        2 / Σ c, of the gradient of the mean squared error over the entries that count.
+        2 / Σ c: factor in the gradient of the mean squared error, c the weights of entries.
     rate, order_rate, square_scale
-        Learning rates and Adam's second moment, corrected for starting at zero.
+        Learning rates and scale of Adam's second moment, with bias correction.
     """
 
     temperature: np.float32
@@ -76,7 +76,7 @@ class StepScalars(NamedTuple):
 def scalars_of(
     settings: Any, temperature: Any, step: Any, entries: Any, frobenius: Any, order_norm: Any
 ) -> Any:
-    """Scalars of a step on a batch in which so many entries count, given ‖H‖_F and ‖p‖₂."""
+    """Scalars of a step, from the weighted number of entries in its batch, ‖H‖_F and ‖p‖₂."""
     mean_scale = 1 / (1 - settings.beta1**step)
     return StepScalars(
         temperature,
@@ -95,13 +95,13 @@ def scalars_of(
 
 @inlined
 def orient_row(order: Any, u: Any, support: Any, scalars: Any, row: Any) -> None:
-    """Write row u of S, zero on the diagonal and where the support is; an empty support is full."""
+    """Write row u of S, zero on the diagonal and outside the support; an empty one allows all."""
     inverse = ONE / scalars.temperature
     threshold = order[u] + scalars.shift
     for v in range(row.shape[0]):
         row[v] = ONE / (ONE + exp((threshold - order[v]) * inverse))
     row[u] = ZERO
-    # Zero and one only, so that the formulas for gradients hold with S ∘ support in the place of S.
+    # The support is 0 or 1, so the gradient formulas hold with S ∘ support in place of S.
     if support.shape[0] > 0:
         for v in range(row.shape[0]):
             row[v] *= support[u, v]
@@ -115,7 +115,7 @@ def sign_of(value: Any) -> Any:
 
 @inlined
 def adam(value: Any, mean: Any, square: Any, gradient: Any, scalars: Any, rate: Any) -> Any:
-    """One entry, and Adam's moments of its gradient, after a step."""
+    """Return an entry and Adam's moments of its gradient after a step."""
     mean = scalars.beta1 * mean + (ONE - scalars.beta1) * gradient
     square = scalars.beta2 * square + (ONE - scalars.beta2) * gradient * gradient
     value -= rate * mean / (np.sqrt(square * scalars.square_scale) + np.float32(EPSILON))
@@ -153,7 +153,7 @@ def _float_of_bits(typingctx: Any, bits: Any) -> Any:
 
 @inlined
 def exp(x: Any) -> Any:
-    """e^x to about one unit in the last place, in a form that vectorises (libm's does not)."""
+    """e^x to about one ulp, in a form that vectorises (libm's does not)."""
     x = min(max(x, np.float32(-87.0)), np.float32(87.0))
     power = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
     # ln 2 in two parts, the first with few bits, so that power · ln 2 is subtracted exactly.

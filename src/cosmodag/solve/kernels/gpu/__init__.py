@@ -1,4 +1,4 @@
-"""Kernels for a GPU, and the sharing out of one problem over several.
+"""Kernels for a GPU, and the distribution of one problem over several devices.
 
 Nothing here imports Pallas before a kernel is used.
 """

@@ -16,7 +16,7 @@ __all__ = [
     "signed",
 ]
 
-# Takes any h that is not denormal past every λ.
+# Scales any h that is not denormal beyond every λ.
 _HUGE = 1e30
 
 
@@ -28,7 +28,7 @@ def orientation(p_u: Any, p_v: Any, u: Any, v: Any, sharpness: Any, shift: Any) 
     p_u, p_v : (a,) array, and array that broadcasts to (a, b)
         Priorities of the tile's tails and heads.
     u, v : (a,) and (b,) arrays of int
-        Which variables they are.
+        Indices of these variables.
     sharpness : scalar
         log₂(e) / t, for powers of two in place of e.
     shift : scalar
@@ -39,7 +39,7 @@ def orientation(p_u: Any, p_v: Any, u: Any, v: Any, sharpness: Any, shift: Any) 
 
 
 def packed(scalars: tuple[Any, ...]) -> jax.Array:
-    """Scalars, or arrays of one shape, as one float32 array with them along its last axis."""
+    """Stack scalars, or arrays of one shape, along the last axis of one float32 array."""
     return jnp.stack([jnp.asarray(scalar, jnp.float32) for scalar in scalars], axis=-1)
 
 
@@ -49,7 +49,7 @@ def array_like(shape: tuple[int, ...], dtype: Any = jnp.float32) -> Any:
 
 
 def pull(strength: Any, norm: Any) -> Any:
-    """λ / ‖·‖, the factor in the gradient of a norm; zero where the norm is."""
+    """λ / ‖·‖, the factor in the gradient of a norm; zero if the norm is zero."""
     return jnp.where(norm > 0, strength / jnp.where(norm > 0, norm, 1.0), 0.0)
 
 
@@ -69,7 +69,7 @@ def signed(strength: Any, h: Any) -> Any:
 
 
 def round_at_random(m: Any, s2: Any, step: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    """Cut both to the bits of a bfloat16, up or down at random without bias."""
+    """Round both to bfloat16 by unbiased stochastic rounding."""
     word = u[:, None].astype(jnp.uint32) * jnp.uint32(0x85EBCA6B) + v[None, :].astype(jnp.uint32)
     word = word + step.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
     word = (word ^ (word >> 16)) * jnp.uint32(0x7FEB352D)

@@ -1,4 +1,4 @@
-"""What the GPU's kernels declare: the one recipe they are written for, and what they need."""
+"""Scope of the GPU kernels: the recipe they implement, and their requirements."""
 
 from importlib import import_module
 
@@ -16,7 +16,7 @@ __all__ = ["LINEAR_COSMO", "is_linear_cosmo", "missing_pallas"]
 LINEAR_COSMO = Recipe(
     Priority(), Linear(), AnnealedObjective(mean_squared_error), CosineAnnealing()
 )
-"""The recipe of linear COSMO, whatever the batch size."""
+"""The recipe of linear COSMO; any batch size matches."""
 
 
 def is_linear_cosmo(task: Task) -> bool:
@@ -25,7 +25,7 @@ def is_linear_cosmo(task: Task) -> bool:
 
 
 def missing_pallas(task: Task) -> str | None:
-    """Say why kernels cannot be compiled here: JAX 0.11 announces it will drop what they need."""
+    """Return why kernels cannot be compiled: JAX 0.11 announces to remove Pallas for Triton."""
     try:
         import_module("jax.experimental.pallas.triton")
     except ImportError:

@@ -1,4 +1,4 @@
-"""Rounds of one very large linear problem, each step two kernels and what is left between them."""
+"""Rounds of one very large linear problem: two kernels per step and the code between them."""
 
 import math
 from collections.abc import Callable
@@ -21,16 +21,16 @@ __all__ = ["on_groups", "run_rounds"]
 
 
 class _Table(NamedTuple):
-    """What one problem gives, padded to the stored size of H.
+    """Input arrays of one problem, padded to the stored size of H.
 
     Attributes
     ----------
     data
         (n, stored size).
     counted
-        (n, 1) or (n, stored size), or None where every entry counts once.
+        (n, 1) or (n, stored size), or None if every entry counts once.
     support
-        (stored size, stored size) int8, or None where every arc may exist.
+        (stored size, stored size) int8, or None if every arc may exist.
     variables
         d.
     """
@@ -42,9 +42,9 @@ class _Table(NamedTuple):
 
 
 class _RoundRows(NamedTuple):
-    """The rows of a round by batch, each filled up to a multiple of the tiling's rows.
+    """The rows of a round by batch, each padded to a multiple of the tiling's rows.
 
-    A row of zeros is predicted to be zero and leaves no trace in any product.
+    A row of zeros has zero residuals and does not contribute to any product.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def run_rounds(
             state, loss = _step(state, rows, k, now, table.support, tiling, interpret)
             return state, total + loss
 
-        # Where the number of steps is known, XLA need not ask the GPU after each whether to go on.
+        # With a static number of steps, XLA needs no check on the host after each step.
         batches: Any = passes.steps
         if passes.rounds > 1:
             batches = jnp.minimum(passes.steps, -((begin - passes.rows) // passes.size))
@@ -133,8 +133,8 @@ def _rows_of_round(
     within = jnp.arange(math.ceil(passes.size / multiple) * multiple)
     positions = begin + jnp.arange(passes.steps)[:, None] * passes.size + within
     real = (within < passes.size) & (positions < passes.rows)
-    # Without the barriers XLA would work out the order anew for every number it copies, in a
-    # program that takes minutes to compile.
+    # Without the barriers, XLA would recompute the order for every number it copies, in a program
+    # that takes minutes to compile.
     order = _settled(rows_at(seed, number, positions.ravel(), passes.rows)).reshape(real.shape)
     rows = _settled(jnp.where(real[..., None], table.data[order], 0))
     columns = jnp.swapaxes(rows, 1, 2)
@@ -202,12 +202,12 @@ def _step(
 
 
 def _scalars_of(step: Any, entries: Any, now: Settings) -> TileScalars:
-    """Scalars of a step in whose batch so many entries count; the norm of H is not known yet."""
+    """Scalars of a step, from the weighted number of entries; the norm of H is not known yet."""
     rate = now["learning_rate"] / (1 - now["beta1"] ** step)
     return TileScalars(
         sharpness=math.log2(math.e) / now["temperature"],
         shift=now["shift"],
-        loss_scale=pull(2.0, entries),  # zero where nothing counts, as there is nothing to learn
+        loss_scale=pull(2.0, entries),  # zero if no entry counts
         lambda1=now["lambda1"],
         ridge=0.0,
         fresh1=1 - now["beta1"],
@@ -218,20 +218,20 @@ def _scalars_of(step: Any, entries: Any, now: Settings) -> TileScalars:
 
 
 def _settled(values: jax.Array) -> jax.Array:
-    """Values that are worked out once and not merged into what uses them."""
+    """Compute values once; an optimisation barrier keeps XLA from fusing them into their uses."""
     settled: jax.Array = jax.lax.optimization_barrier(values)  # type: ignore[no-untyped-call]
     return settled
 
 
 def on_groups(change: Callable[[Parameters], Parameters], state: State) -> State:
-    """Change the parameters and both moments alike."""
+    """Apply a function to the parameters and to both moments."""
     return state._replace(
         parameters=change(state.parameters), mean=change(state.mean), square=change(state.square)
     )
 
 
 def _on_order(change: Callable[[jax.Array], jax.Array], state: State) -> State:
-    """Change p and its moments."""
+    """Apply a function to p and its moments."""
     return on_groups(lambda group: {**group, "order": change(group["order"])}, state)
 
 

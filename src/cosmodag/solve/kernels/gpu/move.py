@@ -1,8 +1,8 @@
 """Kernel for one very large linear problem: the gradient of H and Adam's step, tile by tile.
 
-It forms each tile of the gradient G = xᵀ r and at once moves that tile of H and of both moments,
-leaving behind only the sums of G ∘ W ∘ (1 − S) over rows and over columns, from which the gradient
-of p is made. `cosmodag.solve.kernels.gpu.predict` comes before it.
+It forms each tile of the gradient G = xᵀ r and updates that tile of H and of both moments at once.
+Of G it stores only the sums of G ∘ W ∘ (1 − S) over rows and over columns, from which the gradient
+of p is computed. It runs after `cosmodag.solve.kernels.gpu.predict`.
 
 It is a Pallas kernel for Triton; with ``interpret=True`` it runs anywhere, slowly.
 """
@@ -29,12 +29,12 @@ __all__ = ["Moved", "move_arcs"]
 
 
 class Moved(NamedTuple):
-    """What the update returns.
+    """Results of the update.
 
     Attributes
     ----------
     arcs, mean, square
-        H and its moments after the step, in the memory of those given.
+        H and its moments after the step, updated in place.
     order_parts
         (parts, d); their sum over parts is, up to `loss_scale` / t, the gradient of the fit with
         respect to p.
@@ -62,20 +62,20 @@ def move_arcs(
 ) -> Moved:
     """Move H and Adam's moments by one step, in place.
 
-    Moments in bfloat16 are rounded at random, up or down in proportion to the distance, by a hash
-    of the step and the arc: rounded to nearest, the second moment would never fall, since a step
-    changes it by less than half a unit of its last place.
+    Moments in bfloat16 are rounded stochastically, by a hash of the step and the arc: rounded to
+    nearest, the second moment would never fall, because a step changes it by less than half a unit
+    in the last place.
 
     Parameters
     ----------
     place, scalars, order, support, tiling, interpret
         As for `predict`.
     step : (1,) int32 array
-        Which step this is; seeds the rounding.
+        Number of the step; seeds the rounding.
     columns : (batches, d, b) array
         The rows given to `predict`, transposed.
     residuals : (d, b) array
-        (x̂ − x)ᵀ, each entry multiplied by how much it counts.
+        (x̂ − x)ᵀ, each entry multiplied by its weight.
     arcs : (d, d) float32 array
         H.
     mean, square : (d, d) float32 or bfloat16 arrays
@@ -143,10 +143,10 @@ def _move_kernel(
         if slabs > 1:
             fit = jax.lax.fori_loop(1, slabs, add_slab, fit)
 
-        # Left to itself, Triton would bring h, m and s2 into the layout of a product, and back,
-        # rather than the product into theirs. So the product is transposed, which makes its layout
-        # no better than another, and p_v is loaded for each row, after it: of such layouts, the
-        # last one loaded decides. This was measured to save a tenth of the time.
+        # By default, Triton converts h, m and s2 to the layout of the product and back, instead of
+        # converting the product. Transposing the product makes all layouts equally good; Triton
+        # then takes the layout of the last load, so p_v is loaded for each row after it. This was
+        # measured to save a tenth of the time.
         p_v = order[jnp.broadcast_to(v[None, :], (tiling.tall, tiling.wide))]
         s = orientation(order[tails], p_v, u, v, now.sharpness, now.shift)
         oriented = fit.T * s

@@ -1,9 +1,9 @@
 """Kernel for one very large linear problem: x̂ = x (H ∘ S), tile by tile.
 
 A step of COSMO reads H twice and Adam's two moments once, and writes all three: seven passes over
-d² numbers, and no other array of that size exists. This kernel, the first of two, forms W = H ∘ S
-inside the product x̂ = x W, and the norms of H on the way; `cosmodag.solve.kernels.gpu.move` does
-the rest.
+d² numbers, and no other array has that size. This kernel, the first of two, forms W = H ∘ S inside
+the product x̂ = x W, and also computes the norms of H; `cosmodag.solve.kernels.gpu.move` does the
+rest.
 
 It is a Pallas kernel for Triton; with ``interpret=True`` it runs anywhere, slowly.
 """
@@ -23,7 +23,7 @@ __all__ = ["PredictedParts", "predict"]
 
 
 class PredictedParts(NamedTuple):
-    """What the product returns, in parts.
+    """Results of the product, in parts.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ def predict(
     Parameters
     ----------
     place : (1,) int32 array
-        Which batch.
+        Index of the batch.
     scalars : (9,) array
         `TileScalars`.
     rows : (batches, b, d) array
@@ -60,7 +60,7 @@ def predict(
     arcs, order : (d, d) and (d,) arrays
         H and p, padded.
     support : (d, d) int8 array, or None
-        Zero at arcs that may not exist, padded. Without it the kernel is another, which reads one
+        Zero at arcs that may not exist, padded. Without it, a variant of the kernel reads one
         array less.
     tiling : Tiling
     interpret : bool
@@ -104,7 +104,7 @@ def _predict_kernel(
     each = pl.cdiv(tiles, splits)
 
     def in_thread(values: Any) -> Any:
-        """Sum each four neighbours, which one thread holds: the rest waits until the end."""
+        """Sum groups of four neighbours within a thread; the remaining sum follows at the end."""
         return jnp.sum(values.reshape(tiling.depth, tiling.width // 4, 4), axis=2)
 
     def add_tile(i: Any, sums: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:

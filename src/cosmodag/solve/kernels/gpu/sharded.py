@@ -1,9 +1,9 @@
-"""One very large problem on several devices: the columns of H shared out, p on every one.
+"""One very large problem on several devices: the columns of H distributed, p replicated.
 
-Column v of W says how variable v is predicted, so each device predicts its own variables from the
-whole batch of rows and updates its own columns; only the gradient of p, a vector, is summed over
-devices. The program is the reference loop, so that whatever a problem may give is implemented;
-JAX's partitioner derives the rest from where the arrays are.
+Column v of W predicts variable v, so each device predicts its own variables from the whole batch of
+rows and updates its own columns; only the gradient of p, a vector, is summed over devices. The
+program is the reference loop, so all optional inputs are supported; JAX's partitioner derives the
+communication from the placement of the arrays.
 """
 
 from collections.abc import Callable
@@ -32,14 +32,14 @@ _Devices = tuple[jax.Device, ...]
 
 
 def devices_for(variables: int, platform: str) -> _Devices:
-    """As many devices of a kind as share the columns evenly."""
+    """Return the largest number of devices of a kind that divides the columns evenly."""
     devices = jax.devices(platform)
     count = max(k for k in range(1, len(devices) + 1) if variables % k == 0)
     return tuple(devices[:count])
 
 
 def implements(task: Task) -> bool:
-    """Whether a task is one problem worth several accelerators, where there are some."""
+    """Whether a task is one problem large enough for several accelerators, if there are any."""
     return (
         task.lanes == 1
         and task.variables >= SMALLEST
@@ -72,7 +72,7 @@ def advance(batch: Batch, state: State, first: int, last: int) -> State:
     return advanced
 
 
-# Cached, since every call of `jax.jit` on a new function makes a program to be compiled anew.
+# Cached, because every call of `jax.jit` on a new function compiles a new program.
 @cache
 def _starting(recipe: Recipe, d: int, devices: _Devices) -> Callable[..., State]:
     mesh = _mesh(devices)
@@ -90,7 +90,7 @@ def _advancing(recipe: Recipe, devices: _Devices) -> Callable[..., State]:
 
 
 def _laid_out(state: State, mesh: Mesh) -> State:
-    """Matrices by column, all else everywhere."""
+    """Distribute matrices by column, and replicate everything else."""
     columns, everywhere = _columns(mesh), NamedSharding(mesh, _Spec())
     constrain: Any = jax.lax.with_sharding_constraint  # untyped in some versions of JAX
     laid_out: State = jax.tree.map(

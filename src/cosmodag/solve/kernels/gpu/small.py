@@ -1,8 +1,8 @@
-"""Linear COSMO on a GPU, for many small problems: each in a program of its own.
+"""Linear COSMO on a GPU, for many small problems: one kernel program per problem.
 
-The same rounds as the reference loop's, `cosmodag.solve.training.loop`. Left to XLA, a step of
-thousands of problems is a dozen passes over the memory of all of them; here one kernel runs a whole
-round, in which every problem's H, p and Adam's moments stay in the registers of one multiprocessor.
+The same rounds as in the reference loop, `cosmodag.solve.training.loop`. XLA's program for a step
+of thousands of problems makes a dozen passes over their memory; here one kernel runs a whole round,
+in which every problem's H, p and Adam's moments stay in the registers of one multiprocessor.
 
 It is a Pallas kernel for Triton; with ``interpret=True`` it runs anywhere, slowly.
 """
@@ -35,14 +35,14 @@ from cosmodag.solve.training.shuffle import rows_at
 __all__ = ["LARGEST", "SMALL", "advance", "implements"]
 
 LARGEST = 64
-"""Number of variables up to which the kernel is used."""
+"""Largest number of variables for which the kernel is used."""
 
-# Rows per step that registers have room for.
+# Largest number of rows per step that fits in registers.
 _MOST_ROWS = 128
 
 
 def implements(task: Task) -> bool:
-    """Whether a task is small problems of linear COSMO and nothing beside, in float32 on a GPU."""
+    """Whether a task is small problems of linear COSMO without features, in float32 on a GPU."""
     return (
         task.variables <= LARGEST
         and Passes.over(task.rows, task.recipe.batch_size).size <= _MOST_ROWS
@@ -54,14 +54,14 @@ def implements(task: Task) -> bool:
 def advance(batch: Batch, state: State, first: int, last: int, interpret: bool = False) -> State:
     """Train a batch of small problems over the rounds first … last − 1.
 
-    Products are in TF32 unless JAX's default matmul precision says otherwise.
+    Products use TF32 unless JAX's default matmul precision is set otherwise.
 
     Parameters
     ----------
     batch : Batch
         Problems of linear COSMO.
     state : State
-        Where they stand; its memory is used for the result.
+        The current state; its memory is reused for the result.
     first, last : int
         The rounds to run.
     interpret : bool
@@ -158,7 +158,7 @@ def _one_round(
 ) -> tuple[State, jax.Array]:
     """Run one round of every problem.
 
-    The first `count` of `orders` are visited; they are places in `rows`, the rows of all tables.
+    The first `count` entries of `orders` are visited: indices into `rows`, the rows of all tables.
     """
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import triton
@@ -166,7 +166,7 @@ def _one_round(
     groups = (state.parameters, state.mean, state.square)
     arrays = [group[name] for name in ("arcs", "order") for group in groups]
     problems, d = arrays[-1].shape
-    # More threads would only repeat each other's work on tiles as small as these.
+    # More threads would only repeat work on tiles this small.
     warps = 2 if _power_of_two(d) <= 32 else 4
     *moved, loss = pl.pallas_call(
         partial(_round_kernel, size=size),
@@ -293,7 +293,7 @@ def _round_kernel(
 
 
 def _power_of_two(size: int) -> int:
-    """Size of a tile that holds so many: products want at least 16."""
+    """Smallest power of two, at least 16, that is not below a size; products need 16."""
     return max(16, 1 << (size - 1).bit_length())
 
 

@@ -1,7 +1,7 @@
-"""How one very large H is stored and cut into tiles, and the scalars that the kernels read.
+"""Storage and tiling of one very large H, and the scalars that the kernels read.
 
 H and Adam's moments are stored with rows and columns of zeros up to a multiple of `UNIT`, which
-stay zero: every tile is then whole, and every row begins where the memory likes it to.
+stay zero: every tile is then complete, and every row is aligned in memory.
 """
 
 from typing import Any, NamedTuple
@@ -9,22 +9,22 @@ from typing import Any, NamedTuple
 __all__ = ["UNIT", "TileScalars", "Tiling", "padded"]
 
 UNIT = 64
-"""What the stored size of H is a multiple of; every measure of a tiling divides it."""
+"""The stored size of H is a multiple of this; every size of a tiling divides it."""
 
 
 class Tiling(NamedTuple):
-    """How the work is cut up; it changes speed, and results by rounding alone.
+    """Tile sizes; they change the speed, and results only by rounding.
 
     Attributes
     ----------
     depth, width, splits, warps, stages
-        Of the product: tiles of W are depth × width, and the sum over variables is cut into
-        `splits` parts that run side by side.
+        Of the product: tiles of W are depth × width, and the sum over variables is split into
+        `splits` parts that run in parallel.
     tall, wide, move_warps
         Of the update: tiles are tall × wide.
     span, busy
-        Tiles below each other that one program of the update visits in turn, keeping what they
-        share; fewer where this would leave fewer than `busy` programs.
+        Vertically adjacent tiles that one program of the update visits in turn, reusing their
+        common data; fewer if this would leave fewer than `busy` programs.
     rows
         Rows of data multiplied at a time.
     """
@@ -52,7 +52,7 @@ class TileScalars(NamedTuple):
     shift
         ε.
     loss_scale
-        2 / Σ c, from the mean in the loss; B d where every entry counts once.
+        2 / Σ c, from the mean in the loss; Σ c = B d if every entry counts once.
     lambda1, ridge
         λ₁, and λ₂ / ‖H‖_F.
     fresh1, fresh2
