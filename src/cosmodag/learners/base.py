@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.diagnose import after_fit, before_fit, warn_about
+from cosmodag.data.diagnose import Finding, after_fit, before_fit, warn_about
 from cosmodag.data.diagnose.after import MOST_TESTED
 from cosmodag.data.interventions import never_free, take_column
 from cosmodag.data.knowledge import Bounds, as_knowledge, bounds_of
@@ -114,6 +114,9 @@ class StructureLearner(FittedGraph):
     adds fields of its own, and implements :meth:`_learn`.
     """
 
+    # Of the noise decision, until the findings of the fit are put together.
+    _doubt: Finding | None = field(default=None, init=False)
+
     threshold: Setting = "auto"
     knowledge: Any = None
     missing: str = "error"
@@ -214,6 +217,7 @@ class StructureLearner(FittedGraph):
             arcs,
             self._order,
             known=self.findings_,
+            doubt=self._doubt,
         )
         warn_about(found, stacklevel=3)
         self.findings_ = [*self.findings_, *found]
@@ -291,7 +295,7 @@ class StructureLearner(FittedGraph):
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that no attribute of it outlives this one."""
-        kept = ("_preparation", "_told")
+        kept = ("_preparation", "_told", "_doubt")
         for name in [name for name in vars(self) if name.endswith("_") or name in kept]:
             delattr(self, name)
 
@@ -360,6 +364,7 @@ class StructureLearner(FittedGraph):
         self.noise_, self.noise_reason_ = refined.noise, refined.reason
         self.noise_scores_, self.refine_report_ = refined.scores, refined.report
         self.stopped_ = self.stopped_ or refined.stopped
+        self._doubt = refined.doubt
         chosen = chosen_arcs(refined.weights, self._refined_cut, self._told.required)
         if len(self._order) > DENSE_LIMIT:
             self.adjacency_ = chosen

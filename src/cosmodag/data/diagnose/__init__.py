@@ -10,11 +10,12 @@ that are not in the table.
 unexplained, and `diagnose` at everything.
 """
 
+from cosmodag.data.dependence import ArcTests
 from cosmodag.data.diagnose.after import after_fit
 from cosmodag.data.diagnose.before import before_fit
 from cosmodag.data.diagnose.findings import Finding, warn_about
 from cosmodag.data.diagnose.full import diagnose
-from cosmodag.data.diagnose.relations import ArcTests, examine_arcs
+from cosmodag.data.diagnose.relations import examine_arcs
 from cosmodag.data.diagnose.sortability import r2_sortability, variance_inflation, varsortability
 
 __all__ = [

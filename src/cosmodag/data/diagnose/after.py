@@ -28,6 +28,7 @@ def after_fit(
     order: ArrayLike,
     *,
     known: Sequence[Finding] = (),
+    doubt: Finding | None = None,
 ) -> list[Finding]:
     """Look for what linear equations on a learnt graph leave unexplained.
 
@@ -45,12 +46,29 @@ def after_fit(
     known : sequence of Finding
         What was found before: nothing is looked for where rows follow one another, and hidden
         causes not where rows come from several populations, or relations are curved.
+    doubt : Finding, optional
+        What the noise decision found by the same tests, on the graph that it refused. It is given
+        back unless the learnt graph shows it too, so that nothing is said twice.
 
     Returns
     -------
     list of Finding
         ``curved``, ``uneven_noise`` and ``hidden_causes``, where they apply.
     """
+    found = _unexplained(X, names, arcs, order, known)
+    is_told = {finding.name for finding in found} & {"curved", "uneven_noise"}
+    if doubt is None or (is_told and doubt.name in ("curved", "uneven_noise")):
+        return found
+    return [doubt, *found]
+
+
+def _unexplained(
+    X: NDArray[Any],
+    names: Sequence[str],
+    arcs: NDArray[np.bool_],
+    order: ArrayLike,
+    known: Sequence[Finding],
+) -> list[Finding]:
     d = X.shape[1]
     used = np.asarray(X[:: max(1, len(X) // _MOST_ROWS)], np.float64)
     # The tests count rows as independent evidence.
