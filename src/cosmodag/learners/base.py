@@ -1,5 +1,6 @@
 """The contract of every learner: what goes in, what is done to it, and that a DAG comes out."""
 
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -10,8 +11,10 @@ from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, after_fit, before_fit, warn_about
 from cosmodag.data.diagnose.after import MOST_TESTED
+from cosmodag.data.diagnose.scale import ABOUT_SCALE
 from cosmodag.data.interventions import never_free, take_column
 from cosmodag.data.knowledge import Bounds, as_knowledge, bounds_of
+from cosmodag.errors import ScaleWarning
 from cosmodag.fit.checks import check_choice, check_number
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.known import NOTHING, Known
@@ -284,6 +287,9 @@ class StructureLearner(FittedGraph):
     def _prepare(self, X: NDArray[Any], known: Known = NOTHING) -> Prepared:
         # However the caller's table lies in memory, sums over it are the same to the last bit.
         X = np.ascontiguousarray(X)
+        if self.scale == "standardize" and self._order_from_units:
+            text = f"The columns are standardised, and {ABOUT_SCALE}."
+            warnings.warn(text, ScaleWarning, stacklevel=4)
         self._preparation = Preparation.of(X, self.scale, known.centred_on)
         centred, data = self._preparation.centre(X), self._preparation.apply(X)
         return Prepared(centred, data, self._preparation, known)

@@ -33,7 +33,7 @@ class Dependence:
         Arcs in all, those whose residual depends on the parent, and those where that is certain.
     curved, uneven : int
         Refuted arcs whose residual follows x² or x³, and those whose squared residual follows x
-        or x².
+        or x² more than that.
     worst : (int, int) or None
         The arc that contradicts the model most.
     """
@@ -106,7 +106,7 @@ def noise_dependence(
         arcs=len(most),
         refuted=int(np.sum(most > _REFUTES)),
         certain=int(np.sum(most > _CERTAIN)),
-        curved=int(np.sum(curved > _REFUTES)),
-        uneven=int(np.sum(uneven > _REFUTES)),
+        curved=int(np.sum((curved > _REFUTES) & (curved >= uneven))),
+        uneven=int(np.sum((uneven > _REFUTES) & (uneven > curved))),
         worst=(int(tests.tails[worst]), int(tests.heads[worst])),
     )
