@@ -207,7 +207,7 @@ def test_a_constant_column_stays_isolated_and_is_named(make, table):
 
 @every_learner
 def test_standardising_warns(make, table):
-    with pytest.warns(ScaleWarning, match="wrong way"):
+    with pytest.warns(ScaleWarning, match="standardised, and learners of squared error"):
         make().set_params(scale="standardize").fit(table)
 
 

@@ -5,8 +5,12 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from cosmodag import CosmoMLP, Knowledge, OrderSearch, metrics, selection, simulate
+from cosmodag.errors import CosmodagWarning, ScaleWarning
+from cosmodag.warning_filters import ignoring
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
 
@@ -28,16 +32,53 @@ def test_networks_are_taken_where_curves_gain():
     choice = selection.auto(X, random_state=0)
     assert isinstance(choice.model, CosmoMLP)
     assert "curves gain" in choice.reasons["learner"]
+    assert choice.model.loss == "likelihood"
+    again = selection.auto(X * 2.0 ** np.arange(-4, 6, 2), random_state=0)
+    np.testing.assert_array_equal(choice.model.adjacency_ != 0, again.model.adjacency_ != 0)
+
+
+@given(seed=st.integers(0, 2**16), powers=st.lists(st.integers(-9, 9), min_size=5, max_size=5))
+@settings(max_examples=3, deadline=None)
+def test_units_change_no_arc_where_noise_has_several_sizes(seed, powers):
+    random = np.random.default_rng(seed)
+    weights = np.triu(random.uniform(0.4, 1.5, (5, 5)) * (random.random((5, 5)) < 0.5), 1)
+    X = (
+        random.normal(size=(200, 5))
+        * [0.2, 3.0, 0.5, 8.0, 1.0]
+        @ np.linalg.inv(np.eye(5) - weights)
+    )
+    with ignoring(CosmodagWarning):
+        plain, scaled = (
+            selection.auto(X * factors, random_state=0, verbose=False).model
+            for factors in (1.0, 2.0 ** np.array(powers))
+        )
+    assume({plain.noise_, scaled.noise_}.isdisjoint({"equal-variance"}))
+    np.testing.assert_array_equal(plain.adjacency_ != 0, scaled.adjacency_ != 0)
+
+
+def test_units_decide_only_where_noise_has_one_size():
+    columns = selection.auto(DATA.X, random_state=0)
+    assert columns.model.noise_ == "equal-variance"
+    mixed = selection.auto(DATA.X * [1, 2, 7, 0.3, 12, 0.01], random_state=0)
+    assert isinstance(mixed.model, OrderSearch)
+    assert mixed.model.noise_ == "gaussian"
+
+
+def test_findings_of_the_graph_chosen_are_warned_of():
+    X = DATA.X * [1, 1, 1, 1, 1, 1e6]
+    with pytest.warns(ScaleWarning, match="follow the variances"):
+        choice = selection.auto(X, random_state=0)
+    assert "scale_ratio" in {one.name for one in choice.model.findings_}
 
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_candidates_that_assume_different_noise_are_ranked_by_the_extended_bic(monkeypatch):
     candidates = {
-        "no arcs": OrderSearch(noise="equal-variance", threshold=1e9, random_state=0),
-        "all arcs": OrderSearch(noise="gaussian", random_state=0),
+        "no arcs": OrderSearch(noise="equal-variance", threshold=1e9, random_state=0).fit(DATA.X),
+        "all arcs": OrderSearch(noise="gaussian", random_state=0).fit(DATA.X),
     }
     module = import_module("cosmodag.selection.choosing")
-    monkeypatch.setattr(module, "_candidates", lambda d, common: candidates)
+    monkeypatch.setattr(module, "_candidates", lambda *given: candidates)
     choice = selection.auto(DATA.X, random_state=0)
     assert choice.table["noise"].nunique() == 2
     assert choice.table["extended_bic"].idxmin() == "all arcs"

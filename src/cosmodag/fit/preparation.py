@@ -1,13 +1,10 @@
 """Centring and scaling: what a learner does to a table before it learns, and how to undo it."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from cosmodag.errors import ScaleWarning
 
 __all__ = ["SCALES", "Preparation"]
 
@@ -75,13 +72,6 @@ class Preparation:
             if varying.size:
                 unit = float(np.quantile(varying, _SMALL_COLUMNS, method="lower"))
             return cls(means, np.ones(d), unit, constant)
-        warnings.warn(
-            "Standardising removes the differences in variance from which a squared-error "
-            "learner tells cause from effect, so arrows may point the wrong way, worse than by "
-            "chance: use scale='center' if the columns share a unit.",
-            ScaleWarning,
-            stacklevel=4,
-        )
         return cls(means, deviations, 1.0, constant)
 
     def moved(self, by: NDArray[np.float64]) -> "Preparation":

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.data.diagnose.findings import Finding
+
 __all__ = ["Refined"]
 
 
@@ -29,6 +31,8 @@ class Refined:
         Why it ended early, or None.
     scores
         Numbers that decided about the noise, by name.
+    doubt
+        What contradicts every model that could direct more than the class, or None.
     """
 
     order: NDArray[np.intp]
@@ -38,3 +42,4 @@ class Refined:
     report: list[dict[str, Any]]
     stopped: str | None = None
     scores: dict[str, float] = field(default_factory=dict)
+    doubt: Finding | None = None

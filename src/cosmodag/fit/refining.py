@@ -1,16 +1,15 @@
 """Refinement of what a learner found: from an order to a graph, by evidence."""
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import ModelWarning
+from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.refined import Refined
-from cosmodag.refinement.noise.decision import Given, decide_noise
+from cosmodag.refinement.noise.decision import Doubt, Given, decide_noise
 from cosmodag.refinement.starts import respecting
 from cosmodag.solve.plan import device_named
 
@@ -32,17 +31,18 @@ def refine_linear(
     """Prune the orders of a linear learner, or search near them and elsewhere.
 
     What is assumed of the noise is decided by `cosmodag.refinement.noise`; where the table speaks
-    against every model that could direct more than the class, a `ModelWarning` says so.
+    against every model that could direct more than the class, a doubt says so.
     """
     method = model._refinement
     assert method is not None
     watch.begin(1, f"{type(model).__name__}: refining")
     (seed,) = seeds_from(getattr(model, "random_state", 0), 1)
     known = given.known
+    names = [str(name) for name in getattr(model, "feature_names_in_", range(given.X.shape[1]))]
     found = decide_noise(
         Given(
             given.X,
-            [str(name) for name in getattr(model, "feature_names_in_", range(given.X.shape[1]))],
+            names,
             moments=None if known.is_nothing else known.moments(given.X),
             support=known.support,
             required=known.required,
@@ -60,8 +60,6 @@ def refine_linear(
         should_stop=lambda: watch.stop is not None,
         device=device_named(getattr(model, "device", "auto")),
     )
-    if found.doubt is not None:
-        warnings.warn(found.doubt, ModelWarning, stacklevel=2)
     order = found.order
     if known.bounds is not None:
         # The search obeyed the support alone where that implies the order; no arc changes.
@@ -74,7 +72,13 @@ def refine_linear(
         found.report,
         watch.stop if found.ended_early else None,
         found.scores,
+        None if found.doubt is None else _as_finding(found.doubt, names),
     )
+
+
+def _as_finding(doubt: Doubt, names: list[str]) -> Finding:
+    columns = tuple(names[place] for place in doubt.columns)
+    return Finding(doubt.kind, columns, doubt.share, "warning", doubt.sentence)
 
 
 def refine(

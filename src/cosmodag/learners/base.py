@@ -1,5 +1,6 @@
 """The contract of every learner: what goes in, what is done to it, and that a DAG comes out."""
 
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -8,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.diagnose import after_fit, before_fit, warn_about
+from cosmodag.data.diagnose import Finding, after_fit, before_fit, warn_about
 from cosmodag.data.diagnose.after import MOST_TESTED
+from cosmodag.data.diagnose.scale import ABOUT_SCALE
 from cosmodag.data.interventions import never_free, take_column
 from cosmodag.data.knowledge import Bounds, as_knowledge, bounds_of
+from cosmodag.errors import ScaleWarning
 from cosmodag.fit.checks import check_choice, check_number
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.known import NOTHING, Known
@@ -115,6 +118,9 @@ class StructureLearner(FittedGraph):
     Parameters are the keyword-only fields of the dataclasses a learner inherits from. A subclass
     adds fields of its own, and implements :meth:`_learn`.
     """
+
+    # Of the noise decision, until the findings of the fit are put together.
+    _doubt: Finding | None = field(default=None, init=False)
 
     threshold: Setting = "auto"
     knowledge: Any = None
@@ -235,6 +241,7 @@ class StructureLearner(FittedGraph):
             arcs,
             self._order,
             known=self.findings_,
+            doubt=self._doubt,
         )
         warn_about(found, stacklevel=3)
         self.findings_ = [*self.findings_, *found]
@@ -301,6 +308,9 @@ class StructureLearner(FittedGraph):
     def _prepare(self, X: NDArray[Any], known: Known = NOTHING) -> Prepared:
         # However the caller's table lies in memory, sums over it are the same to the last bit.
         X = np.ascontiguousarray(X)
+        if self.scale == "standardize" and self._order_from_units:
+            text = f"The columns are standardised, and {ABOUT_SCALE}."
+            warnings.warn(text, ScaleWarning, stacklevel=4)
         self._preparation = Preparation.of(X, self.scale, known.centred_on)
         centred, data = self._preparation.centre(X), self._preparation.apply(X)
         return Prepared(centred, data, self._preparation, known)
@@ -312,7 +322,7 @@ class StructureLearner(FittedGraph):
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that no attribute of it outlives this one."""
-        kept = ("_preparation", "_told")
+        kept = ("_preparation", "_told", "_doubt")
         for name in [name for name in vars(self) if name.endswith("_") or name in kept]:
             delattr(self, name)
 
@@ -381,6 +391,7 @@ class StructureLearner(FittedGraph):
         self.noise_, self.noise_reason_ = refined.noise, refined.reason
         self.noise_scores_, self.refine_report_ = refined.scores, refined.report
         self.stopped_ = self.stopped_ or refined.stopped
+        self._doubt = refined.doubt
         chosen = chosen_arcs(refined.weights, self._refined_cut, self._told.required)
         if len(self._order) > DENSE_LIMIT:
             self.adjacency_ = chosen

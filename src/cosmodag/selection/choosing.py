@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.diagnose import warn_about
 from cosmodag.data.interventions import take_column
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.checks import seeds_from
@@ -28,6 +29,9 @@ __all__ = ["Choice", "auto"]
 _MULTIPLES, _TRIED_UP_TO = (0.1, 1.0, 10.0), 100
 # Variables up to which networks are fitted within minutes.
 _NETWORKS_UP_TO = 100
+# Training that gives the same graph in all units, and its starts where it is of networks.
+_WITHOUT_SCALE: dict[str, Any] = {"loss": "likelihood", "scale": "standardize"}
+_RESTARTS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +73,10 @@ def auto(
     Then curves are held against lines, as equations of that graph, on held-out rows
     (:func:`cosmodag.selection.curvature`); where they win, networks are fitted in place of it.
 
+    Units decide directions only where the noise decision finds equal variances. Elsewhere all
+    training is by likelihood on standardised columns, so that multiplying a column by a number
+    changes no arc.
+
     Parameters
     ----------
     X : table
@@ -97,37 +105,65 @@ def auto(
     X, entries = take_column(X, interventions)
     whole = complete(OrderSearch(missing=missing, **common), X, entries)
     limit = None if max_time is None else max_time / (2 * (1 + len(_MULTIPLES)))
-    candidates = _candidates(len(whole.table.names), {**common, "max_time": limit})
+    given, d = _table(X, whole), len(whole.table.names)
     with ignoring(CosmodagWarning):
-        for model in candidates.values():
-            model.fit(_table(X, whole), interventions=whole.targets)
+        candidates = _candidates(given, whole.targets, d, {**common, "max_time": limit})
     name, table = _ranked(candidates, whole.table)
     lines = candidates[name]
     judged = curvature(_observed(whole), _regressors(lines), seed % 2**16)
-    d = len(whole.table.names)
     if judged.is_curved and d <= _NETWORKS_UP_TO:
         half = None if max_time is None else max_time / 2
-        chosen: StructureLearner = CosmoMLP(**common, max_time=half)
-        chosen.fit(_table(X, whole), interventions=whole.targets)
+        chosen: StructureLearner = _networks({**common, "max_time": half}, lines)
+        chosen.fit(given, interventions=whole.targets)
     else:
         chosen = lines
+        warn_about(chosen.findings_, stacklevel=2)
     chosen.set_params(missing=missing, max_time=max_time)
     if whole.report is not None:
         chosen.missing_report_ = whole.report
     return Choice(chosen, _reasons(chosen, name, table, judged, d), table)
 
 
-def _candidates(d: int, common: dict[str, Any]) -> dict[str, StructureLearner]:
-    """Linear learners by name; COSMO with its own penalty under its plain name."""
-    candidates: dict[str, StructureLearner] = {"OrderSearch": OrderSearch(**common)}
+def _candidates(
+    table: Any, targets: Any, d: int, common: dict[str, Any]
+) -> dict[str, StructureLearner]:
+    """Fit linear learners, by name; COSMO with its own penalty under its plain name.
+
+    Where the noise decision finds no equal variances, units may be arbitrary. COSMO is then trained
+    by likelihood on standardised columns, and only its order is kept, for a search to start from.
+    """
+    search = OrderSearch(**common).fit(table, interventions=targets)
+    candidates: dict[str, StructureLearner] = {"OrderSearch": search}
     for multiple in _MULTIPLES:
-        if multiple == 1:
-            candidates["Cosmo"] = Cosmo(**common)
-        elif d <= _TRIED_UP_TO:
-            usual = Cosmo().settings_for(d)["lambda1"]
-            name = f"Cosmo, λ₁ × {multiple:g}"
-            candidates[name] = Cosmo(lambda1=multiple * usual, **common)
+        if multiple != 1 and d > _TRIED_UP_TO:
+            continue
+        cosmo = Cosmo(**common)
+        if multiple != 1:
+            cosmo.set_params(lambda1=multiple * cosmo.settings_for(d)["lambda1"])
+        if not _has_scale(search):
+            cosmo.set_params(**_WITHOUT_SCALE, refine=None)
+        found: StructureLearner = cosmo.fit(table, interventions=targets)
+        if not _has_scale(search):
+            order = found.causal_order_
+            found = OrderSearch(**common).fit_from(table, order, interventions=targets)
+        candidates["Cosmo" if multiple == 1 else f"Cosmo, λ₁ × {multiple:g}"] = found
     return candidates
+
+
+def _has_scale(model: StructureLearner) -> bool:
+    """Tell whether variances of columns may decide directions: those of the noise are equal."""
+    return bool(model.noise_ == "equal-variance")
+
+
+def _networks(common: dict[str, Any], lines: StructureLearner) -> CosmoMLP:
+    """Make networks; where units are arbitrary, those whose training does not depend on them.
+
+    The likelihood has more local minima than the squared error has, so that several starts are
+    tried.
+    """
+    if _has_scale(lines):
+        return CosmoMLP(**common)
+    return CosmoMLP(**common, **_WITHOUT_SCALE, restarts=_RESTARTS)
 
 
 def _table(X: Any, whole: Completed) -> Any:
@@ -189,7 +225,12 @@ def _reasons(
     if isinstance(chosen, CosmoMLP):
         return {
             "learner": f"CosmoMLP, networks: {judged.explanation}",
-            "noise": "Noise of one size is assumed, as networks do.",
+            "noise": (
+                "Noise of one size is assumed, since that of lines was found to be."
+                if chosen.loss == "squared-error"
+                else "Noise of a size of its own is assumed for each variable, so that units do "
+                "not matter."
+            ),
             "penalties": "Penalties are CosmoMLP's own for so many variables.",
             "refinement": "Arcs are pruned by the evidence of Gaussian processes.",
         }

@@ -28,6 +28,7 @@ def after_fit(
     order: ArrayLike,
     *,
     known: Sequence[Finding] = (),
+    doubt: Finding | None = None,
 ) -> list[Finding]:
     """Test the linear equations of a learnt graph for misfit.
 
@@ -45,12 +46,29 @@ def after_fit(
     known : sequence of Finding
         Earlier findings. Where rows follow one another nothing is searched for; several populations
         and curved relations leave the same arcs as hidden causes, which are then not searched for.
+    doubt : Finding, optional
+        The finding of the noise decision's own tests, on the graph that it refused. It is returned
+        unless the learnt graph shows it too, so that nothing is reported twice.
 
     Returns
     -------
     list of Finding
         ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply.
     """
+    found = _unexplained(X, names, arcs, order, known)
+    is_told = {finding.name for finding in found} & {"curved", "uneven_noise"}
+    if doubt is None or (is_told and doubt.name in ("curved", "uneven_noise")):
+        return found
+    return [doubt, *found]
+
+
+def _unexplained(
+    X: NDArray[Any],
+    names: Sequence[str],
+    arcs: NDArray[np.bool_],
+    order: ArrayLike,
+    known: Sequence[Finding],
+) -> list[Finding]:
     d = X.shape[1]
     used = np.asarray(X[:: max(1, len(X) // _MOST_ROWS)], np.float64)
     # The tests count rows as independent evidence.

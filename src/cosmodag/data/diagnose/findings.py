@@ -20,7 +20,14 @@ SEVERITIES = ("error", "warning", "notice")
 _CATEGORIES: dict[str, type[DataWarning]] = {
     **dict.fromkeys(("scale_ratio", "equal_scale", "varsortability"), ScaleWarning),
     **dict.fromkeys(
-        ("rows_follow", "several_populations", "curved", "uneven_noise", "hidden_causes"),
+        (
+            "rows_follow",
+            "several_populations",
+            "curved",
+            "uneven_noise",
+            "few_valued_noise",
+            "hidden_causes",
+        ),
         ModelWarning,
     ),
 }

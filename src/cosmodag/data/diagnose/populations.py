@@ -14,7 +14,8 @@ _DIRECTIONS = 3
 _FEWEST_ROWS = 50
 _GRID = 100
 # Limit on √n times the depth of a valley. Uniform samples, which have the deepest valleys of all
-# unimodal distributions, stayed below it in 1,499 of 1,500 tables with 60 to 5,000 rows.
+# unimodal distributions, stayed below it in 1,499 of 1,500 tables with 60 to 5,000 rows, measured
+# on a grid of 200 points, twice as fine as the one used.
 _DEEP = 1.15
 
 

@@ -1,57 +1,23 @@
-"""Findings about the arcs of a graph: curved relations, and noise that depends on a parent.
-
-In a linear model the noise of a variable is independent of its parents. Correlations of the
-residual r and its square with a parent x and its square test this; values are clipped to limit the
-influence of outliers.
-"""
+"""Findings about the arcs of a graph: curved relations, and noise that depends on a parent."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from cosmodag.data.dependence import ArcTests, Floats, arc_tests, pair_tests, powers_of
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.diagnose.hidden.equations import Equations
 from cosmodag.errors import name_list
 
 __all__ = ["ArcTests", "curved_relations", "examine_arcs", "uneven_noise"]
 
-_CLIPPED_AT = 3.0
 # Standard errors beyond which an arc counts as refuted, the share of refuted arcs that makes a
 # finding, and the false-alarm probability for the strongest arc.
 _BEYOND, _SHARE, _CHANCE = 3.5, 0.05, 0.0005
 # Standard errors within which the reverse of a curved arc counts as free of dependence.
 _FREE = 2.0
-
-Floats = NDArray[np.float64]
-
-
-class ArcTests(NamedTuple):
-    """Test statistics of the arcs, (arcs,) each.
-
-    Attributes
-    ----------
-    tails, heads
-        The arc u → v.
-    curved
-        Correlation of r with x² adjusted for x, divided by its standard error.
-    uneven
-        √n times the correlation of r² with x or with x², whichever is larger in size.
-    """
-
-    tails: NDArray[np.intp]
-    heads: NDArray[np.intp]
-    curved: Floats
-    uneven: Floats
-
-
-class _Parts(NamedTuple):
-    """Clipped columns, and their squares adjusted for the columns; each of unit length."""
-
-    plain: Floats
-    squares: Floats
 
 
 def examine_arcs(
@@ -87,49 +53,21 @@ def examine_arcs(
     correlations = standard.T @ standard / len(X)
     parents = [np.flatnonzero(column).tolist() for column in arcs.T]
     weights, _ = Equations(correlations, parents, len(X), 0.0).fitted
-    columns, residuals = _parts(standard), _parts(standard - standard @ weights)
     tails, heads = np.nonzero(arcs & usable[:, None] & usable[None, :])
-    _, curved, uneven = _dependence(residuals, columns, heads, tails)
+    tests = arc_tests(standard, standard - standard @ weights, tails, heads)
+    curved, uneven = tests.curved, tests.uneven
     for place in np.flatnonzero(np.maximum(np.abs(curved), np.abs(uneven)) > _BEYOND).tolist():
-        tail, head = int(tails[place]), int(heads[place])
+        tail, head = int(tests.tails[place]), int(tests.heads[place])
         others = [head, *(cause for cause in parents[head] if cause != tail)]
         slopes = np.linalg.lstsq(
             correlations[np.ix_(others, others)], correlations[others, tail], rcond=None
         )[0]
-        turned = _parts((standard[:, tail] - standard[:, others] @ slopes)[:, None])
-        back = _dependence(turned, columns, np.array([0]), np.array([head]))
+        turned = standard[:, tail] - standard[:, others] @ slopes
+        square, _, *back = pair_tests(powers_of(turned), powers_of(standard[:, head]))
         limit = _BEYOND if abs(curved[place]) < _BEYOND else _FREE
-        if max(abs(statistic[0]) for statistic in back) < limit:
-            curved[place], uneven[place] = back[1][0], back[2][0]
-    return ArcTests(tails, heads, curved, uneven)
-
-
-def _parts(values: Floats) -> _Parts:
-    scaled = values / np.maximum(values.std(axis=0), np.finfo(float).tiny)
-    clipped = np.clip(scaled, -_CLIPPED_AT, _CLIPPED_AT)
-    plain = _unit(clipped - clipped.mean(axis=0))
-    squares = clipped**2
-    squares = squares - squares.mean(axis=0)
-    return _Parts(plain, _unit(squares - plain * (plain * squares).sum(axis=0)))
-
-
-def _unit(values: Floats) -> Floats:
-    return np.asarray(values / np.maximum(np.linalg.norm(values, axis=0), np.finfo(float).tiny))
-
-
-def _dependence(
-    residuals: _Parts, columns: _Parts, heads: NDArray[np.intp], tails: NDArray[np.intp]
-) -> tuple[Floats, Floats, Floats]:
-    """Statistics for the arcs tails → heads: curved (plain and robust standard error), uneven."""
-    size = np.sqrt(len(columns.plain))
-    products = (residuals.plain.T @ columns.squares)[heads, tails]
-    # Noise that depends on a parent changes the standard error: use a robust one.
-    errors = np.sqrt((residuals.plain**2).T @ columns.squares**2)[heads, tails]
-    curved = products / np.maximum(errors, np.finfo(float).tiny)
-    with_plain = size * (residuals.squares.T @ columns.plain)[heads, tails]
-    with_squares = size * (residuals.squares.T @ columns.squares)[heads, tails]
-    uneven = np.where(np.abs(with_plain) > np.abs(with_squares), with_plain, with_squares)
-    return size * products, curved, uneven
+        if max(map(abs, (square, *back))) < limit:
+            curved[place], uneven[place] = back
+    return tests
 
 
 def curved_relations(tests: ArcTests, names: Sequence[str]) -> Iterator[Finding]:

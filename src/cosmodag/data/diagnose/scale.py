@@ -10,6 +10,7 @@ from cosmodag.data.diagnose.findings import Finding, chosen
 from cosmodag.errors import name_list
 
 __all__ = [
+    "ABOUT_SCALE",
     "EQUAL_SCALE",
     "FAR",
     "LARGE",
@@ -32,8 +33,16 @@ UNUSABLE_RATIO = 1e15
 # Ratio below which columns count as standardised.
 EQUAL_SCALE = 1.001
 # In robust standard deviations; among 100,000 values exponential noise reaches about 19, and
-# t noise with five degrees of freedom passed 30 in 2 of 26 tables.
+# t noise with five degrees of freedom passed 30 in few tables.
 FAR = 50.0
+
+ABOUT_SCALE = (
+    "learners of squared error follow the variances of the columns, which standardising hides and "
+    "does not cure: trust their directions only if the columns share a unit and their noise a "
+    "size (OrderSearch() and Cosmo() decide directions from units only where they find equal noise "
+    "variances, and say so)"
+)
+"""What is true of scale, in all tables; a part of a sentence."""
 
 # Learners rescale a table, but squares of values above this overflow before that: the square root
 # of the largest float64 is 1.3e154, and squares are summed.
@@ -157,9 +166,7 @@ def different_scales(
             ratio,
             "warning",
             f"The standard deviation of {names[large]!r} is {ratio:.3g} times that of "
-            f"{names[small]!r}, probably because units differ, and learners that minimise squared "
-            "errors then infer directions from the units: trust only directions that do not depend "
-            "on units (the default learner's, OrderSearch's), or convert the columns to one unit.",
+            f"{names[small]!r}, as happens where units differ, and {ABOUT_SCALE}.",
         )
     elif ratio < EQUAL_SCALE:
         yield Finding(
@@ -167,10 +174,7 @@ def different_scales(
             (),
             ratio,
             "warning",
-            "All columns have the same standard deviation, as if standardised, so learners that "
-            "minimise squared errors cannot identify directions: trust only directions that do not "
-            "depend on units (the default learner's, OrderSearch's), or use the original columns "
-            "if they share one unit.",
+            f"All columns have the same standard deviation, as if standardised, and {ABOUT_SCALE}.",
         )
 
 

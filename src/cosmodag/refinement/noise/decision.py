@@ -17,7 +17,7 @@ from cosmodag.refinement.noise.columns import common_scale, few_valued
 from cosmodag.refinement.noise.dependence import Dependence, noise_dependence
 from cosmodag.refinement.refine import Refined, refine_linear
 
-__all__ = ["Decided", "Given", "decide_noise"]
+__all__ = ["Decided", "Doubt", "Given", "decide_noise"]
 
 # Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
 ENTROPY_LIMIT = 300
@@ -59,6 +59,26 @@ class Given:
     means: NDArray[np.float64] | None = None
 
 
+@dataclass(frozen=True)
+class Doubt:
+    """What speaks against noise that is independent of the parents, but is not Gaussian.
+
+    Attributes
+    ----------
+    kind : {"curved", "uneven_noise", "few_valued_noise"}
+    columns : tuple of int
+        Those concerned; of arcs, the ends of the one that contradicts the model most.
+    share : float
+        Of the arcs that contradict the model, or of the columns.
+    sentence : str
+    """
+
+    kind: str
+    columns: tuple[int, ...]
+    share: float
+    sentence: str
+
+
 @dataclass(frozen=True, eq=False)
 class Decided:
     """What was assumed of the noise, and the graph that was found.
@@ -74,7 +94,7 @@ class Decided:
         The numbers compared: ``equal_variance`` and ``gaussian`` (scores of the best graphs),
         ``margin``, ``margin_needed``, ``non_gaussian_gain``, ``gain_by_chance``,
         ``arcs_refuted`` (a share); those that were not needed are absent.
-    doubt : str or None
+    doubt : Doubt or None
         What the user must be told: noise that is not Gaussian, under a model that does not hold.
     report : list of dict
         One record for each start.
@@ -88,7 +108,7 @@ class Decided:
     report: list[dict[str, Any]]
     ended_early: bool
     scores: dict[str, float] = field(default_factory=dict)
-    doubt: str | None = None
+    doubt: Doubt | None = None
 
 
 def decide_noise(
@@ -208,29 +228,37 @@ def _beyond_gaussian(
     if len(coarse):
         listed = name_list([given.names[v] for v in coarse])
         seen = f"few distinct values in {len(coarse)} of {len(joined)} columns ({listed})"
-        return _doubted(found, scores, seen)
+        columns = tuple(coarse.tolist())
+        share = len(coarse) / len(joined)
+        return _doubted(found, scores, "few_valued_noise", columns, share, seen)
     starts = {**orders, "gaussian search": found.order}
     searched = _by_entropy(given, starts, random, stop)
     holds = noise_dependence(given.X, searched.weights, given.counted)
     scores["arcs_refuted"] = holds.share
     if holds.refutes:
-        return _doubted(found, scores, _at_worst(holds, given.names), _report(searched, False))
+        found = replace(found, report=[*_report(searched, False), *found.report])
+        seen, worst = _at_worst(holds, given.names), holds.worst or ()
+        return _doubted(found, scores, holds.kind, worst, holds.share, seen)
     decided = _non_gaussian(searched, _confirmed(verdict, holds))
     return replace(decided, scores=scores, report=[*found.report, *decided.report])
 
 
 def _doubted(
-    found: Decided, scores: dict[str, float], seen: str, further: Sequence[dict[str, Any]] = ()
+    found: Decided,
+    scores: dict[str, float],
+    kind: str,
+    columns: tuple[int, ...],
+    share: float,
+    seen: str,
 ) -> Decided:
     """Keep the Gaussian graph, and say what speaks against a linear non-Gaussian model."""
     reason = f"The residuals are not Gaussian, but there are {seen}, {_CLASS_ONLY}."
-    doubt = (
+    sentence = (
         f"{reason} Directions that the class leaves open are free choices, and weights are those "
         "of straight lines."
     )
-    return replace(
-        found, reason=reason, scores=scores, doubt=doubt, report=[*further, *found.report]
-    )
+    doubt = Doubt(kind, columns, share, sentence)
+    return replace(found, reason=reason, scores=scores, doubt=doubt)
 
 
 def _at_worst(holds: Dependence, names: Sequence[str]) -> str:

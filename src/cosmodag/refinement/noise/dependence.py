@@ -2,8 +2,7 @@
 
 A search that maximises non-Gaussianity finds directions in any table whose residuals are not
 Gaussian, whatever the reason. Its model says that the residual of a variable is independent of the
-parents, and that can be tested: curved relations leave a residual r that follows x² or x³, noise
-that depends on a parent leaves r² that follows x or x².
+parents, which `cosmodag.data.dependence` tests; here is how many arcs may fail.
 """
 
 from dataclasses import dataclass
@@ -12,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.refinement.entropy.measure import SMALLEST_DEVIATION
+from cosmodag.data.dependence import arc_tests
 
 __all__ = ["Dependence", "noise_dependence"]
 
-# Deviations beyond which values are clipped, so that heavy tails leave correlations their errors.
-_CLIPPED = 3.0
 # Standard errors beyond which a correlation refutes an arc, and beyond which it leaves no doubt.
 _REFUTES, _CERTAIN = 3.5, 5.0
 # Share of refuted arcs, and of certainly refuted ones, that refutes the model. Measured, arcs
@@ -36,7 +33,7 @@ class Dependence:
         Arcs in all, those whose residual depends on the parent, and those where that is certain.
     curved, uneven : int
         Refuted arcs whose residual follows x² or x³, and those whose squared residual follows x
-        or x².
+        or x² more than that.
     worst : (int, int) or None
         The arc that contradicts the model most.
     """
@@ -58,6 +55,11 @@ class Dependence:
         """Whether the model is refuted; one arc alone may be chance, or a mistake of a search."""
         several = self.refuted > max(1.0, _MOST * self.arcs)
         return several or self.certain > _MOST_CERTAIN * self.arcs
+
+    @property
+    def kind(self) -> str:
+        """What more arcs show: ``"curved"`` or ``"uneven_noise"``."""
+        return "curved" if self.curved >= self.uneven else "uneven_noise"
 
     @property
     def seen(self) -> str:
@@ -92,59 +94,19 @@ def noise_dependence(
     >>> noise_dependence(np.column_stack([x, x + 0.3 * x**2 + noise]), arc).seen
     'curved relations in 1 of 1 arcs'
     """
-    residuals = X - X @ weights
-    by_head = sparse.csc_array(weights)
-    rounding = residuals.std(axis=0) < SMALLEST_DEVIATION * X.std(axis=0)
-    kept: dict[int, tuple[NDArray[np.float64], ...]] = {}
-    curved, uneven, arcs = [], [], []
-    for head in np.flatnonzero(~rounding).tolist():
-        rows = slice(None) if counted is None else counted[:, head] > 0
-        left = _clipped(residuals[rows, head])
-        squares = _standard(left**2)
-        scale = np.sqrt(len(left))
-        for parent in by_head.indices[by_head.indptr[head] : by_head.indptr[head + 1]].tolist():
-            if counted is not None or parent not in kept:
-                kept[parent] = _powers(X[rows, parent])
-            first, second, third = kept[parent]
-            curved.append(scale * max(abs(np.mean(left * second)), abs(np.mean(left * third))))
-            uneven.append(
-                scale * max(abs(np.mean(squares * first)), abs(np.mean(squares * second)))
-            )
-            arcs.append((parent, head))
-    if not arcs:
+    tails, heads = sparse.csr_array(weights).nonzero()
+    tests = arc_tests(X, X - X @ weights, tails.astype(np.intp), heads.astype(np.intp), counted)
+    if not len(tests.tails):
         return Dependence(0, 0, 0, 0, 0, None)
-    errors = np.array([curved, uneven])
-    most = errors.max(axis=0)
+    curved = np.maximum(np.abs(tests.square), np.abs(tests.cube))
+    uneven = np.abs(tests.uneven)
+    most = np.maximum(curved, uneven)
+    worst = int(most.argmax())
     return Dependence(
-        arcs=len(arcs),
+        arcs=len(most),
         refuted=int(np.sum(most > _REFUTES)),
         certain=int(np.sum(most > _CERTAIN)),
-        curved=int(np.sum(errors[0] > _REFUTES)),
-        uneven=int(np.sum(errors[1] > _REFUTES)),
-        worst=arcs[int(most.argmax())],
+        curved=int(np.sum((curved > _REFUTES) & (curved >= uneven))),
+        uneven=int(np.sum((uneven > _REFUTES) & (uneven > curved))),
+        worst=(int(tests.tails[worst]), int(tests.heads[worst])),
     )
-
-
-def _clipped(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bring values to mean 0 and deviation 1, with far values brought nearer."""
-    return _standard(np.clip(_standard(values), -_CLIPPED, _CLIPPED))
-
-
-def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bring values to mean 0 and deviation 1; a constant to zero."""
-    centred = values - values.mean()
-    deviation = centred.std()
-    return np.asarray(centred / deviation if deviation > 0 else np.zeros_like(centred))
-
-
-def _powers(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-    """First three powers of clipped values; the third is what the first two leave of it.
-
-    A residual of least squares is uncorrelated with x, so that x³ would say less than its rest.
-    """
-    first = _clipped(values)
-    square = first**2
-    cubes = first**3 - np.mean(first**3)
-    rest = _standard(square - np.mean(square * first) * first)
-    cubes -= np.mean(cubes * first) * first
-    return first, _standard(square), _standard(cubes - np.mean(cubes * rest) * rest)

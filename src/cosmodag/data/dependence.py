@@ -1,0 +1,132 @@
+"""Whether noise is independent of the parents: residuals against parents, arc by arc.
+
+In a linear model the residual r of a variable is independent of each parent x. Curved relations
+leave r that follows x² or x³, noise that depends on a parent leaves r² that follows x or x². The
+noise decision and the findings `curved` and `uneven_noise` both ask this, each with limits of its
+own; values are clipped, so that a few far ones do not decide.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ArcTests", "Floats", "Powers", "arc_tests", "pair_tests", "powers_of"]
+
+Floats = NDArray[np.float64]
+
+# Deviations beyond which values are clipped, so that heavy tails leave correlations their errors.
+_CLIPPED_AT = 3.0
+# What is left of a column, as a share of it, below which it is rounding.
+_ROUNDING = 1e-6
+
+
+class Powers(NamedTuple):
+    """Clipped values and their powers, each less what those before explain; of unit length."""
+
+    first: Floats
+    second: Floats
+    third: Floats
+
+
+class ArcTests(NamedTuple):
+    """What was tested of each arc, (arcs,) each, in standard errors.
+
+    Attributes
+    ----------
+    tails, heads
+        The arc u → v, with r the residual of v and x the column u.
+    square, cube
+        Correlations of r with x² and x³, less what lower powers explain of them.
+    curved
+        The first with a standard error that allows for noise that depends on x.
+    uneven
+        The larger, in size, of the correlations of r² with x and with x².
+    """
+
+    tails: NDArray[np.intp]
+    heads: NDArray[np.intp]
+    square: Floats
+    cube: Floats
+    curved: Floats
+    uneven: Floats
+
+
+def arc_tests(
+    X: Floats,
+    residuals: Floats,
+    tails: NDArray[np.intp],
+    heads: NDArray[np.intp],
+    counted: Floats | None = None,
+) -> ArcTests:
+    """Test for each arc whether the residual of its head is independent of its tail.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    residuals : (n, d) array
+        What linear equations leave of each column.
+    tails, heads : (arcs,) arrays of int
+    counted : (n, d) array, optional
+        0 where a variable was set; its equation is tested on the other rows.
+
+    Returns
+    -------
+    ArcTests
+        Sorted by head; arcs into columns that their parents determine are left out.
+
+    Examples
+    --------
+    >>> x, noise = np.random.default_rng(0).normal(size=(2, 500))
+    >>> X, left = np.column_stack([x, x + noise]), np.column_stack([x, noise])
+    >>> found = arc_tests(X, left, np.array([0]), np.array([1]))
+    >>> bool(abs(found.curved[0]) < 3.5)
+    True
+    """
+    is_noise = residuals.std(axis=0) > _ROUNDING * X.std(axis=0)
+    order = np.argsort(heads, kind="stable")
+    order = order[is_noise[heads[order]]]
+    tails, heads = tails[order], heads[order]
+    kept: dict[int, Powers] = {}
+    found: list[tuple[float, float, float, float]] = []
+    last, left = -1, None
+    for tail, head in zip(tails.tolist(), heads.tolist(), strict=True):
+        rows = slice(None) if counted is None else counted[:, head] > 0
+        if left is None or head != last:
+            last, left = head, powers_of(residuals[rows, head])
+        if counted is not None or tail not in kept:
+            kept[tail] = powers_of(X[rows, tail])
+        found.append(pair_tests(left, kept[tail]))
+    return ArcTests(tails, heads, *np.array(found, np.float64).reshape(-1, 4).T.copy())
+
+
+def pair_tests(left: Powers, parent: Powers) -> tuple[float, float, float, float]:
+    """Give ``square``, ``cube``, ``curved`` and ``uneven`` of one arc, as `ArcTests` has them."""
+    size = np.sqrt(len(left.first))
+    products = left.first * parent.second
+    error = max(float(np.linalg.norm(products)), np.finfo(float).tiny)
+    total = float(products.sum())
+    with_first = float(left.second @ parent.first)
+    with_second = float(left.second @ parent.second)
+    uneven = with_first if abs(with_first) > abs(with_second) else with_second
+    return size * total, size * float(left.first @ parent.third), total / error, size * uneven
+
+
+def powers_of(values: Floats) -> Powers:
+    """Take powers of a column; a residual of least squares is uncorrelated with the first."""
+    centred = values - values.mean()
+    clipped = centred / max(float(centred.std()), np.finfo(float).tiny)
+    clipped = np.clip(clipped, -_CLIPPED_AT, _CLIPPED_AT)
+    first = _rest(clipped)
+    second = _rest(clipped**2, first)
+    return Powers(first, second, _rest(clipped**3, first, second))
+
+
+def _rest(values: Floats, *explained: Floats) -> Floats:
+    """Give what a mean and orthogonal columns leave of values, of unit length; zero if nothing."""
+    rest = values - values.mean()
+    length = float(np.linalg.norm(rest))
+    for column in explained:
+        rest = rest - (column @ rest) * column
+    left = float(np.linalg.norm(rest))
+    return np.asarray(rest / left if left > _ROUNDING * length else np.zeros_like(rest))
