@@ -1,4 +1,4 @@
-"""``cosmodag fit`` on tables and folders as people have them."""
+"""``cosmodag fit`` on realistic tables and folders."""
 
 import gzip
 import io

@@ -227,7 +227,7 @@ def _sorted_by_variance(share: float) -> Iterator[Finding]:
 
 def _sorted_by_r2(share: float) -> Iterator[Finding]:
     telling = max(share, 1 - share) >= SORTED
-    told = "finds its order, whatever their units." if telling else "does not find its order."
+    told = "finds its order in any units." if telling else "does not find its order."
     yield Finding(
         "r2_sortability",
         (),
