@@ -41,7 +41,9 @@ def twice(x):
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # its files are told apart by seconds
+    monkeypatch.setattr(
+        sys, "dont_write_bytecode", True
+    )  # Python compares the times of its files in seconds
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     for name, text in _FILES.items():
         file = tmp_path / "sample" / name

@@ -77,12 +77,12 @@ def test_a_damaged_program_is_removed_and_that_is_said_once(
     for name in ("jit_step-1f-cache", "jit_step_back-2e-cache", "jit_other-3d-cache"):
         (folder / name).touch()
     message = "Error reading persistent compilation cache entry for 'jit_step': ZstdError: cut"
-    assert "damaged" in str(cache.mended(message))
+    assert "damaged" in str(cache.remove_damaged(message))
     assert sorted(entry.name for entry in folder.iterdir()) == [
         "jit_other-3d-cache",
         "jit_step_back-2e-cache",
     ]
-    assert cache.mended(message) == ""
-    assert cache.mended("Something else") is None
+    assert cache.remove_damaged(message) == ""
+    assert cache.remove_damaged("Something else") is None
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "/elsewhere")
-    assert cache.mended(message) is None
+    assert cache.remove_damaged(message) is None

@@ -1,4 +1,4 @@
-"""What a shell is told when somebody presses the tab key."""
+"""Shell completion of commands, options and parameters."""
 
 import os
 import subprocess

@@ -49,7 +49,7 @@ def test_formats_may_be_named_and_nothing_said(tmp_path, capsys):
         (["g.csv", "-"], "--to"),
         (["g.csv", "out.dot", "--to", "svg"], "'svg' is not one of"),
         (["g.csv", "no/where.dot"], "make the folder"),
-        (["quote.csv", "out.dagitty"], "DAGitty cannot"),
+        (["quote.csv", "out.dagitty"], "DAGitty does not allow"),
         (["g.csv"], "OUT"),
         (["table.csv", "out.dot"], "a list of arcs begins with a line such as"),
     ],

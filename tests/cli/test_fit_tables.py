@@ -1,4 +1,4 @@
-"""``cosmodag fit`` on tables and folders as people have them."""
+"""``cosmodag fit`` on realistic tables and folders."""
 
 import gzip
 import io
@@ -79,7 +79,7 @@ def test_a_name_that_a_format_cannot_hold_is_refused_before_the_fit(table, capsy
     frame = pd.read_csv(table).rename(columns={"level": 'the "level"'})
     frame.to_csv(table, index=False)
     assert fit("t.csv", "--drop", "id,still", "--format", "dagitty") == 2
-    assert "DAGitty cannot" in capsys.readouterr().err
+    assert "DAGitty does not allow" in capsys.readouterr().err
     assert not Path("out").exists()
 
 

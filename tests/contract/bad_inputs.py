@@ -1,4 +1,4 @@
-"""Inputs that people really pass, and what must become of each: the catalogue of bad tables.
+"""Catalogue of bad tables that users really pass, with the required outcome of each.
 
 A case ends in one of three ways. `refused`: a typed error of this package, raised before the first
 step, whose sentence holds `mentions`. `warned`: a valid, finite DAG and at least one warning of

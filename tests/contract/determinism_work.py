@@ -1,4 +1,4 @@
-"""Pieces of work whose every bit is promised, and a digest of what came of each.
+"""Pieces of work with bitwise deterministic results, and a digest of each result.
 
 Run as a program with names of pieces, it prints their digests as JSON: for another process.
 """

@@ -1,4 +1,4 @@
-"""The same seed, machine and versions give the same bits, and nobody's generator is touched.
+"""The same seed, machine and versions give the same bits; global generators stay unchanged.
 
 What is promised, and no more: bit-identity for one shape of program on one machine. Between devices
 and sizes of batches results agree as closely as rounding lets them, which other tests hold.

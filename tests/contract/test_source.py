@@ -1,4 +1,4 @@
-"""What the source may not do: run code that comes from data, or seed anybody's generator."""
+"""The source never runs code from data and never seeds a global generator."""
 
 import ast
 from pathlib import Path

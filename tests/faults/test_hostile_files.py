@@ -1,4 +1,4 @@
-"""Files that somebody made to do harm: one typed error each, in bounded time and memory."""
+"""Malicious files: one typed error each, in bounded time and memory."""
 
 import json
 import os

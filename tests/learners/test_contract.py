@@ -188,7 +188,7 @@ def test_grid_search_and_pipelines_work(make, table):
     rows = np.arange(len(table))
     search = GridSearchCV(make(), {"threshold": [0.1, 90.0]}, cv=[(rows, rows)], refit=False)
     scores = search.fit(table).cv_results_["mean_test_score"]
-    # Above every weight there is no graph, whoever learnt it.
+    # A threshold above all weights gives an empty graph for every learner.
     nothing = EmptyGraph().fit(table).score(table)
     assert np.isfinite(scores[0])
     assert scores[1] == pytest.approx(nothing, abs=1e-5)

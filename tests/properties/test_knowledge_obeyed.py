@@ -1,4 +1,4 @@
-"""Knowledge is never violated, whatever is known, whatever the table says, whoever learns."""
+"""Every learner satisfies knowledge, for any knowledge and any table."""
 
 import numpy as np
 import pandas as pd

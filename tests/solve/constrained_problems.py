@@ -1,4 +1,4 @@
-"""What the tests of constrained solvers share: small problems, and a minimiser that is told."""
+"""Helpers of the tests of constrained solvers: small problems, and a scripted minimiser."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

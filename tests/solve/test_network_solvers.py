@@ -197,7 +197,7 @@ def test_the_full_batch_reaches_a_stationary_point(table, features):
 
 
 def test_the_full_batch_takes_any_loss_and_mechanism():
-    """Half a logarithm of residual variances of linear relations: nobody wrote that down before."""
+    """Half the logarithm of residual variances: a loss that the package does not define."""
     recipe = Recipe(Free(), Linear(), Penalised(log_residual_variances, EXPONENTIAL))
     table = make_table(n=100, d=6, dtype=np.float64)
     batch = batch_of(recipe, table, {**FOR_NOTEARS, "lambda1": 0.01, "rounds": 300.0})

@@ -1,4 +1,4 @@
-"""L-BFGS-B on the covariance: against other people's solvers and against the same in JAX."""
+"""L-BFGS-B on the covariance, compared with other solvers and with the same in JAX."""
 
 import os
 import signal
@@ -178,7 +178,7 @@ def test_one_covariance_for_each_set_of_rows():
 
 
 class Other(Free):
-    """A structure of somebody else."""
+    """A structure defined outside the package."""
 
 
 @pytest.mark.parametrize(

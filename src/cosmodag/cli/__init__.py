@@ -19,7 +19,7 @@ import typer
 from cosmodag._version import __version__
 from cosmodag.cli.bench import app as bench
 from cosmodag.cli.shared.command import remember_command
-from cosmodag.cli.shared.output import print_result, spell_what_streams_lack
+from cosmodag.cli.shared.output import print_result, replace_unencodable
 from cosmodag.cli.shared.shell import (
     EXIT_INTERRUPTED,
     EXIT_TERMINATED,
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 done, 1 ran but failed, 2 bad usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.
     """
     remember_command(arguments)
-    spell_what_streams_lack()
+    replace_unencodable()
     return run(app, arguments)
 
 

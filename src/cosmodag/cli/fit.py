@@ -20,8 +20,8 @@ from cosmodag.cli.shared.fit_steps import (
 from cosmodag.cli.shared.knowledge import (
     InterventionsOption,
     KnowledgeOption,
+    input_facts,
     read_data,
-    told_facts,
 )
 from cosmodag.cli.shared.learners import Method, make_learner, read_settings
 from cosmodag.cli.shared.options import (
@@ -152,7 +152,7 @@ def fit(
         "table": str(table),
         "choice": choice and choice.reasons,
         "parameters": {**model.get_params(deep=False), "knowledge": knowledge and str(knowledge)},
-        **told_facts(model, interventions),
+        **input_facts(model, interventions),
         "bootstrap": sure and sure.facts(),
         "warnings": noted,
         "seconds": round(seconds, 3),

@@ -220,8 +220,8 @@ def _directed(arcs: sparse.csc_array, fixed: Matrix | None) -> NDArray[np.bool_]
     known = sparse.csc_array(fixed if sparse.issparse(fixed) else np.asarray(fixed))
     tails, heads = known.nonzero()
     known_keys = heads.astype(np.int64) * arcs.shape[0] + tails
-    told = np.isin(heads_of(arcs).astype(np.int64) * arcs.shape[0] + arcs.indices, known_keys)
-    return labels if not (told & ~labels).any() else propagated(arcs, labels | told)
+    is_fixed = np.isin(heads_of(arcs).astype(np.int64) * arcs.shape[0] + arcs.indices, known_keys)
+    return labels if not (is_fixed & ~labels).any() else propagated(arcs, labels | is_fixed)
 
 
 def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:

@@ -85,7 +85,7 @@ def evaluate(
     ------
     DataError
         If the matrices are not square and of one shape, the truth has a self-loop, a weight is not
-        finite, or `sid` is asked for a graph with a cycle.
+        finite, or `sid` is set and a graph has a cycle.
 
     Examples
     --------

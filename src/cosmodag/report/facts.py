@@ -147,8 +147,8 @@ def _findings(
     """List the warnings of the fit, then the other findings about the data."""
     found = [(finding.severity, finding.sentence) for finding in evidence.findings or []]
     warned = run["warnings"] if "warnings" in run else troubles_of(model)
-    told = {sentence for _, sentence in found}
-    found = [("warning", str(one)) for one in warned if one not in told] + found
+    sentences = {sentence for _, sentence in found}
+    found = [("warning", str(one)) for one in warned if one not in sentences] + found
     return [{"severity": severity, "sentence": sentence} for severity, sentence in found]
 
 

@@ -68,7 +68,7 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
 def _evidence(
     run: dict[str, Any], columns: dict[str, NDArray[np.float64]], variables: int
 ) -> Evidence:
-    told = run.get("findings")
+    stored = run.get("findings")
     stability = run.get("stability") or {}
     missed = [(int(u), int(v), float(share)) for u, v, share in stability.get("missed", [])]
     if not all(0 <= end < variables for u, v, _ in missed for end in (u, v)):
@@ -78,7 +78,7 @@ def _evidence(
         raise TypeError("a doubt must be a string")
     return Evidence(
         errors=columns.get("se"),
-        findings=None if told is None else [_finding(one) for one in told],
+        findings=None if stored is None else [_finding(one) for one in stored],
         edge_probabilities=columns.get("p_edge"),
         direction_probabilities=columns.get("p_direction"),
         resamples=stability.get("resamples"),
@@ -96,8 +96,8 @@ def edge_list(model: "StructureLearner", names: list[str], evidence: Evidence) -
     writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerow(["cause", "effect", *columns])
     for arc, *facts in table[columns].itertuples():
-        told = [None if isinstance(fact, float) and np.isnan(fact) else fact for fact in facts]
-        writer.writerow([names[edges.row[arc]], names[edges.col[arc]], *told])
+        cells = [None if isinstance(fact, float) and np.isnan(fact) else fact for fact in facts]
+        writer.writerow([names[edges.row[arc]], names[edges.col[arc]], *cells])
     ends = {*edges.row.tolist(), *edges.col.tolist()}
     alone = (name for node, name in enumerate(names) if node not in ends)
     writer.writerows((name, "", *[""] * len(columns)) for name in alone)
@@ -155,8 +155,8 @@ def _changed(path: Path) -> DataError:
     return DataError(f"'{path}' does not hold what cosmodag wrote to it: fit again.")
 
 
-def _finding(told: dict[str, Any]) -> Finding:
-    finding = Finding(**{**told, "columns": tuple(told["columns"])})
+def _finding(stored: dict[str, Any]) -> Finding:
+    finding = Finding(**{**stored, "columns": tuple(stored["columns"])})
     for text in (finding.name, finding.severity, finding.sentence):
         if not isinstance(text, str):
             raise TypeError("a finding must be a string")

@@ -92,7 +92,7 @@ def parse_name(name: str) -> DatasetName:
         )
     if match["n"] == "inf" and match["m"] != "gauss":
         raise DataError(
-            f"The data set name {name!r} asks for the population of {match['m']!r} data, which is "
+            f"The data set name {name!r} means the population of {match['m']!r} data, which is "
             "known only for gauss: give a number of samples."
         )
     samples = None if match["n"] == "inf" else int(match["n"])

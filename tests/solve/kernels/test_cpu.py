@@ -33,7 +33,7 @@ both_kernels = pytest.mark.parametrize("name", MECHANISMS)
 
 @dataclass(frozen=True)
 class OtherPriority(Priority):
-    """A structure of somebody else's, which happens to begin as ours."""
+    """A structure defined outside the package, with the same initial parameters."""
 
 
 def chosen(recipe, problem=None, platform="cpu"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cosmodag.errors import FallbackWarning
 
-__all__ = ["cache_folder", "keep_compiled_programs", "mended"]
+__all__ = ["cache_folder", "keep_compiled_programs", "remove_damaged"]
 
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -53,7 +53,7 @@ _REPORTED = threading.Event()
 _DAMAGED = re.compile(r"Error reading persistent compilation cache entry for '([\w.-]+)'")
 
 
-def mended(message: str) -> str | None:
+def remove_damaged(message: str) -> str | None:
     """Remove a cached program that JAX cannot read; return the message to show instead.
 
     JAX compiles such a program again but does not replace the file: a file that a crash or a full

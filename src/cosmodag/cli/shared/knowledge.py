@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
-__all__ = ["InterventionsOption", "KnowledgeOption", "read_data", "told_facts"]
+__all__ = ["InterventionsOption", "KnowledgeOption", "input_facts", "read_data"]
 
 KnowledgeOption = Annotated[
     Path | None,
@@ -39,7 +39,7 @@ def read_data(
     return read_with_labels(path, interventions, **reading)
 
 
-def told_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:
+def input_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:
     """Describe knowledge, interventions and their assumptions for ``run.json``."""
     from cosmodag.data.interventions import ASSUMPTION
 

@@ -62,7 +62,7 @@ def make_learner(
 
 
 def _as_type(value: Any, type_: str) -> Any:
-    """Turn a single number into a tuple, and None into ``"none"``, where the type asks for it."""
+    """Turn a single number into a tuple, and None into ``"none"``, if the type requires it."""
     if type_.startswith("tuple") and isinstance(value, int):
         return (value,)
     return "none" if value is None and '"none"' in type_ else value

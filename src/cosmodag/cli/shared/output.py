@@ -18,15 +18,15 @@ __all__ = [
     "print_json",
     "print_result",
     "print_table",
+    "replace_unencodable",
     "say",
-    "spell_what_streams_lack",
 ]
 
 
 _SPELT = {"→": "->", "…": "...", "−": "-", "×": "x", "“": '"', "”": '"', "≤": "<=", "≥": ">="}
 
 
-def spell_what_streams_lack() -> None:
+def replace_unencodable() -> None:
     """Replace characters that stdout or stderr cannot encode by ASCII spellings, or by ``?``.
 
     A byte of a path that cannot be decoded in the user's encoding is written unchanged.

@@ -14,7 +14,7 @@ from typing import TextIO, cast
 
 import typer
 
-from cosmodag.cli.shared.cache import mended
+from cosmodag.cli.shared.cache import remove_damaged
 from cosmodag.cli.shared.output import say
 from cosmodag.cli.shared.signals import EXIT_INTERRUPTED, EXIT_TERMINATED, handled_signals
 from cosmodag.errors import CosmodagError, CosmodagWarning, DataError, ResourceError
@@ -152,7 +152,9 @@ def _one_line_warnings() -> Iterator[None]:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            sentence = message if issubclass(category, CosmodagWarning) else mended(str(message))
+            sentence = (
+                message if issubclass(category, CosmodagWarning) else remove_damaged(str(message))
+            )
             if sentence:
                 say(f"warning: {sentence}")
             elif sentence is None:

@@ -211,7 +211,7 @@ def _arcs(graph: Graph | ArrayLike, columns: list[str]) -> NDArray[np.bool_]:
 
 
 def _sorted_by_variance(share: float) -> Iterator[Finding]:
-    told = (
+    result = (
         "sorting the columns by variance finds its order, so the order depends on their units."
         if share >= SORTED
         else "the units of the columns do not reveal its order."
@@ -221,17 +221,17 @@ def _sorted_by_variance(share: float) -> Iterator[Finding]:
         (),
         share,
         "warning" if share >= SORTED else "notice",
-        f"Variance grows along {share:.0%} of the graph's paths: {told}",
+        f"Variance grows along {share:.0%} of the graph's paths: {result}",
     )
 
 
 def _sorted_by_r2(share: float) -> Iterator[Finding]:
-    telling = max(share, 1 - share) >= SORTED
-    told = "finds its order, whatever their units." if telling else "does not find its order."
+    is_sorted = max(share, 1 - share) >= SORTED
+    result = "finds its order in any units." if is_sorted else "does not find its order."
     yield Finding(
         "r2_sortability",
         (),
         share,
         "notice",
-        f"R² grows along {share:.0%} of the graph's paths: sorting the columns by it {told}",
+        f"R² grows along {share:.0%} of the graph's paths: sorting the columns by it {result}",
     )

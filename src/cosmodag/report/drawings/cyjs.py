@@ -44,8 +44,8 @@ def write_cytoscape(path: str | os.PathLike[str], model: "FittedGraph") -> None:
             zip(model.names_, layout.x, layout.layer, strict=True)
         )
     ]
-    told = model.arcs_.sort_index().rename(columns={"basis": "interaction"})
-    facts = told[["weight", "standardised", "interaction", "class"]].to_dict("records")
+    arcs = model.arcs_.sort_index().rename(columns={"basis": "interaction"})
+    facts = arcs[["weight", "standardised", "interaction", "class"]].to_dict("records")
     lines = [
         {"data": {"id": f"{u}-{v}", "source": str(u), "target": str(v), **fact}}
         for u, v, fact in zip(edges.row, edges.col, facts, strict=True)
