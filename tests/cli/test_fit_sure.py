@@ -53,6 +53,15 @@ def test_a_choice_says_why(table, tmp_path, capsys):
     assert set(found["choice"]) == {"learner", "noise", "penalties", "refinement"}
 
 
+def test_a_choice_prints_what_was_found_in_the_table(table, tmp_path, capsys):
+    frame = pd.read_csv(table)
+    frame["a"] *= 1e6
+    frame.to_csv(table, index=False)
+    assert fit(table, "-o", tmp_path / "out", "--auto") == 0
+    assert "learners of squared error follow the variances" in capsys.readouterr().err
+    assert "scale_ratio" in {one["name"] for one in facts(tmp_path / "out")["findings"]}
+
+
 @pytest.mark.parametrize(
     ("options", "named"), [(["--noise", "gaussian"], "--noise"), (["--set", "lambda1=1"], "--set")]
 )
