@@ -166,3 +166,16 @@ def test_the_scores_are_saved_and_reported(tmp_path):
     assert load(tmp_path / "model").noise_scores_ == pytest.approx(model.noise_scores_)
     told = {choice["title"]: choice["text"] for choice in choices_of(model, {})}
     assert f"{model.noise_scores_['margin']:,.1f}" in told["Noise, scores compared"]
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_values_that_were_set_do_not_decide_what_the_noise_is():
+    """Normal noise, and values that were set to one of two numbers."""
+    X, _ = table(0, n=600, d=5)
+    targets = np.zeros(X.shape, bool)
+    targets[:150, 4] = True
+    X[:150, 4] = np.random.default_rng(1).choice([-20.0, 20.0], size=150)
+    model = OrderSearch(random_state=0, verbose=False).fit(X, interventions=targets)
+    scores = model.noise_scores_
+    assert model.noise_ == "gaussian"
+    assert scores["non_gaussian_gain"] < scores["gain_by_chance"]
