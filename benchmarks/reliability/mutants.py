@@ -126,9 +126,12 @@ def broken_tests(source: Path, faults: Sequence[Fault], options: argparse.Namesp
 
 
 def names_broken(fault: Fault, broken: set[str]) -> bool:
-    """Tell whether one of a fault's tests fails anyway."""
-    return any(one == test or one.startswith((f"{test}::", f"{test}[")) or test.startswith(one)
-               for test in fault.tests for one in broken)  # fmt: skip
+    """Tell whether one of a fault's tests fails anyway, or a file that holds it."""
+    return any(
+        one == test or one.startswith((f"{test}::", f"{test}[")) or test.startswith(f"{one}::")
+        for test in fault.tests
+        for one in broken
+    )
 
 
 def judged(clean: Path, broken: set[str], limit: float, fault: Fault) -> Verdict:
@@ -154,8 +157,8 @@ def page(verdicts: Sequence[Verdict]) -> str:
     """Write what became of all faults."""
     from environment import header, table
 
-    of = {word: [one for one in verdicts if one.word == word] for word in
-          (NOTICED, SURVIVED, LATE, UNCLEAR)}  # fmt: skip
+    words = (NOTICED, SURVIVED, LATE, UNCLEAR)
+    of = {word: [one for one in verdicts if one.word == word] for word in words}
     before = sum(not one.fault.was_missed and not one.fault.excuse for one in of[NOTICED])
     excused = [one for one in of[SURVIVED] if one.fault.excuse]
     text = header("Faults that the tests must notice", ("pytest", "jax", "numba", "numpy"))
