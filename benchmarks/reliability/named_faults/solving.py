@@ -3,8 +3,9 @@
 from named_faults.fault import Fault
 
 LOOP = "solve/training/test_loop.py"
-STEPS = f"{LOOP}::test_steps_are_those_of_the_paper"
+STEPS = f"{LOOP}::test_steps_are_those_of_the_paper[reference]"
 KERNEL = "solve/kernels/test_cpu.py::test_steps_are_those_of_the_reference_loop"
+PLAIN = f"{KERNEL}[()-10-numba-linear]"
 WATCH = "solve/test_watch.py"
 
 FAULTS = (
@@ -41,7 +42,7 @@ FAULTS = (
         "solve/training/loop.py",
         "broken = (state.diverged_at < 0) & ~jnp.isfinite(loss)",
         "broken = ~jnp.isfinite(loss)",
-        (f"{LOOP}::test_a_diverging_problem_leaves_its_neighbours_bit_identical",),
+        (f"{LOOP}::test_a_diverging_problem_leaves_its_neighbours_bit_identical[reference]",),
     ),
     Fault(
         "every pass takes rows in the same order",
@@ -55,31 +56,28 @@ FAULTS = (
         "solve/kernels/cpu/linear.py",
         "work.order_gradient[u] -= row_total",
         "work.order_gradient[u] += row_total",
-        (KERNEL,),
+        (PLAIN,),
     ),
     Fault(
         "kernel: rows count in the error but not in the gradient",
         "solve/kernels/cpu/linear.py",
         "residuals[i, v] = counted[i, v] * residual",
         "residuals[i, v] = residual",
-        (KERNEL,),
+        (f"{KERNEL}[('counted',)-10-numba-linear]",),
     ),
     Fault(
         "kernel: arcs that may not exist have a gradient",
         "solve/kernels/cpu/linear.py",
         "work.orientation[u, v] *= support[u, v]",
         "work.orientation[u, v] *= ONE",
-        (KERNEL,),
+        (f"{KERNEL}[('support',)-10-numba-linear]",),
     ),
     Fault(
         "kernel: the loss of a round is divided by the wrong count",
         "solve/kernels/cpu/rounds.py",
         "loss = total / ((left + stretch.size - 1) // stretch.size)",
         "loss = total / (left // stretch.size)",
-        (
-            KERNEL,
-            "solve/kernels/test_cpu.py::test_several_rounds_in_a_pass_over_many_rows",
-        ),
+        (PLAIN,),
     ),
     Fault(
         "checkpoint digest without the settings",
