@@ -99,7 +99,8 @@ FAULTS = (
         "solve/training/checkpoint.py",
         "if not 0 <= done <= rounds or len(marks) != len(losses):",
         "if len(marks) != len(losses):",
-        ("faults/test_checkpoint.py::test_a_damaged_file_is_refused",),
+        ("faults/test_checkpoint.py::test_a_record_of_more_rounds_than_there_are_is_refused",),
+        was_missed=True,
     ),
     Fault(
         "the sparse read-out repeats rows of the last tile",
@@ -132,6 +133,7 @@ FAULTS = (
         "        if self._interrupted:\n            raise KeyboardInterrupt\n",
         "",
         (f"{WATCH}::test_the_second_ctrl_c_raises_at_once",),
+        was_missed=True,
     ),
     Fault(
         "the Lagrangian's penalty grows where h fell enough",
