@@ -120,6 +120,25 @@ def test_shifted_interventions_change_no_equation(shift):
     np.testing.assert_allclose(model.predict(np.full((1, 6), 30.0)), 30.0, atol=1.5)
 
 
+@pytest.mark.parametrize(
+    "learner",
+    [VarianceSort(criterion="none"), OrderSearch(noise="gaussian", random_state=0)],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_values_that_were_set_far_off_move_no_weight(learner):
+    random = np.random.default_rng(0)
+    cause, targets = random.normal(size=300), np.zeros((300, 2), bool)
+    targets[100:200, 0] = targets[200:, 1] = True
+    cause[100:200] += 30
+    effect = 1 + cause + random.normal(size=300)
+    effect[200:] = 40 + random.normal(size=100)
+    learner.set_params(knowledge=Knowledge(required_edges=[(0, 1)]))
+    model = learner.fit(np.column_stack([cause, effect]), interventions=targets)
+    assert model.adjacency_[0, 1] == pytest.approx(1.0, abs=0.02)
+    assert model.noise_variances_[1] == pytest.approx(1.0, rel=0.2)
+    assert model.predict([[0.0, 0.0]])[0, 1] == pytest.approx(1.0, abs=0.3)
+
+
 def test_a_table_of_targets_is_matched_by_name():
     mask = pd.DataFrame(False, index=range(2), columns=["b", "a"])
     mask.loc[1, "a"] = True
