@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import cosmodag
-from cosmodag import Cosmo, EmptyGraph, Knowledge, OrderSearch, VarianceSort, simulate
+from cosmodag import Cosmo, EmptyGraph, Knowledge, Notears, OrderSearch, VarianceSort, simulate
 from cosmodag.data.diagnose import after_fit
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.interventions import targets_of
@@ -122,7 +122,7 @@ def test_shifted_interventions_change_no_equation(shift):
 
 @pytest.mark.parametrize(
     "learner",
-    [VarianceSort(criterion="none"), OrderSearch(noise="gaussian", random_state=0)],
+    [Notears(lambda1=0.0), OrderSearch(noise="gaussian", random_state=0)],
     ids=lambda learner: type(learner).__name__,
 )
 def test_values_that_were_set_far_off_move_no_weight(learner):
