@@ -41,7 +41,8 @@ FAULTS = (
         "io/records.py",
         '_SEPARATORS = (";", "\\t", ",", "|")',
         '_SEPARATORS = (",", "\\t", ";", "|")',
-        (f"{TABLES}::test_dialects_of_csv_that_mean_the_same", f"{TABLES}::test_bad_files"),
+        (f"{TABLES}::test_commas_between_semicolons_are_decimal_marks_or_parts_of_names",),
+        was_missed=True,
     ),
     Fault(
         "files are written in place",
