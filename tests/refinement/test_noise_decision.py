@@ -9,6 +9,7 @@ from noise_tables import standardised, table
 from cosmodag import Cosmo, OrderSearch, load, refine, simulate
 from cosmodag.errors import CosmodagWarning, ModelWarning
 from cosmodag.graph.equivalence import class_distance
+from cosmodag.refinement.noise.variances import Variances
 from cosmodag.report.choices import choices_of
 
 
@@ -179,3 +180,10 @@ def test_values_that_were_set_do_not_decide_what_the_noise_is():
     scores = model.noise_scores_
     assert model.noise_ == "gaussian"
     assert scores["non_gaussian_gain"] < scores["gain_by_chance"]
+
+
+def test_equal_variances_must_win_by_more_than_is_needed():
+    assert Variances(110.0, 100.0, margin=10.0, needed=8.0).are_equal
+    short = Variances(105.0, 100.0, margin=5.0, needed=8.0)
+    assert not short.are_equal
+    assert "by 5 only" in short.explanation
