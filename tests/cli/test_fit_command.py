@@ -198,6 +198,12 @@ def test_a_seed_may_be_set_by_its_own_name(table, tmp_path, capsys):
     assert np.array_equal(one.raw_weights_, other.raw_weights_)
 
 
+def test_refining_may_be_left_out(table, tmp_path):
+    for word, noise in (("none", None), ("prune", "gaussian")):
+        assert fit(table, "-o", tmp_path / word, "--epochs", 5, "--refine", word) == 0
+        assert json.loads((tmp_path / word / "run.json").read_text())["noise"] == noise
+
+
 def test_a_constant_column_is_one_line_of_warning(table, tmp_path, capsys):
     frame = pd.read_csv(table).assign(still=1.0)
     frame.to_csv(table, index=False)

@@ -100,3 +100,14 @@ def test_the_example_is_what_its_page_says():
     arcs = pd.read_csv(EXAMPLE / "sachs_consensus.csv")
     assert len(arcs) == 17
     assert set(arcs.to_numpy().ravel()) <= set(data.columns)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_a_bootstrap_is_told_of_interventions(table, tmp_path):
+    options = ("-o", tmp_path / "out", "--bootstrap", 4, "--noise", "gaussian", "--quiet")
+    frame = pd.read_csv(table).drop(columns="response")
+    frame["target"] = ["", "level"] * 100
+    frame.to_csv(table, index=False)
+    assert fit(table, "--interventions", "target", *options) == 0
+    arcs = pd.read_csv(tmp_path / "out" / "bootstrap.csv")
+    assert arcs["directed"].max() == 1.0

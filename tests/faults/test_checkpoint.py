@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from cosmodag import Cosmo, CosmoMLP, EqualVariance
 from cosmodag.errors import DataError
+from cosmodag.io.files import read_model, write_model
 from cosmodag.solve.watch import Watch
 from learner_catalogue import chain_table
 
@@ -81,6 +82,18 @@ def test_a_damaged_file_is_refused(tmp_path, monkeypatch):
         model.fit(table)
     (path,) = tmp_path.iterdir()
     path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(DataError, match="damaged"):
+        model.fit(table)
+
+
+def test_a_record_of_more_rounds_than_there_are_is_refused(tmp_path, monkeypatch):
+    table, model = chain_table(), Cosmo(epochs=40, random_state=0, checkpoint=tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(Watch, "stop", property(StopsAfter(3)))
+        model.fit(table)
+    (path,) = tmp_path.iterdir()
+    arrays, facts = read_model(path)
+    write_model(path, arrays, {**facts, "done": 10**6})
     with pytest.raises(DataError, match="damaged"):
         model.fit(table)
 

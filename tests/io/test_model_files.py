@@ -50,3 +50,12 @@ def test_a_truncated_file_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:-50])
     with pytest.raises(DataError, match="damaged"):
         read_model(path)
+
+
+def test_models_of_other_versions_are_refused(tmp_path):
+    from safetensors.numpy import save_file
+
+    path = tmp_path / "model.safetensors"
+    save_file({"a": np.zeros(2)}, path, {"format": "cosmodag-model-99", "facts": "{}"})
+    with pytest.raises(DataError, match="version"):
+        read_model(path)

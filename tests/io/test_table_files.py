@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io import read_table
-from cosmodag.io.records import records_of
+from cosmodag.io.records import find_separator, records_of
 
 
 @pytest.fixture
@@ -343,3 +343,9 @@ def test_the_remedy_fits_what_is_wrong(written, content, message):
     with pytest.raises(DataError, match=message) as caught:
         read_table(written(content))
     assert "\n" not in str(caught.value)
+
+
+def test_commas_between_semicolons_are_decimal_marks_or_parts_of_names():
+    assert find_separator(["width, mm;height, mm", "1,5;2,5"]) == ";"
+    assert find_separator(["width;height", "1,5;2,5"]) == ";"
+    assert find_separator(["width,height", "1.5,2.5"]) == ","

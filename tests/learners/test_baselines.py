@@ -332,3 +332,16 @@ def test_a_required_arc_without_effect_changes_no_other_weight(learner, units):
     np.testing.assert_allclose(bound.weights_[others], free.weights_[others], rtol=1e-6)
     sizes = X.std(axis=0)
     assert abs(bound.weights_[arc]) * sizes[arc[0]] < 0.3 * sizes[arc[1]]
+
+
+@pytest.mark.parametrize("learner", [VarianceSort, EqualVariance])
+def test_a_required_arc_has_what_other_causes_leave(learner):
+    """Of a chain a → b → c, the arc a → c is required: b explains what a and c share."""
+    random = np.random.default_rng(0)
+    a = random.normal(size=2000)
+    b = 1.5 * a + random.normal(size=2000)
+    c = 1.5 * b + random.normal(size=2000)
+    known = {"required_edges": [(0, 2)]}
+    model = learner(threshold=0.0, knowledge=known).fit(np.column_stack([a, b, c]))
+    assert abs(model.weights_[0, 2]) < 0.1
+    assert model.weights_[1, 2] == pytest.approx(1.5, abs=0.1)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import cosmodag
@@ -66,7 +65,7 @@ def test_all_ways_to_say_it_are_the_same(table):
         [0, 1, 1, 0, 0],
     ]
     with_column = table.assign(target=[entry or None for entry in names])
-    polars = pl.from_pandas(with_column)
+    polars = pytest.importorskip("polars").from_pandas(with_column)
     ways = [
         (table, lists),
         (table, places),

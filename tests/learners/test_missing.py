@@ -192,6 +192,30 @@ def test_em_finds_the_most_likely_mean_and_covariance(seed):
     np.testing.assert_allclose(found.scales[2] ** 2, variance, rtol=0.02)
 
 
+def test_what_is_missing_varies_as_what_is_there():
+    """Values that nothing predicts have the variance of those that were measured."""
+    X = np.random.default_rng(0).normal(size=(400, 2)) * [1.0, 4.0]
+    absent = np.zeros(X.shape, bool)
+    absent[200:, 1] = True
+    assert Normal.of(X, absent).scales[1] == pytest.approx(X[:200, 1].std(), rel=0.05)
+
+
+def test_values_that_were_set_change_no_equation():
+    random = np.random.default_rng(0)
+    cause = random.normal(size=300)
+    X = np.column_stack([cause, 2 * cause + random.normal(size=300)])
+    targets = np.zeros(X.shape, bool)
+    targets[:100, 1] = True
+    arcs = np.array([[False, True], [False, False]])
+    found = []
+    for value in (0.0, 30.0):
+        X[:100, 1] = value
+        found.append(Equations.on(arcs, X, targets))
+    np.testing.assert_allclose(found[0].terms, found[1].terms)
+    np.testing.assert_allclose(found[0].means, found[1].means)
+    assert -found[0].terms[0, 1] / found[0].terms[1, 1] == pytest.approx(2.0, abs=0.2)
+
+
 def test_rows_with_one_value_are_no_evidence():
     """Ten times as many rows, each with one value: no pair of variables is seen more often."""
     few = np.full((4000, 6), np.nan)

@@ -9,6 +9,7 @@ from noise_tables import standardised, table
 from cosmodag import Cosmo, OrderSearch, load, refine, simulate
 from cosmodag.errors import CosmodagWarning, ModelWarning
 from cosmodag.graph.equivalence import class_distance
+from cosmodag.refinement.noise.variances import Variances
 from cosmodag.report.choices import choices_of
 
 
@@ -177,3 +178,23 @@ def test_the_scores_are_saved_and_reported(tmp_path):
     assert load(tmp_path / "model").noise_scores_ == pytest.approx(model.noise_scores_)
     told = {choice["title"]: choice["text"] for choice in choices_of(model, {})}
     assert f"{model.noise_scores_['margin']:,.1f}" in told["Noise, scores compared"]
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_values_that_were_set_do_not_decide_what_the_noise_is():
+    """Normal noise, and values that were set to one of two numbers."""
+    X, _ = table(0, n=600, d=5)
+    targets = np.zeros(X.shape, bool)
+    targets[:150, 4] = True
+    X[:150, 4] = np.random.default_rng(1).choice([-20.0, 20.0], size=150)
+    model = OrderSearch(random_state=0, verbose=False).fit(X, interventions=targets)
+    scores = model.noise_scores_
+    assert model.noise_ == "gaussian"
+    assert scores["non_gaussian_gain"] < scores["gain_by_chance"]
+
+
+def test_equal_variances_must_win_by_more_than_is_needed():
+    assert Variances(110.0, 100.0, margin=10.0, needed=8.0).are_equal
+    short = Variances(105.0, 100.0, margin=5.0, needed=8.0)
+    assert not short.are_equal
+    assert "by 5 only" in short.explanation

@@ -123,3 +123,12 @@ def test_totals_are_log_likelihoods_with_a_penalty(unequal):
     compared = compare_best(moments, graph, graph)
     assert compared.margin == pytest.approx(shared - own + (d - 1) / 2 * np.log(n))
     assert compared.margin == pytest.approx(compared.equal - compared.unequal)
+
+
+def test_unrelated_columns_are_rarely_joined():
+    """The price of an arc is that of BIC at least: by chance, some 0.2 arcs in 45 pairs."""
+    arcs = [
+        refine_linear(random.normal(size=(200, 10)), {}, score="gaussian", random=random).graph.arcs
+        for random in map(np.random.default_rng, range(5))
+    ]
+    assert sum(arcs) <= 3

@@ -111,3 +111,22 @@ def test_knowledge_interventions_and_missing_values_are_heeded():
     assert choice.model.adjacency_[u, v] == 0
     assert choice.model.missing == "impute"
     assert choice.model.missing_report_["entries"] == 1
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_curves_are_judged_by_rows_in_which_nothing_was_set(monkeypatch):
+    """Where a cause was set far off, its effect may bend; what is asked is how it is usually."""
+    module = import_module("cosmodag.selection.choosing")
+    monkeypatch.setattr(
+        module, "_candidates", lambda d, common: {"OrderSearch": OrderSearch(random_state=0)}
+    )
+    random = np.random.default_rng(0)
+    cause = random.normal(size=300)
+    cause[200:] = random.uniform(-6, 6, 100)
+    bent = np.where(np.abs(cause) < 3, cause, 9 - 2 * np.abs(cause))
+    X = np.column_stack([cause, bent + 0.5 * random.normal(size=300)])
+    targets = np.zeros(X.shape, bool)
+    targets[200:, 0] = True
+    choice = selection.auto(X, interventions=targets, random_state=0)
+    assert isinstance(choice.model, OrderSearch)
+    assert "curves lose" in choice.reasons["learner"]

@@ -37,6 +37,14 @@ def test_other_equations_hold_and_the_targets_own_does_not(kind):
             assert seen < 0.2
 
 
+def test_an_imperfect_intervention_doubles_the_noise():
+    data = interventional(NAME, rows=2000, seed=2, kind="imperfect")
+    roots = np.flatnonzero(~data.graph.any(axis=0))
+    assert len(roots)
+    for v in roots:
+        assert data.X[data.targets[:, v], v].std() == pytest.approx(2, abs=0.15)
+
+
 def test_targets_may_be_named_counted_or_set_together():
     data = interventional(NAME, targets=["x1", (2, "x3")], rows=5)
     assert data.interventions[400:] == ["x1"] * 5 + ["x2;x3"] * 5

@@ -16,6 +16,7 @@ from cosmodag.learners.registry import LEARNERS
 from cosmodag.solve.watch import Watch
 from cosmodag.stability import BootstrapResult, bootstrap, rows_of
 from cosmodag.stability.resamples import counts_of
+from learner_catalogue import chain_table
 
 DATA = simulate.load("n300_d6_ER2_gauss", seed=1)
 BOOTSTRAP_ROWS = [2, 3, 6, 7, 8, 9, 11, 12, 13, 14, 16, 17]
@@ -139,6 +140,29 @@ def test_training_counts_each_row_as_often_as_it_was_drawn(monkeypatch):
         np.testing.assert_array_equal(problem.counted[:, 0], np.bincount(rows, minlength=300))
     assert len({problem.seed for problem in seen}) == 6
     assert (result.consensus() == DATA.graph).all()
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_training_leaves_out_values_that_were_set():
+    """A sink that was set to anything says nothing of its causes, and has no effect to tell."""
+    table = chain_table()
+    wild = table.copy()
+    wild.loc[::3, "e"] = np.random.default_rng(1).uniform(-500, 500, size=40)
+    targets = ["e", "", ""] * 40
+    known = Knowledge(sinks=["e"])
+    model = Cosmo(epochs=30, refine=None, knowledge=known, random_state=0)
+    one, other = (
+        bootstrap(model, some, n=3, interventions=targets, random_state=0) for some in (table, wild)
+    )
+    np.testing.assert_array_equal(one.arc_probabilities, other.arc_probabilities)
+    assert one.arc_probabilities[3, 4] == 1.0
+
+
+def test_an_arrow_that_follows_units_is_not_certified():
+    """Sorting a chain by variance finds it in every resample, and other units would turn it."""
+    result = bootstrap(VarianceSort(), chain_table(), n=4, random_state=0)
+    assert result.arc_probabilities[0, 1] == result.edge_probabilities[0, 1] == 1.0
+    assert not result.direction_probabilities.any()
 
 
 def test_the_same_seed_gives_the_same_result():

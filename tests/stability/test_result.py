@@ -96,3 +96,11 @@ def test_rare_pairs_can_be_left_out(least):
     lone = CHAIN & [True, True, False]
     result = result_of([(CHAIN, NOTHING), (lone, NOTHING)])
     assert result.edges(least)["effect"].tolist() == ["b"]
+
+
+def test_shares_are_of_the_resamples_that_were_fitted():
+    result = BootstrapResult(list("abc"), list(range(4)), "bootstrap")
+    for place in (1, 3):
+        result.add(Fit(place, CHAIN, CHAIN, np.arange(3)))
+    np.testing.assert_array_equal(result.direction_probabilities, CHAIN)
+    np.testing.assert_array_equal(result.edge_probabilities, CHAIN | CHAIN.T)

@@ -56,7 +56,8 @@ class Equations:
         """
         n, d = X.shape
         counted = np.ones((n, d), bool) if targets is None else ~targets
-        variances = np.maximum(np.var(X, axis=0, where=counted), np.finfo(np.float64).tiny)
+        variances = np.var(X, axis=0, where=counted)
+        variances = np.where(variances > 0, variances, 1.0)
         terms, constants = np.eye(d), np.empty(d)
         for v in range(d):
             parents = np.flatnonzero(arcs[:, v])

@@ -56,8 +56,7 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
     )
     if residuals:
         kept += ("residuals_",)
-        if model._told.targets is not None:
-            arrays["targets"] = model._told.targets
+        arrays |= _masks(model._told)
     arrays |= {name: fitted[name] for name in kept if fitted.get(name) is not None}
     arrays |= model._parameters_as_arrays()
     _check_name(model)
@@ -146,7 +145,13 @@ def _restore(
         if name in facts["fitted"]:
             setattr(model, name, facts["fitted"][name])
     model.knowledge_ = model.knowledge
-    model._told = Known(model._bounds(), arrays.get("targets"))
+    model._told = Known(model._bounds(), arrays.get("targets"), arrays.get("absent"))
+
+
+def _masks(told: Known) -> dict[str, NDArray[Any]]:
+    """Entries that were set or filled in: their residuals are not drawn from."""
+    masks = {"targets": told.targets, "absent": told.absent}
+    return {name: mask for name, mask in masks.items() if mask is not None}
 
 
 def _check_name(model: FittedGraph) -> None:

@@ -88,6 +88,12 @@ def test_a_required_chain_excludes_the_way_back():
     assert bounds.gaps[2, 0] == -np.inf
 
 
+def test_it_directs_arcs_whose_reverse_it_excludes():
+    bounds = Knowledge(forbidden_edges=[("b", "a")], required_edges=[("c", "b")]).bounds(NAMES)
+    tails, heads = np.array([0, 2, 0, 1]), np.array([1, 1, 2, 0])
+    assert bounds.directs(tails, heads).tolist() == [True, True, False, False]
+
+
 def test_numbers_stand_for_columns_unless_they_are_names():
     assert Knowledge(sinks=[0]).bounds(NAMES).support[0].sum() == 0
     assert Knowledge(sinks=[2]).bounds(["2", "1", "0"]).support[0].sum() == 0

@@ -13,6 +13,7 @@ import cosmodag
 from cosmodag import Cosmo
 from cosmodag.errors import DataError
 from cosmodag.io.files import read_model, write_model
+from cosmodag.model.mechanism import FittedMechanism
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
@@ -126,3 +127,12 @@ def test_a_parameter_that_no_file_holds_is_named(table, tmp_path):
     model.batch_size = json.dumps
     with pytest.raises(DataError, match="its parameter batch_size is a function"):
         model.save(tmp_path / "model.safetensors")
+
+
+def test_arcs_that_were_cut_have_no_part_in_predictions(table):
+    weights, arcs = np.full((3, 3), 2.0), np.zeros((3, 3), bool)
+    arcs[0, 1] = True
+    functions = {"bends": np.full((3, 3), 0.5), "constants": np.zeros(3)}
+    predicted = FittedMechanism(Parabolas(), weights, functions).predict(table, arcs)
+    np.testing.assert_allclose(predicted[:, 1], 2 * table[:, 0] + table[:, 0] ** 2, rtol=1e-5)
+    assert not predicted[:, [0, 2]].any()

@@ -1,0 +1,244 @@
+r"""Put named faults into the package, one at a time, and see whether the tests notice.
+
+    python benchmarks/reliability/mutants.py --jobs 16 \
+        --output benchmarks/reliability/mutants.md
+
+The sources are copied, and the named tests of all faults are run once on the copy without a fault:
+a test that fails there says nothing. Then each fault has a copy of its own, with all that was
+compiled in the first, and only its own tests are run. ``--only`` takes faults whose names contain
+a text, ``--check`` only looks whether every fault still has its place in the sources.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+for folder in (HERE, HERE.parent):
+    sys.path.insert(0, str(folder))
+
+from named_faults import FAULTS, Fault  # noqa: E402
+
+NOTICED, SURVIVED, LATE, UNCLEAR = "noticed", "survived", "timeout", "unclear"
+FAILURE = re.compile(r"^(?:FAILED|ERROR) tests/(\S+?)(?: - |$)", re.MULTILINE)
+
+
+class Ran(NamedTuple):
+    """What pytest said."""
+
+    code: int | None  # None where it ran out of time
+    failed: tuple[str, ...]
+    seconds: float
+    tail: str
+
+
+class Verdict(NamedTuple):
+    """What became of one fault."""
+
+    fault: Fault
+    word: str
+    by: str
+    seconds: float
+
+
+def copied(into: Path, source: Path) -> Path:
+    """Copy the sources, with all that was compiled beside them; times of files are kept."""
+    shutil.copytree(source, into / "src", ignore_dangling_symlinks=True)
+    return into / "src"
+
+
+def environment(source: Path) -> dict[str, str]:
+    """Variables with which Python takes the package from a copy, and one thread for products."""
+    elsewhere = [
+        entry
+        for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        if entry and Path(entry).resolve() != ROOT / "src"
+    ]
+    entries = [str(source), *(str(Path(entry).resolve()) for entry in elsewhere)]
+    # Numba keeps what it compiles beside the copy, so that no other run finds it.
+    kept = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    return {**kept, **threads, "PYTHONPATH": os.pathsep.join(entries)}
+
+
+def run_tests(source: Path, tests: Sequence[str], limit: float, *, first: bool) -> Ran:
+    """Run tests on a copy of the sources; up to the first that fails, where that is enough."""
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=line", "-rfE"]
+    command = [sys.executable, "-m", "pytest", *options, *(["-x"] if first else [])]
+    begin = time.perf_counter()
+    process = subprocess.Popen(
+        [*command, *(f"tests/{test}" for test in tests)],
+        cwd=ROOT,
+        env=environment(source),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, code = process.communicate(timeout=limit)[0], process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, code = process.communicate()[0], None
+    failed = tuple(dict.fromkeys(FAILURE.findall(output)))
+    return Ran(code, failed, time.perf_counter() - begin, output[-2000:])
+
+
+def check_source(source: Path) -> None:
+    """End where Python would take the package from elsewhere: all faults would survive."""
+    ask = [sys.executable, "-c", "import cosmodag; print(cosmodag.__file__)"]
+    found = subprocess.run(
+        ask, cwd=ROOT, env=environment(source), capture_output=True, text=True, check=True
+    ).stdout.strip()
+    if not Path(found).resolve().is_relative_to(source.resolve()):
+        sys.exit(f"The package is taken from {found}, and not from the copy in {source}.")
+
+
+def broken_tests(source: Path, faults: Sequence[Fault], options: argparse.Namespace) -> set[str]:
+    """Run all tests that faults name on the sources as they are; say which fail there."""
+    files: dict[str, set[str]] = {}
+    for test in sorted({test for fault in faults for test in fault.tests}):
+        files.setdefault(test.partition("::")[0], set()).add(test)
+    groups = [[file] if file in tests else sorted(tests) for file, tests in files.items()]
+    run = partial(run_tests, source, limit=5 * options.limit, first=False)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        runs = list(pool.map(run, groups))
+    broken = {test for ran in runs for test in ran.failed}
+    for group, ran in zip(groups, runs, strict=True):
+        if ran.code not in (0, 1):
+            broken.update(group)
+            print(f"without a fault, {group[0]} cannot be run:\n{ran.tail}", flush=True)
+    for test in sorted(broken):
+        print(f"fails without a fault: {test}", flush=True)
+    return broken
+
+
+def names_broken(fault: Fault, broken: set[str]) -> bool:
+    """Tell whether one of a fault's tests fails anyway, or a file that holds it."""
+    return any(
+        one == test or one.startswith((f"{test}::", f"{test}[")) or test.startswith(f"{one}::")
+        for test in fault.tests
+        for one in broken
+    )
+
+
+def judged(clean: Path, broken: set[str], limit: float, fault: Fault) -> Verdict:
+    """Put one fault into a copy, and run its tests."""
+    if names_broken(fault, broken):
+        return Verdict(fault, UNCLEAR, "", 0.0)
+    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+        source = copied(Path(folder), clean)
+        file = source / "cosmodag" / fault.file
+        file.write_text(fault.changed(file.read_text("utf-8")), "utf-8")
+        ran = run_tests(source, fault.tests, limit, first=True)
+    words = {None: LATE, 0: SURVIVED, 1: NOTICED}
+    # Code 2 is an error while tests were collected: the fault broke an import.
+    word = NOTICED if ran.code == 2 and ran.failed else words.get(ran.code, UNCLEAR)
+    verdict = Verdict(fault, word, ran.failed[0] if ran.failed else "", ran.seconds)
+    print(f"{word:9}{ran.seconds:6.1f} s  {fault.name}", flush=True)
+    if word == UNCLEAR:
+        print(ran.tail, flush=True)
+    return verdict
+
+
+def page(verdicts: Sequence[Verdict]) -> str:
+    """Write what became of all faults."""
+    from environment import header, table
+
+    words = (NOTICED, SURVIVED, LATE, UNCLEAR)
+    of = {word: [one for one in verdicts if one.word == word] for word in words}
+    before = sum(not one.fault.was_missed and not one.fault.excuse for one in of[NOTICED])
+    excused = [one for one in of[SURVIVED] if one.fault.excuse]
+    text = header("Faults that the tests must notice", ("pytest", "jax", "numba", "numpy"))
+    text += (
+        f"\n{len(verdicts)} faults, each put into the sources alone, and the tests that its entry "
+        f"names run. **{len(of[NOTICED])} noticed** ({before} before this list was made), "
+        f"{len(of[SURVIVED])} survived, of which {len(excused)} are explained, {len(of[LATE])} ran "
+        f"out of time, {len(of[UNCLEAR])} unclear (a test fails without a fault, too). "
+        f"{sum(one.seconds for one in verdicts):.0f} s, added up over processes.\n\n"
+    )
+    for word in (SURVIVED, LATE, UNCLEAR):
+        if of[word]:
+            text += f"## {word.capitalize()}\n\n"
+            rows = [[one.fault.name, one.fault.file, one.fault.excuse] for one in of[word]]
+            text += table(["fault", "file", "why"], rows) + "\n"
+    text += "## All\n\n"
+    rows = [
+        [
+            one.fault.name,
+            f"`{one.fault.file}`",
+            "missed" if one.fault.was_missed else "noticed",
+            one.word,
+            f"`{one.by}`" if one.by else "",
+            f"{one.seconds:.0f}",
+        ]
+        for one in verdicts
+    ]
+    return text + table(["fault", "file", "before", "now", "first test to fail", "s"], rows)
+
+
+def misplaced() -> list[str]:
+    """Say which faults have lost their place in the sources, or their tests."""
+    found = []
+    for fault in FAULTS:
+        try:
+            fault.changed((ROOT / "src" / "cosmodag" / fault.file).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            found.append(str(error))
+        found += [f"{fault.name!r}: no test {test}" for test in fault.tests if not is_there(test)]
+    return found
+
+
+def is_there(test: str) -> bool:
+    """Tell whether there is such a file, and such a class or function in it."""
+    file, _, rest = test.partition("::")
+    path = ROOT / "tests" / file
+    names = [name.partition("[")[0] for name in rest.split("::")] if rest else []
+    text = path.read_text("utf-8") if path.is_file() else ""
+    return bool(text) and all(re.search(rf"\b(def|class) {name}\b", text) for name in names)
+
+
+def main() -> None:
+    """Judge every fault and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--only", action="append", help="faults whose names contain this")
+    parser.add_argument("--limit", type=float, default=180.0, help="seconds for one fault")
+    parser.add_argument("--trust", action="store_true", help="do without the run without faults")
+    parser.add_argument("--check", action="store_true", help="only look for the places of faults")
+    parser.add_argument("--output", type=Path, default=None)
+    options = parser.parse_args()
+    if options.check:
+        print("\n".join(misplaced()) or f"{len(FAULTS)} faults have their places.")
+        sys.exit(bool(misplaced()))
+    faults = [
+        fault
+        for fault in FAULTS
+        if not options.only or any(text in fault.name for text in options.only)
+    ]
+    with tempfile.TemporaryDirectory(prefix="clean-") as folder:
+        clean = copied(Path(folder), ROOT / "src")
+        check_source(clean)
+        broken = set() if options.trust else broken_tests(clean, faults, options)
+        with ThreadPoolExecutor(options.jobs) as pool:
+            verdicts = list(pool.map(partial(judged, clean, broken, options.limit), faults))
+    noticed = sum(verdict.word == NOTICED for verdict in verdicts)
+    print(f"{noticed} of {len(verdicts)} noticed")
+    if options.output:
+        options.output.write_text(page(verdicts), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""A fault: one place in the sources, what would stand there, and the tests that should fail."""
+
+from dataclasses import dataclass
+
+__all__ = ["Fault"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One small, plausible error.
+
+    Attributes
+    ----------
+    name
+        What is wrong, in a few words.
+    file
+        Where, below ``src/cosmodag``.
+    old, new
+        Text that occurs there exactly once, and what takes its place.
+    tests
+        Files of tests or single tests, below ``tests``, which should notice.
+    was_missed
+        Whether no test noticed it before this list was made.
+    excuse
+        Why no test can be expected to notice it, where that is so.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    was_missed: bool = False
+    excuse: str = ""
+
+    def changed(self, source: str) -> str:
+        """Put the fault into the text of its file."""
+        if source.count(self.old) != 1:
+            raise ValueError(
+                f"{self.name!r}: its text occurs {source.count(self.old)} times in {self.file}"
+            )
+        if self.old == self.new:
+            raise ValueError(f"{self.name!r} changes nothing")
+        return source.replace(self.old, self.new)

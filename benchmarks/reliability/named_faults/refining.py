@@ -1,0 +1,177 @@
+"""Faults in refinement: moments, scores, pruning, polishing, what is assumed of the noise."""
+
+from named_faults.fault import Fault
+
+PRUNE = "refinement/test_prune.py"
+DEFINITION = f"{PRUNE}::test_parents_and_scores_are_those_of_the_definition"
+DECISION = "refinement/test_noise_decision.py"
+DEPENDENCE = "refinement/test_noise_dependence.py"
+COLUMNS = "refinement/test_noise_columns.py"
+LINEAR = "refinement/test_refine_linear.py"
+STARTS = "refinement/test_starts.py"
+
+FAULTS = (
+    Fault(
+        "moments are not centred on the rows that count",
+        "refinement/moments.py",
+        "means: Any = np.average(table, axis=0, weights=weights)",
+        "means: Any = np.average(table, axis=0)",
+        (
+            f"{PRUNE}::test_counted_rows_are_the_rows_that_matter",
+            f"{PRUNE}::test_repeated_rows_and_counts_agree",
+        ),
+    ),
+    Fault(
+        "a row that counts twice counts four times",
+        "refinement/moments.py",
+        "standard *= np.sqrt(weights)[:, None]",
+        "standard *= weights[:, None]",
+        (f"{PRUNE}::test_repeated_rows_and_counts_agree",),
+    ),
+    Fault(
+        "products about zero forget the means",
+        "refinement/moments.py",
+        "        products += rest[:, :, None] * rest[:, None, :]\n",
+        "",
+        ("learners/test_baselines.py::test_an_unscaled_fit_has_no_intercept",),
+    ),
+    Fault(
+        "an arc has the price of AIC",
+        "refinement/scores.py",
+        "return max(math.log(max(n, 2)), 0.5 * math.log(max(n, 2)) + 0.75 * math.log(max(d, 1)))",
+        "return 1.0",
+        (f"{LINEAR}::test_unrelated_columns_are_rarely_joined",),
+        was_missed=True,
+    ),
+    Fault(
+        "the Gaussian score takes the log of a sum",
+        "refinement/scores.py",
+        "return float(-0.5 * moments.own_rows @ np.log(graph.residuals)) - penalty * graph.arcs",
+        "return float(-0.5 * moments.own_rows.sum() * np.log(graph.residuals.sum())) "
+        "- penalty * graph.arcs",
+        (f"{LINEAR}::test_totals_are_log_likelihoods_with_a_penalty",),
+    ),
+    Fault(
+        "pruned weights are not scaled back",
+        "refinement/prune.py",
+        "weights * scales[0] / scales[1]",
+        "weights * scales[1] / scales[0]",
+        (f"{PRUNE}::test_weights_are_least_squares_in_the_units_of_the_data",),
+    ),
+    Fault(
+        "pruning sees later variables",
+        "refinement/prune.py",
+        "        for i in range(at):\n            if may_be_parent",
+        "        for i in range(at - 1):\n            if may_be_parent",
+        (DEFINITION,),
+    ),
+    Fault(
+        "polishing ignores what arcs may exist",
+        "refinement/polish.py",
+        "        allowed &= support\n",
+        "        pass\n",
+        ("refinement/test_polish.py",),
+    ),
+    Fault(
+        "polishing may make a graph worse",
+        "refinement/polish.py",
+        "return found if better else graph",
+        "return found",
+        ("refinement/test_polish.py",),
+    ),
+    Fault(
+        "equal variances win by any margin",
+        "refinement/noise/variances.py",
+        "return self.margin > self.needed",
+        "return self.margin > 0",
+        (f"{DECISION}::test_equal_variances_must_win_by_more_than_is_needed",),
+        was_missed=True,
+    ),
+    Fault(
+        "equal variances must win by all of the price",
+        "refinement/noise/variances.py",
+        "_SHARE = 0.4",
+        "_SHARE = 1.0",
+        (f"{DECISION}::test_true_equal_variances_are_chosen_by_the_best_graphs",),
+    ),
+    Fault(
+        "columns on a common scale may have equal variances",
+        "refinement/noise/decision.py",
+        "    if shared is not None:\n",
+        "    if False:\n",
+        (
+            f"{DECISION}::test_standardised_weak_effects_are_not_of_equal_variances",
+            f"{DECISION}::test_units_change_nothing_but_the_decision",
+        ),
+    ),
+    Fault(
+        "most columns must have few values to bar equal variances",
+        "refinement/noise/decision.py",
+        "if few_valued(given.X).mean() >= 0.5:",
+        "if few_valued(given.X).mean() > 1.5:",
+        (
+            f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_a_warning",
+            f"{DECISION}::test_columns_are_named_in_the_reason",
+        ),
+    ),
+    Fault(
+        "noise that depends on a parent refutes nothing",
+        "refinement/noise/decision.py",
+        "    if holds.refutes:\n",
+        "    if False:\n",
+        (f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_a_warning",),
+    ),
+    Fault(
+        "residuals of rows that were set decide about the noise",
+        "refinement/noise/decision.py",
+        "rows = slice(None) if given.counted is None else given.untouched",
+        "rows = slice(None)",
+        (
+            f"{DECISION}::test_interventions_and_knowledge_go_through_the_same_decision",
+            f"{DECISION}::test_values_that_were_set_do_not_decide_what_the_noise_is",
+        ),
+        was_missed=True,
+    ),
+    Fault(
+        "one refuted arc of many refutes the model",
+        "refinement/noise/dependence.py",
+        "several = self.refuted > max(1.0, _MOST * self.arcs)",
+        "several = self.refuted > 0",
+        (f"{DEPENDENCE}::test_one_refuted_arc_of_many_may_be_chance",),
+    ),
+    Fault(
+        "dependence of noise is judged by rows that were set",
+        "refinement/noise/dependence.py",
+        "rows = slice(None) if counted is None else counted[:, head] > 0",
+        "rows = slice(None)",
+        (f"{DEPENDENCE}::test_rows_in_which_the_head_was_set_do_not_count",),
+    ),
+    Fault(
+        "columns with fifty values have few",
+        "refinement/noise/columns.py",
+        "_FEW = 20.0",
+        "_FEW = 60.0",
+        (COLUMNS,),
+    ),
+    Fault(
+        "one pair of equal deviations is a common scale",
+        "refinement/noise/columns.py",
+        "return alike >= max(2.0, 0.5 * len(values))",
+        "return alike >= 2.0",
+        (COLUMNS,),
+    ),
+    Fault(
+        "orders are brought into line from the end",
+        "refinement/starts.py",
+        "waiting = np.count_nonzero(before, axis=0)\n    free",
+        "waiting = np.count_nonzero(before, axis=1)\n    free",
+        (f"{STARTS}::test_orders_are_brought_into_line",),
+    ),
+    Fault(
+        "the worst start wins",
+        "refinement/refine.py",
+        "best = max(results, key=lambda result: result.total)",
+        "best = min(results, key=lambda result: result.total)",
+        (f"{LINEAR}::test_best_start_wins_and_the_report_says_so",),
+    ),
+)

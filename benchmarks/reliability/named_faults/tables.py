@@ -1,0 +1,147 @@
+"""Faults in what is said of tables: findings, knowledge, interventions."""
+
+from named_faults.fault import Fault
+
+KNOWN = "data/knowledge/test_statement.py"
+FINDINGS = "data/test_diagnose.py"
+FAMILIES = "data/diagnose/test_families.py"
+TOLD = "learners/test_interventions.py"
+COMBINED = "learners/test_combinations.py"
+
+FAULTS = (
+    Fault(
+        "tiers bind neighbours alone",
+        "data/knowledge/statement.py",
+        "            earlier += here\n",
+        "            earlier = here\n",
+        (f"{KNOWN}::test_every_part_bounds_the_support",),
+        excuse="The closure of what comes before what adds the pairs of tiers further apart.",
+    ),
+    Fault(
+        "tiers are read from last to first",
+        "data/knowledge/statement.py",
+        "before[np.ix_(earlier, here)] = True",
+        "before[np.ix_(here, earlier)] = True",
+        (f"{KNOWN}::test_every_part_bounds_the_support",),
+    ),
+    Fault(
+        "exogenous variables are sinks",
+        "data/knowledge/statement.py",
+        "support[:, [places[name] for name in self.exogenous]] = False",
+        "support[[places[name] for name in self.exogenous]] = False",
+        (f"{KNOWN}::test_every_part_bounds_the_support",),
+    ),
+    Fault(
+        "a search space of variables allows nothing",
+        "data/knowledge/statement.py",
+        "support[np.ix_(among, among)] = True",
+        "support[np.ix_(among, among)] = False",
+        (f"{KNOWN}::test_every_part_bounds_the_support",),
+    ),
+    Fault(
+        "required arcs do not order variables",
+        "data/knowledge/bounds.py",
+        "closed = closure(before | required)",
+        "closed = closure(before)",
+        (f"{KNOWN}::test_a_required_chain_excludes_the_way_back",),
+    ),
+    Fault(
+        "an arc is known where it is allowed",
+        "data/knowledge/bounds.py",
+        "self.required[tails, heads] | ~self.support[heads, tails]",
+        "self.required[tails, heads] | self.support[tails, heads]",
+        (f"{KNOWN}::test_it_directs_arcs_whose_reverse_it_excludes",),
+    ),
+    Fault(
+        "a variable that was set in every row keeps its causes",
+        "data/knowledge/bounds.py",
+        "return Bounds(self.support & ~variables, self.required, self.before, self.gaps)",
+        "return Bounds(self.support, self.required, self.before, self.gaps)",
+        (f"{TOLD}::test_a_variable_set_in_every_row_has_no_causes",),
+    ),
+    Fault(
+        "the way through a third variable is not closed",
+        "data/knowledge/bounds.py",
+        "        closed |= np.outer(closed[:, v], closed[v])\n",
+        "        pass\n",
+        (f"{KNOWN}::test_closure_cycles_and_chains_agree",),
+    ),
+    Fault(
+        "required arcs may lead to an earlier tier by a detour",
+        "data/knowledge/contradictions.py",
+        "    _refuse_chains(required, tier_of, names)\n\n",
+        "\n",
+        (f"{KNOWN}::test_what_cannot_be_is_refused_by_name",),
+    ),
+    Fault(
+        "several targets in one text are one name",
+        "data/interventions.py",
+        'return [part.strip() for part in entry.split(";") if part.strip()]',
+        "return [entry.strip()] if entry.strip() else []",
+        (f"{TOLD}::test_all_ways_to_say_it_are_the_same",),
+    ),
+    Fault(
+        "a table of targets is taken by position",
+        "data/interventions.py",
+        "given = frame.to_numpy()[:, [found.index(name) for name in names]]",
+        "given = frame.to_numpy()",
+        (
+            f"{TOLD}::test_all_ways_to_say_it_are_the_same",
+            f"{COMBINED}::test_a_table_of_targets_is_matched_by_name",
+        ),
+        was_missed=True,
+    ),
+    Fault(
+        "rows that were set decide whether rows follow one another",
+        "data/diagnose/before.py",
+        "rows = X if untouched is None else X[untouched]",
+        "rows = X",
+        (f"{FAMILIES}::test_rows_that_were_set_are_not_compared",),
+    ),
+    Fault(
+        "rows may resemble the row before up to .9",
+        "data/diagnose/rows.py",
+        "_CHANCE, _HARMLESS = 0.002, 0.1",
+        "_CHANCE, _HARMLESS = 0.002, 0.9",
+        (f"{FAMILIES}::test_rows_that_follow_one_another",),
+    ),
+    Fault(
+        "strong causes are called copies",
+        "data/diagnose/copies.py",
+        "NEARLY_EQUAL, MUCH_LESS = 0.997, 6.0",
+        "NEARLY_EQUAL, MUCH_LESS = 0.9, 0.5",
+        (f"{FAMILIES}::test_copies_with_noise_are_found_and_strong_causes_are_not",),
+    ),
+    Fault(
+        "populations must lie far apart",
+        "data/diagnose/populations.py",
+        "_DEEP = 1.15",
+        "_DEEP = 4.0",
+        (f"{FAMILIES}::test_several_populations",),
+    ),
+    Fault(
+        "units may differ ten thousand times more",
+        "data/diagnose/scale.py",
+        "SCALE_RATIO = 1e4",
+        "SCALE_RATIO = 1e8",
+        (f"{FINDINGS}::test_scale_ratio",),
+    ),
+    Fault(
+        "few rows are as few as columns",
+        "data/diagnose/rows.py",
+        "    if rows < columns:\n",
+        "    if rows < columns // 2:\n",
+        (f"{FINDINGS}::test_few_rows",),
+    ),
+    Fault(
+        "hidden causes are looked for in curved tables",
+        "data/diagnose/after.py",
+        'if told & {"rows_follow", "several_populations", "curved"}:',
+        'if told & {"rows_follow", "several_populations"}:',
+        (
+            f"{FAMILIES}::TestArcs",
+            f"{COMBINED}::test_curves_are_not_taken_for_hidden_causes",
+        ),
+        was_missed=True,
+    ),
+)

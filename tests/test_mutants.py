@@ -1,0 +1,52 @@
+"""The list of named faults: each has its place in the sources, and tests that should notice."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[1] / "benchmarks" / "reliability"
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="benchmarks are not distributed")
+
+
+@pytest.fixture
+def mutants(monkeypatch) -> Any:
+    monkeypatch.setattr(sys, "path", [str(FOLDER), *sys.path])
+    import mutants
+
+    return mutants
+
+
+def test_every_fault_has_its_place_and_its_tests(mutants):
+    assert mutants.misplaced() == []
+
+
+def test_there_are_many_and_no_two_are_the_same(mutants):
+    names = [fault.name for fault in mutants.FAULTS]
+    changes = {(fault.file, fault.old, fault.new) for fault in mutants.FAULTS}
+    assert len(set(names)) == len(changes) == len(names) >= 120
+
+
+def test_a_fault_without_its_place_is_refused(mutants):
+    fault = mutants.Fault("a sum is a difference", "sums.py", "a + b", "a - b", ())
+    assert fault.changed("return a + b") == "return a - b"
+    for source in ("return a * b", "return a + b, a + b"):
+        with pytest.raises(ValueError, match="occurs"):
+            fault.changed(source)
+
+
+def test_a_test_that_fails_anyway_says_nothing(mutants):
+    fault = mutants.Fault("a sum is a difference", "sums.py", "a", "b", ("test_sums.py::test_a",))
+    assert mutants.names_broken(fault, {"test_sums.py::test_a[3]"})
+    assert mutants.names_broken(fault, {"test_sums.py"})
+    assert not mutants.names_broken(fault, {"test_sums.py::test_another"})
+
+
+def test_the_copy_comes_before_the_sources(mutants, monkeypatch, tmp_path):
+    given = f"{mutants.ROOT / 'src'}:{tmp_path / 'libraries'}"
+    monkeypatch.setenv("PYTHONPATH", given)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    made = mutants.environment(tmp_path / "copy")
+    assert made["PYTHONPATH"] == f"{tmp_path / 'copy'}:{tmp_path / 'libraries'}"
+    assert "NUMBA_CACHE_DIR" not in made
