@@ -16,12 +16,12 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from cosmodag.refinement.search import searching
 from determinism_work import WORK, done
 
 from cosmodag import OrderSearch, VarianceSort, simulate
+from cosmodag.order import choose_parents
 from cosmodag.refinement import Moments, search_order
-from cosmodag.refinement.prune import prune
-from cosmodag.refinement.search import searching
 from learner_catalogue import CATALOGUE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,7 +83,7 @@ def test_pruning_and_order_search_do_not_depend_on_the_number_of_threads(
 ) -> None:
     data = simulate.load("n200_d260_ER1_gauss", seed=0)
     moments, order = Moments.of(data.X), np.random.default_rng(0).permutation(260)
-    one, many = (prune(moments, order, threads=count) for count in (1, threads))
+    one, many = (choose_parents(moments, order, threads=count) for count in (1, threads))
     assert one.matrix().data.tobytes() == many.matrix().data.tobytes()
     assert one.matrix().indices.tobytes() == many.matrix().indices.tobytes()
     monkeypatch.setattr(searching, "THREADED_FROM", 0)

@@ -26,8 +26,8 @@ from cosmodag.model.objective import (
 )
 from cosmodag.model.orientation import oriented, smooth_orientation
 from cosmodag.model.structure import Free, Potential, Priority
+from cosmodag.order import choose_parents
 from cosmodag.refinement import Moments, search_order
-from cosmodag.refinement.prune import prune
 from cosmodag.solve.recipe import Recipe
 
 SETTINGS = {
@@ -139,8 +139,8 @@ def test_pruning_follows_the_columns(seed, d, rows):
     random, moments = moments_of(seed, d, rows)
     names, order = random.permutation(d), random.permutation(d)
     support = random.random((d, d)) < 0.9
-    graph = prune(moments, order, support=support, threads=1)
-    moved = prune(
+    graph = choose_parents(moments, order, support=support, threads=1)
+    moved = choose_parents(
         renumbered_moments(moments, names),
         np.argsort(names)[order],
         support=renumbered(support, names),

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from property_examples import in_gate, linear_table, random_dag, seeds
 
 from cosmodag.graph.dags import is_dag
+from cosmodag.order import choose_parents
 from cosmodag.refinement import Moments, refine_linear, search_non_gaussian, search_order
-from cosmodag.refinement.prune import prune
 from cosmodag.refinement.scores import equal_variance_total, gaussian_total
 
 TOTALS = {"gaussian": gaussian_total, "equal-variance": equal_variance_total}
@@ -41,7 +41,9 @@ def test_an_order_search_is_never_worse_than_its_start(seed, d, rows, score, pen
     random = np.random.default_rng(seed)
     moments, order = Moments.of(linear_table(random, rows, d)), random.permutation(d)
     support, required, before = ruled(random, order) if is_ruled else (None, None, None)
-    start = prune(moments, order, penalty=penalty, support=support, required=required, threads=1)
+    start = choose_parents(
+        moments, order, penalty=penalty, support=support, required=required, threads=1
+    )
     found = search_order(
         moments,
         order,
@@ -73,7 +75,9 @@ def test_refining_is_never_worse_than_any_start_pruned(seed, d, rows, method, sc
     starts = {f"start {place}": random.permutation(d) for place in range(3)}
     found = refine_linear(moments, starts, method=method, score=score, penalty=1.0, random=random)
     for order in starts.values():
-        assert found.total >= TOTALS[score](moments, prune(moments, order, penalty=1.0), 1.0)
+        assert found.total >= TOTALS[score](
+            moments, choose_parents(moments, order, penalty=1.0), 1.0
+        )
     for entry in found.report:
         assert entry["after"] >= entry["before"]
     assert found.total == max(entry["after"] for entry in found.report)

@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
-from refine_reference import grow_shrink, linear_table, plain_prune
-
-from cosmodag.graph.dags import is_dag
-from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.order_search import search_order
 from cosmodag.refinement.search import searching, tree
 from cosmodag.refinement.search.grow import new_scratch
 from cosmodag.refinement.search.rules import local_score, rules_of
 from cosmodag.refinement.search.searching import Searching
 from cosmodag.refinement.search.tree import new_tree
+from refine_reference import grow_shrink, linear_table, plain_prune
+
+from cosmodag.graph.dags import is_dag
+from cosmodag.refinement.moments import Moments
 from cosmodag.solve.threads import mapper
 
 

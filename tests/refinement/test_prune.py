@@ -4,8 +4,8 @@ from refine_reference import linear_table, plain_prune
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
+from cosmodag.order import choose_parents
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.prune import prune
 
 
 def rules(random, d, order):
@@ -28,7 +28,7 @@ def test_parents_and_scores_are_those_of_the_definition(seed, ruled):
     moments = Moments.of(table, counted)
     order = random.permutation(9)
     support, required = rules(random, 9, order) if ruled else (None, None)
-    found = prune(moments, order, penalty=2.0, support=support, required=required)
+    found = choose_parents(moments, order, penalty=2.0, support=support, required=required)
     adjacency, scores = plain_prune(moments, order, 2.0, support, required)
     np.testing.assert_array_equal(found.adjacency().toarray(), adjacency)
     np.testing.assert_allclose(found.scores, scores, rtol=1e-8, atol=1e-8)
@@ -39,7 +39,7 @@ def test_weights_are_least_squares_in_the_units_of_the_data():
     table, _ = linear_table(random, 300, 8)
     table = table * 10.0 ** random.uniform(-2, 2, 8) + 5
     moments = Moments.of(table)
-    found = prune(moments, np.arange(8))
+    found = choose_parents(moments, np.arange(8))
     weights = found.matrix().toarray()
     for v in range(8):
         parents = np.flatnonzero(weights[:, v])
@@ -57,8 +57,8 @@ def test_counted_rows_are_the_rows_that_matter():
     counted[:50, 3] = 0
     moments = Moments.of(table, counted)
     assert moments.correlations.shape == (2, 6, 6)
-    here, there = prune(moments, np.arange(6), penalty=3.0), Moments.of(table[50:])
-    weights = prune(there, np.arange(6), penalty=3.0).matrix().toarray()
+    here, there = choose_parents(moments, np.arange(6), penalty=3.0), Moments.of(table[50:])
+    weights = choose_parents(there, np.arange(6), penalty=3.0).matrix().toarray()
     np.testing.assert_allclose(here.matrix().toarray()[:, 3], weights[:, 3], rtol=1e-9)
 
 
@@ -85,7 +85,7 @@ def awkward_tables():
 @pytest.mark.parametrize(("name", "table"), list(awkward_tables()))
 def test_awkward_tables_give_finite_dags(name, table):
     moments = Moments.of(table)
-    found = prune(moments, np.arange(table.shape[1]))
+    found = choose_parents(moments, np.arange(table.shape[1]))
     weights = found.matrix()
     assert is_dag(weights)
     assert np.all(np.isfinite(weights.toarray()))
@@ -96,7 +96,7 @@ def test_awkward_tables_give_finite_dags(name, table):
 
 def test_duplicates_have_an_arc():
     column = np.random.default_rng(0).normal(size=50)
-    found = prune(Moments.of(np.column_stack([column, 2 * column])), [1, 0])
+    found = choose_parents(Moments.of(np.column_stack([column, 2 * column])), [1, 0])
     np.testing.assert_allclose(found.matrix().toarray(), [[0, 0], [0.5, 0]])
 
 
@@ -104,14 +104,14 @@ def test_a_hub_keeps_all_its_parents():
     random = np.random.default_rng(4)
     parents = random.normal(size=(4000, 90))
     table = np.column_stack([parents, parents.sum(axis=1) + random.normal(size=4000)])
-    found = prune(Moments.of(table), np.arange(91))
+    found = choose_parents(Moments.of(table), np.arange(91))
     assert found.adjacency().toarray()[:90, 90].all()
 
 
 def test_threads_do_not_change_anything():
     table, _ = linear_table(np.random.default_rng(5), 100, 300, density=0.01)
     moments = Moments.of(table)
-    one, three = (prune(moments, np.arange(300), threads=threads) for threads in (1, 3))
+    one, three = (choose_parents(moments, np.arange(300), threads=threads) for threads in (1, 3))
     np.testing.assert_array_equal(one.parents, three.parents)
     np.testing.assert_array_equal(one.weights, three.weights)
 
@@ -119,14 +119,14 @@ def test_threads_do_not_change_anything():
 @pytest.mark.parametrize("order", [[0, 1], [0, 1, 1], [[0, 1, 2]]])
 def test_what_is_not_an_order_is_refused(order):
     with pytest.raises(DataError, match="order lists each"):
-        prune(Moments.of(np.eye(3)), order)
+        choose_parents(Moments.of(np.eye(3)), order)
 
 
 def test_required_arcs_against_the_order_are_refused():
     required = np.zeros((3, 3), bool)
     required[2, 0] = True
     with pytest.raises(DataError, match="against"):
-        prune(Moments.of(np.eye(3)), [0, 1, 2], required=required)
+        choose_parents(Moments.of(np.eye(3)), [0, 1, 2], required=required)
 
 
 @pytest.mark.parametrize("counted", [np.ones(4), -np.ones(5), np.zeros(5), np.full(5, np.nan)])
