@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from property_examples import in_gate, linear_table, random_dag, seeds
 
 from cosmodag.graph.dags import is_dag
-from cosmodag.order import choose_parents
-from cosmodag.refinement import Moments, refine_linear, search_non_gaussian, search_order
+from cosmodag.order import choose_parents, search
+from cosmodag.refinement import Moments, refine_linear, search_non_gaussian
 from cosmodag.refinement.scores import equal_variance_total, gaussian_total
 
 TOTALS = {"gaussian": gaussian_total, "equal-variance": equal_variance_total}
@@ -44,7 +44,7 @@ def test_an_order_search_is_never_worse_than_its_start(seed, d, rows, score, pen
     start = choose_parents(
         moments, order, penalty=penalty, support=support, required=required, threads=1
     )
-    found = search_order(
+    found = search(
         moments,
         order,
         score=score,
@@ -53,6 +53,7 @@ def test_an_order_search_is_never_worse_than_its_start(seed, d, rows, score, pen
         required=required,
         before=before,
         random=random,
+        restarts=2,
         threads=1,
     )
     assert found.start_score == TOTALS[score](moments, start, penalty)

@@ -247,7 +247,7 @@ def choose_some(
         placed = wide(0)
         for i in range(k):
             placed += path[i] < forced
-        kept, variance = shrink(k, placed, variance, settings[2, v], work, factor, ints)
+        variance = shrink(k, placed, variance, settings[2, v], work, factor, ints)[1]
         begin = filled
         for t in range(forced):
             tails[filled], values[filled] = columns[t], 0.0

@@ -123,7 +123,7 @@ def _blocks(d: int, threads: int) -> list[tuple[int, int]]:
 def _choose(
     problem: Problem, order: NDArray[np.int64], first: int, last: int
 ) -> tuple[Floats, NDArray[np.int64], Floats]:
-    """Counts, residuals and scores of order[first:last]; their parents, and standardised weights.
+    """Give counts, residuals and scores of order[first:last], parents and standardised weights.
 
     Work space is made for short paths; where one is longer, for longer ones.
     """

@@ -176,7 +176,7 @@ class Climb:
         return LocalSearch(problem, order, *self._hands(problem), self.should_stop)
 
     def _hands(self, problem: Problem) -> tuple[Mapper, int]:
-        """What maps the batches of one local search, and on how many threads."""
+        """Give what maps the batches of one local search, and on how many threads."""
         if problem.variables >= BATCHED_FROM:
             return self.run, self.threads
         return lambda f, items: list(map(f, items)), 1

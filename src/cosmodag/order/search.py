@@ -73,7 +73,7 @@ def search(
     required: NDArray[np.bool_] | None = None,
     before: NDArray[np.bool_] | None = None,
     restarts: int | None = None,
-    patience: int = 40,
+    patience: int = 20,
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,

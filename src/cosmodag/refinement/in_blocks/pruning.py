@@ -62,10 +62,10 @@ def prune_blocks(
 ) -> Graph:
     """Choose the parents of each variable among its predecessors, with memory O(n d + arcs).
 
-    The graph is that of `choose_parents`, but no matrix of all correlations is kept, and a GPU can do the
-    work. Children grow their parents together, as many as ``block`` at a time (`lanes`); the matrix
-    products are of single precision, not of the lower one that GPUs like to use, and of double
-    precision for the few children with long paths or nearly collinear ones. What stays of a
+    The graph is that of `choose_parents`, but no matrix of all correlations is kept, and a GPU can
+    do the work. Children grow their parents together, as many as ``block`` at a time (`lanes`); the
+    matrix products are of single precision, not of the lower one that GPUs like to use, and of
+    double precision for the few children with long paths or nearly collinear ones. What stays of a
     child's path is then decided in double precision, from the columns themselves: the same
     grow–shrink among the few candidates chosen, and the weights.
 
