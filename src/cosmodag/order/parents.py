@@ -94,7 +94,8 @@ def choose_parents(
 
 def scores_on(problem: Problem, order: NDArray[np.int64], first: int, last: int) -> Floats:
     """Local scores of the variables order[first:last], each with the parents chosen for it."""
-    return _choose(problem, order, first, last)[0][2]
+    found, _, _ = _choose(problem, order, first, last)
+    return np.asarray(found[2], np.float64)
 
 
 def check_order(
