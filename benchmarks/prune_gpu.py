@@ -19,6 +19,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from cosmodag.refinement.prune import prune
 from scipy import sparse
 
 from cosmodag import simulate
@@ -26,7 +27,6 @@ from cosmodag.graph.dags import topological_order
 from cosmodag.metrics.counts import count, hamming_scores
 from cosmodag.refinement.in_blocks.pruning import prune_blocks
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.prune import prune
 from environment import header, table
 
 COLUMNS = ["d", "order", "NHD", "FDR", "TPR", "arcs", "seconds", "first run", "beside `prune`"]

@@ -19,9 +19,8 @@ import pytest
 from determinism_work import WORK, done
 
 from cosmodag import OrderSearch, VarianceSort, simulate
-from cosmodag.refinement import Moments, search_order
-from cosmodag.refinement.prune import prune
-from cosmodag.refinement.search import searching
+from cosmodag.order import choose_parents, local, search
+from cosmodag.refinement import Moments
 from learner_catalogue import CATALOGUE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,17 +82,19 @@ def test_pruning_and_order_search_do_not_depend_on_the_number_of_threads(
 ) -> None:
     data = simulate.load("n200_d260_ER1_gauss", seed=0)
     moments, order = Moments.of(data.X), np.random.default_rng(0).permutation(260)
-    one, many = (prune(moments, order, threads=count) for count in (1, threads))
+    one, many = (choose_parents(moments, order, threads=count) for count in (1, threads))
     assert one.matrix().data.tobytes() == many.matrix().data.tobytes()
     assert one.matrix().indices.tobytes() == many.matrix().indices.tobytes()
-    monkeypatch.setattr(searching, "THREADED_FROM", 0)
-    small = Moments.of(data.X[:, :40])
-    found = [
-        search_order(small, np.arange(40), random=np.random.default_rng(0), threads=count)
-        for count in (1, threads)
-    ]
-    assert found[0].order.tobytes() == found[1].order.tobytes()
-    assert found[0].graph.matrix().data.tobytes() == found[1].graph.matrix().data.tobytes()
+    small, random = Moments.of(data.X[:, :40]), np.random.default_rng
+    for batched_from in (1000, 0):
+        monkeypatch.setattr(local, "BATCHED_FROM", batched_from)
+        monkeypatch.setattr("cosmodag.order.restarts.BATCHED_FROM", batched_from)
+        found = [
+            search(small, np.arange(40), random=random(0), restarts=6, threads=count)
+            for count in (1, threads)
+        ]
+        assert found[0].order.tobytes() == found[1].order.tobytes()
+        assert found[0].graph.matrix().data.tobytes() == found[1].graph.matrix().data.tobytes()
 
 
 COMPILING = {"compiled", "borrowing", "inlined", "njit", "jit", "vectorize", "guvectorize"}

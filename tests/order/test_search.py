@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from order_reference import linear_table, parents_on
 
 from cosmodag.graph.dags import is_dag
-from cosmodag.order import choose_parents, local, search
+from cosmodag.order import Memory, choose_parents, local, search
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import total_of
 
@@ -157,3 +157,49 @@ def test_restarts_find_what_one_search_does_not():
         gains.append(more - one)
     assert min(gains) >= 0
     assert max(gains) > 1
+
+
+def test_memory_of_other_searches_changes_nothing(batched):
+    random = np.random.default_rng(1)
+    table, _ = linear_table(random, 200, D)
+    moments, memory = Moments.of(table), Memory()
+    for score in ("gaussian", "equal-variance", "gaussian"):
+        start = random.permutation(D)
+        plain, remembering = (
+            search(moments, start, random=generator(), score=score, restarts=3, memory=known)
+            for known in (None, memory)
+        )
+        np.testing.assert_array_equal(remembering.order, plain.order)
+        assert (remembering.score, remembering.moves) == (plain.score, plain.moves)
+
+
+def test_trials_that_overflow_a_worker_are_given_up(monkeypatch):
+    monkeypatch.setattr(local, "BATCHED_FROM", 0)
+    monkeypatch.setattr("cosmodag.order.restarts.BATCHED_FROM", 0)
+    monkeypatch.setattr("cosmodag.order.problem.WORKER_POOL", 40)
+    table, _ = linear_table(np.random.default_rng(5), 300, 20, density=0.6)
+    found = search(Moments.of(table), np.arange(20), random=generator(), restarts=2, threads=2)
+    assert found.score >= found.start_score
+
+
+def test_a_hub_is_found_from_the_reversed_order():
+    random = np.random.default_rng(4)
+    parents = random.normal(size=(500, 70))
+    table = np.column_stack([parents, parents.sum(axis=1) + random.normal(size=500)])
+    found = search(Moments.of(table), np.arange(71)[::-1], random=random, restarts=0)
+    assert found.graph.adjacency().toarray()[:70, 70].all()
+    assert found.graph.arcs == 70
+
+
+@pytest.mark.parametrize("score", ["gaussian", "equal-variance"])
+def test_awkward_tables_are_searched(score):
+    random = np.random.default_rng(6)
+    base = random.normal(size=(12, 8))
+    table = np.column_stack([base, base[:, 0], base @ random.normal(size=(8, 3)), np.ones(12)])
+    start = random.permutation(13)
+    found = search(Moments.of(table), start, score=score, random=random, restarts=2)
+    weights = found.graph.matrix().toarray()
+    assert is_dag(weights)
+    assert np.all(np.isfinite(weights))
+    assert not weights[12].any()
+    assert not weights[:, 12].any()

@@ -26,8 +26,8 @@ from cosmodag.model.objective import (
 )
 from cosmodag.model.orientation import oriented, smooth_orientation
 from cosmodag.model.structure import Free, Potential, Priority
-from cosmodag.refinement import Moments, search_order
-from cosmodag.refinement.prune import prune
+from cosmodag.order import choose_parents, search
+from cosmodag.refinement import Moments
 from cosmodag.solve.recipe import Recipe
 
 SETTINGS = {
@@ -139,8 +139,8 @@ def test_pruning_follows_the_columns(seed, d, rows):
     random, moments = moments_of(seed, d, rows)
     names, order = random.permutation(d), random.permutation(d)
     support = random.random((d, d)) < 0.9
-    graph = prune(moments, order, support=support, threads=1)
-    moved = prune(
+    graph = choose_parents(moments, order, support=support, threads=1)
+    moved = choose_parents(
         renumbered_moments(moments, names),
         np.argsort(names)[order],
         support=renumbered(support, names),
@@ -151,30 +151,22 @@ def test_pruning_follows_the_columns(seed, d, rows):
     )
 
 
-class Turns:
-    """A generator whose turns are of variables, whatever their numbers are."""
-
-    def __init__(self, seed: int, places: np.ndarray) -> None:
-        self._random, self._places = np.random.default_rng(seed), places
-
-    def permutation(self, count: int) -> np.ndarray:
-        return self._places[self._random.permutation(count)]
-
-
 def searched_twice(seed: int, d: int, rows: int, score: str):
     """Results of a search and of the same one after renumbering, and how columns were renumbered.
 
-    A search is local, so that its end depends on whose turn it is: turns are renumbered too.
+    A search is local, and its end depends on whose turn it is: turns go by places in the order.
     """
     random, moments = moments_of(seed, d, rows)
     names, order = random.permutation(d), random.permutation(d)
-    places = np.argsort(names)
-    found = search_order(moments, order, score=score, random=Turns(seed, np.arange(d)), threads=1)
-    moved = search_order(
+    found = search(
+        moments, order, score=score, random=np.random.default_rng(seed), restarts=2, threads=1
+    )
+    moved = search(
         renumbered_moments(moments, names),
-        places[order],
+        np.argsort(names)[order],
         score=score,
-        random=Turns(seed, places),
+        random=np.random.default_rng(seed),
+        restarts=2,
         threads=1,
     )
     return moments, names, found, moved
@@ -200,8 +192,9 @@ def test_the_order_search_follows_the_columns(seed, d, rows, score):
     """
     moments, names, found, moved = searched_twice(seed, d, rows, score)
     if is_other_end(found, moved):
-        turns = Turns(seed, np.arange(d))
-        again = search_order(moments, names[moved.order], score=score, random=turns, threads=1)
+        turns = np.random.default_rng(seed)
+        order = names[moved.order]
+        again = search(moments, order, score=score, random=turns, restarts=0, threads=1)
         np.testing.assert_allclose(again.score, moved.score, rtol=1e-9)
         return
     assert class_distance(moved.graph.matrix(), found.graph.matrix()[np.ix_(names, names)]) == 0

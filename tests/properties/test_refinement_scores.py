@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from property_examples import in_gate, linear_table, random_dag, seeds
 
 from cosmodag.graph.dags import is_dag
-from cosmodag.refinement import Moments, refine_linear, search_non_gaussian, search_order
-from cosmodag.refinement.prune import prune
+from cosmodag.order import choose_parents, search
+from cosmodag.refinement import Moments, refine_linear, search_non_gaussian
 from cosmodag.refinement.scores import equal_variance_total, gaussian_total
 
 TOTALS = {"gaussian": gaussian_total, "equal-variance": equal_variance_total}
@@ -41,8 +41,10 @@ def test_an_order_search_is_never_worse_than_its_start(seed, d, rows, score, pen
     random = np.random.default_rng(seed)
     moments, order = Moments.of(linear_table(random, rows, d)), random.permutation(d)
     support, required, before = ruled(random, order) if is_ruled else (None, None, None)
-    start = prune(moments, order, penalty=penalty, support=support, required=required, threads=1)
-    found = search_order(
+    start = choose_parents(
+        moments, order, penalty=penalty, support=support, required=required, threads=1
+    )
+    found = search(
         moments,
         order,
         score=score,
@@ -51,6 +53,7 @@ def test_an_order_search_is_never_worse_than_its_start(seed, d, rows, score, pen
         required=required,
         before=before,
         random=random,
+        restarts=2,
         threads=1,
     )
     assert found.start_score == TOTALS[score](moments, start, penalty)
@@ -73,7 +76,9 @@ def test_refining_is_never_worse_than_any_start_pruned(seed, d, rows, method, sc
     starts = {f"start {place}": random.permutation(d) for place in range(3)}
     found = refine_linear(moments, starts, method=method, score=score, penalty=1.0, random=random)
     for order in starts.values():
-        assert found.total >= TOTALS[score](moments, prune(moments, order, penalty=1.0), 1.0)
+        assert found.total >= TOTALS[score](
+            moments, choose_parents(moments, order, penalty=1.0), 1.0
+        )
     for entry in found.report:
         assert entry["after"] >= entry["before"]
     assert found.total == max(entry["after"] for entry in found.report)

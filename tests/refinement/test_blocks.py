@@ -6,12 +6,12 @@ from refine_reference import linear_table
 from cosmodag import Cosmo, simulate
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
+from cosmodag.order import choose_parents
 from cosmodag.refinement import jobs
 from cosmodag.refinement.in_blocks import pruning as blocks
 from cosmodag.refinement.in_blocks.columns import Columns
 from cosmodag.refinement.in_blocks.pruning import prune_blocks
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.prune import prune
 from cosmodag.refinement.refine import refine_linear
 
 
@@ -29,7 +29,7 @@ def test_the_graph_is_that_of_prune(kind, seed):
     table = simulate.load(f"n300_d60_{kind}_gauss", seed=seed).X
     order = np.argsort(table.var(axis=0)) if seed % 2 else np.random.default_rng(0).permutation(60)
     found = prune_blocks(table, order)
-    assert_same(found, prune(Moments.of(table), order))
+    assert_same(found, choose_parents(Moments.of(table), order))
     tails, heads = found.matrix().nonzero()
     place = np.argsort(order)
     assert np.all(place[tails] < place[heads])
@@ -39,7 +39,7 @@ def test_more_variables_than_rows():
     # In double precision: with hardly any variance left, the next step is a matter of rounding.
     table = simulate.load("n40_d60_ER4_gauss", seed=1).X
     order = np.argsort(table.var(axis=0))
-    assert_same(prune_blocks(table, order, double=True), prune(Moments.of(table), order))
+    assert_same(prune_blocks(table, order, double=True), choose_parents(Moments.of(table), order))
 
 
 def test_near_copies_are_told_from_copies():
@@ -48,7 +48,7 @@ def test_near_copies_are_told_from_copies():
     near = [base + 5e-4 * base.std(axis=0) * random.normal(size=base.shape) for _ in range(2)]
     table = np.column_stack([base, *near, 2 * base])
     found = prune_blocks(table, np.arange(60))
-    assert_same(found, prune(Moments.of(table), np.arange(60)))
+    assert_same(found, choose_parents(Moments.of(table), np.arange(60)))
     assert np.all(found.residuals[45:] < 1e-9)
 
 
@@ -64,20 +64,20 @@ def test_units_do_not_matter():
 def test_few_children_at_a_time_give_the_same(block):
     table, _ = linear_table(np.random.default_rng(0), 100, 20, density=0.1)
     order = np.arange(20)
-    assert_same(prune_blocks(table, order, block=block), prune(Moments.of(table), order))
+    assert_same(prune_blocks(table, order, block=block), choose_parents(Moments.of(table), order))
 
 
 def test_several_tiles_give_the_same(monkeypatch):
     monkeypatch.setitem(blocks.TILE, "cpu", 8)
     table = simulate.load("n300_d60_ER4_gauss", seed=2).X
     order = np.argsort(table.var(axis=0))
-    assert_same(prune_blocks(table, order), prune(Moments.of(table), order))
+    assert_same(prune_blocks(table, order), choose_parents(Moments.of(table), order))
 
 
 def test_double_precision_gives_the_same():
     table = simulate.load("n300_d60_ER4_gauss", seed=3).X
     order = np.argsort(table.var(axis=0))
-    assert_same(prune_blocks(table, order, double=True), prune(Moments.of(table), order))
+    assert_same(prune_blocks(table, order, double=True), choose_parents(Moments.of(table), order))
 
 
 def test_a_long_path_is_done_again_with_more_room(monkeypatch):
@@ -88,7 +88,7 @@ def test_a_long_path_is_done_again_with_more_room(monkeypatch):
     done = []
     found = prune_blocks(table, np.arange(21), on_progress=done.append)
     assert found.adjacency().toarray()[:20, 20].all()
-    assert_same(found, prune(Moments.of(table), np.arange(21)))
+    assert_same(found, choose_parents(Moments.of(table), np.arange(21)))
     assert done == sorted(done)
     assert done[0] < done[-1] == 21
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cosmodag import simulate
+from cosmodag.order import choose_parents
 from cosmodag.refinement import Moments
 from cosmodag.refinement.polish import polish
-from cosmodag.refinement.prune import prune
 from cosmodag.refinement.scores import SCORES, default_penalty, gaussian_total, total_of
 
 
@@ -35,7 +35,7 @@ def test_few_variables_get_nearly_their_best_parents(seed):
     data = simulate.load("n60_d7_ER3_gauss", seed=seed)
     moments, order = Moments.of(data.X), np.random.default_rng(seed).permutation(7)
     penalty = default_penalty(60, 7)
-    first = prune(moments, order, penalty=penalty)
+    first = choose_parents(moments, order, penalty=penalty)
     found = polish(moments, order, first, score="gaussian", penalty=penalty)
     # Not always the best, but within half the price of an arc of it.
     missed = best_total(moments, order, penalty) - gaussian_total(moments, found, penalty)
@@ -55,7 +55,7 @@ def test_it_obeys_is_never_worse_and_has_least_squares_weights(score, is_counted
     required[order[0], order[5]] = required[order[3], order[9]] = True
     support |= required
     given = {"support": support, "required": required}
-    first = prune(moments, order, penalty=4.0, **given)
+    first = choose_parents(moments, order, penalty=4.0, **given)
     found = polish(moments, order, first, score=score, penalty=4.0, **given)
     arcs = found.adjacency().toarray()
     assert total_of(score, moments, found, 4.0) >= total_of(score, moments, first, 4.0)
@@ -78,7 +78,7 @@ def test_constant_and_copied_columns_do_no_harm():
     moments, order = Moments.of(table), np.arange(4)
     required = np.zeros((4, 4), bool)
     required[2, 3] = True
-    first = prune(moments, order, required=required)
+    first = choose_parents(moments, order, required=required)
     found = polish(moments, order, first, score="gaussian", penalty=4.0, required=required)
     assert found.adjacency().toarray()[2, 3]
     assert np.isfinite(found.weights).all()

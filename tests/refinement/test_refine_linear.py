@@ -4,9 +4,9 @@ from refine_reference import linear_table
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
+from cosmodag.order import choose_parents
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.noise.variances import compare_best
-from cosmodag.refinement.prune import prune
 from cosmodag.refinement.refine import refine_linear
 from cosmodag.refinement.scores import equal_variance_total, gaussian_total
 
@@ -65,7 +65,7 @@ def test_beyond_forty_variables_only_the_two_best_starts_are_searched():
 def test_prune_keeps_the_order(equal):
     found = refine_linear(equal[0], {"learnt": np.arange(8)}, method="prune")
     np.testing.assert_array_equal(found.order, np.arange(8))
-    expected = prune(Moments.of(equal[0]), np.arange(8))
+    expected = choose_parents(Moments.of(equal[0]), np.arange(8))
     # The second look at parents, which finds none better here, computes their weights its own way.
     np.testing.assert_allclose(found.weights.toarray(), expected.matrix().toarray(), atol=1e-9)
 
@@ -111,7 +111,7 @@ def test_stopped_at_once_it_still_gives_a_graph(equal):
 def test_totals_are_log_likelihoods_with_a_penalty(unequal):
     table, _ = unequal
     moments = Moments.of(table)
-    graph = prune(moments, np.arange(8), penalty=4.0)
+    graph = choose_parents(moments, np.arange(8), penalty=4.0)
     centred = table - table.mean(axis=0)
     squares = np.sum((centred - centred @ graph.matrix().toarray()) ** 2, axis=0)
     n, d = table.shape

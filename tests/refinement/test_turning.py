@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cosmodag import OrderSearch
+from cosmodag.order import choose_parents
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.prune import prune
 from cosmodag.refinement.scores import default_penalty, gaussian_total
 from cosmodag.refinement.turning import turning_losses
 
@@ -19,7 +19,7 @@ def collider(strength: float, n: int = 400, seed: int = 0) -> np.ndarray:
 
 def total(moments: Moments, order: tuple[int, ...]) -> float:
     penalty = default_penalty(float(moments.rows.max()), moments.variables)
-    return gaussian_total(moments, prune(moments, list(order)), penalty)
+    return gaussian_total(moments, choose_parents(moments, list(order)), penalty)
 
 
 @pytest.mark.parametrize("seed", range(4))

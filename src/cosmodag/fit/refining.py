@@ -27,6 +27,7 @@ def refine_linear(
     watch: "Watch",
     *,
     scale_free: bool = False,
+    restarts: int | None = None,
 ) -> Refined:
     """Prune the orders of a linear learner, or search near them and elsewhere.
 
@@ -56,6 +57,7 @@ def refine_linear(
         noise=getattr(model, "noise", "auto"),
         method=method,
         scale_free=scale_free,
+        restarts=restarts,
         random=np.random.default_rng(seed),
         should_stop=lambda: watch.stop is not None,
         device=device_named(getattr(model, "device", "auto")),

@@ -17,7 +17,7 @@ from cosmodag.fit.checks import check_choice, seeds_from
 from cosmodag.fit.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared, StructureLearner
-from cosmodag.refinement.prune import prune
+from cosmodag.order import choose_parents
 from cosmodag.refinement.starts import equal_variance_order
 from cosmodag.solve.watch import Watch
 
@@ -266,5 +266,7 @@ class EmptyGraph(StructureLearner):
         order = known.ordered(np.arange(d))
         if known.required is None:
             return Learnt(np.zeros((d, d)), order)
-        only = prune(known.moments(given.X), order, support=known.required, required=known.required)
+        only = choose_parents(
+            known.moments(given.X), order, support=known.required, required=known.required
+        )
         return Learnt(only.matrix().toarray(), order)

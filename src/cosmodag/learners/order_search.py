@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_count, check_number, seeds_from
+from cosmodag.fit.checks import check_count, check_number
 from cosmodag.learners.base import Learnt, Prepared, Refined, StructureLearner
 from cosmodag.solve.watch import Watch
 
 __all__ = ["OrderSearch"]
-
-# A search from a random order takes some thirty times as long as one from a good order.
-_RANDOM_STARTS_UP_TO = 150
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -30,9 +27,9 @@ class OrderSearch(StructureLearner):
 
     where :math:`\mathrm{RSS}_v(P_v)` is what the parents :math:`P_v` leave of the variance of v
     and c is the price of an arc; or the same with one variance for all, or with the entropy of the
-    residuals. Moves are made along arcs, over any distance, from several starts
-    (:func:`cosmodag.refinement.search_order`). Nothing is trained. With the Gaussian score units do
-    not matter: multiplying columns by numbers changes no arrow.
+    residuals. Moves are made along arcs, over any distance, from several starts and from perturbed
+    copies of the best order (:func:`cosmodag.order.search`). Nothing is trained. With the Gaussian
+    score units do not matter: multiplying columns by numbers changes no arrow.
 
     The honest rival of the learners that train, and often what to take for linear relations.
 
@@ -40,9 +37,9 @@ class OrderSearch(StructureLearner):
     ----------
     noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
         What is assumed of the noise, as in :class:`cosmodag.Cosmo`.
-    restarts : int
-        Random orders to start from beside the orders of variances and of conditional variances
-        (and one random order up to 40 variables); none beyond 150 variables.
+    restarts : int or "auto"
+        Searches from perturbed copies of the best order, at most: with ``"auto"``
+        :func:`cosmodag.order.default_restarts`. They end early where several in a row find nothing.
     threshold : float or "auto"
         Arcs with \|W\| at or below it are left out of `adjacency_`; automatically 0.
     knowledge : Knowledge, mapping or path, optional
@@ -80,7 +77,7 @@ class OrderSearch(StructureLearner):
     """
 
     noise: str = "auto"
-    restarts: int = 0
+    restarts: int | str = "auto"
     max_time: float | None = None
     random_state: Any = None
     verbose: bool = True
@@ -119,7 +116,8 @@ class OrderSearch(StructureLearner):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_count("restarts", self.restarts, low=0)
+        if self.restarts != "auto":
+            check_count("restarts", self.restarts, low=0)
         if self.max_time is not None:
             check_number("max_time", self.max_time, low=0.0)
 
@@ -147,8 +145,5 @@ class OrderSearch(StructureLearner):
         from cosmodag.fit.refining import refine_linear
 
         starts = {} if self._start is None else {"given": self._order}
-        d = self.n_features_in_
-        if self._method == "order" and d <= _RANDOM_STARTS_UP_TO:
-            random = np.random.default_rng(seeds_from(self.random_state, 1)[0])
-            starts |= {f"random {k + 1}": random.permutation(d) for k in range(self.restarts)}
-        return refine_linear(self, given, starts, watch, scale_free=True)
+        restarts = None if self.restarts == "auto" else int(self.restarts)
+        return refine_linear(self, given, starts, watch, scale_free=True, restarts=restarts)

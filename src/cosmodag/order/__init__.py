@@ -5,6 +5,7 @@ on which they score best. Both work on correlations (`cosmodag.refinement.moment
 """
 
 from cosmodag.order.parents import choose_parents
+from cosmodag.order.restarts import Memory
 from cosmodag.order.search import Found, default_restarts, search
 
-__all__ = ["Found", "choose_parents", "default_restarts", "search"]
+__all__ = ["Found", "Memory", "choose_parents", "default_restarts", "search"]

@@ -54,15 +54,17 @@ class LocalSearch:
         should_stop: Callable[[], bool],
     ) -> None:
         self.problem = problem
-        self.run = run
-        self.threads = threads
-        self.should_stop = should_stop
+        self.hire(run, threads, should_stop)
         self.is_batched = problem.variables >= BATCHED_FROM
         self.state: State = new_state(problem, order, threads if self.is_batched else 0)
         self.workers: SimpleQueue[State] = SimpleQueue()
-        self.hired_for: Any = None
         self.moves = 0
         self.renew()
+
+    def hire(self, run: Mapper, threads: int, should_stop: Callable[[], bool]) -> None:
+        """Go on with other threads; records stay."""
+        self.run, self.threads, self.should_stop = run, threads, should_stop
+        self.hired_for: Any = None
 
     @property
     def order(self) -> NDArray[np.int64]:
@@ -152,12 +154,12 @@ class LocalSearch:
 
     def _planned(self, batch: NDArray[np.int64], slack: float) -> NDArray[np.float64]:
         """Best move of each variable: its worth, and the move (−1 for none)."""
-        self._hire()
+        self._make_workers()
         parts = [part for part in np.array_split(batch, self.threads) if len(part)]
         found = self.run(lambda part: self._plan(part, slack), parts)
         return np.concatenate([np.zeros((0, 4)), *found])
 
-    def _hire(self) -> None:
+    def _make_workers(self) -> None:
         """Make workers that read the present state; new ones where its pool was replaced."""
         if self.hired_for is self.state.notes:
             return
@@ -170,10 +172,14 @@ class LocalSearch:
         worker = self.workers.get()
         worker.keys[0] = self.state.keys[0]
         plans = np.full((len(part), 4), -1.0)
-        at = 0
+        at, emptied_for = 0, -1
         while at < len(part):
             at, _ = sweep(worker, part, plans, at, 1, slack, 1 << 60)
             if worker.counters[3]:
+                # Trials of one variable that alone fill a worker's part of the pool are given up.
+                is_hopeless = worker.counters[3] == 2 and at == emptied_for
+                emptied_for = at if worker.counters[3] == 2 else emptied_for
                 worker = widen(worker)
+                at += is_hopeless
         self.workers.put(worker)
         return plans

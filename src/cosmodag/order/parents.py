@@ -1,18 +1,24 @@
 """Parents of every variable among its predecessors in an order."""
 
-from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.order.local import LocalSearch
-from cosmodag.order.problem import problem_of
+from cosmodag.errors import DataError
+from cosmodag.order.columns import choose_some
+from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space
 from cosmodag.refinement.graph import Graph
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.prune import check_order
 from cosmodag.refinement.scores import default_penalty
+from cosmodag.solve.threads import available_threads, mapper
 
-__all__ = ["choose_parents", "graph_of"]
+__all__ = ["check_order", "choose_parents", "scores_on"]
+
+# Fewer variables than this are done before another thread has started.
+WORTH_THREADS = 256
+
+Floats = NDArray[np.float64]
 
 
 def choose_parents(
@@ -22,15 +28,19 @@ def choose_parents(
     penalty: float | None = None,
     support: NDArray[np.bool_] | None = None,
     required: NDArray[np.bool_] | None = None,
+    threads: int | None = None,
 ) -> Graph:
     r"""Choose the parents of each variable among its predecessors, and refit the weights.
 
-    *Grow* adds the predecessor that raises the local score
+    The local score of v with parents P is
 
-    .. math:: -\tfrac{n}{2} \log \mathrm{var}(v \mid P) - c\,|P|
+    .. math:: -\tfrac{n}{2} \log \mathrm{var}(v \mid P) - c\,|P|,
 
-    most, at a smaller penalty (`growing_penalty`), so that parents which only matter together get
-    in; *shrink* takes away the parent whose loss lowers the score least while that raises it.
+    with the variance relative to that of v, so that units do not matter. *Grow* adds the
+    predecessor that raises it most until none does, at a smaller penalty (`growing_penalty`), so
+    that parents which only matter together get in; *shrink* takes away the parent whose loss lowers
+    it least while that raises it. All of it is computed from correlations, in O(d k²) per
+    variable with k parents; memory is O(d k) per thread.
 
     Parameters
     ----------
@@ -39,8 +49,12 @@ def choose_parents(
         The variables, causes first.
     penalty : float, optional
         c, per arc; by default `default_penalty`.
-    support, required : (d, d) arrays of bool, optional
-        Arcs that may exist, and arcs that are always in; the latter must agree with the order.
+    support : (d, d) array of bool, optional
+        Arcs u → v that may exist, at [u, v].
+    required : (d, d) array of bool, optional
+        Arcs that are always in; they must agree with the order.
+    threads : int, optional
+        How many to use; by default all cores. The result does not depend on it.
 
     Examples
     --------
@@ -59,31 +73,85 @@ def choose_parents(
     if penalty is None:
         penalty = default_penalty(float(moments.rows.max()), d)
     problem = problem_of(moments, penalty, support=support, required=required)
-    one_by_one: Callable[..., list[object]] = lambda f, items: list(map(f, items))  # noqa: E731
-    return graph_of(moments, LocalSearch(problem, checked, one_by_one, 1, lambda: False))
+    count = available_threads(threads)
+    blocks = _blocks(d, count)
+    with mapper(count if len(blocks) > 1 else 1) as run:
+        parts = run(lambda block: _choose(problem, checked, *block), blocks)
+    found = np.empty((3, d))
+    found[:, checked] = np.concatenate([part[0] for part in parts], axis=1)
+    counts = found[0].astype(np.int64)
+    heads = np.repeat(checked, counts[checked])
+    tails = np.concatenate([part[1] for part in parts])
+    arranged = np.lexsort((tails, heads))
+    heads, tails = heads[arranged], tails[arranged]
+    weights = np.concatenate([part[2] for part in parts])[arranged]
+    of_group = moments.group[heads]
+    up, down = moments.scales[of_group, heads], moments.scales[of_group, tails]
+    weights = np.where(weights == 0, 0.0, weights * up / np.where(down > 0, down, 1.0))
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    return Graph(starts, tails, weights, found[1], found[2])
 
 
-def graph_of(moments: Moments, local: LocalSearch) -> Graph:
-    """Graph of the parents that a local search has chosen, with least-squares weights."""
-    d = moments.variables
-    parents = [np.sort(local.parents(v)) for v in range(d)]
-    counts = np.array([len(of_one) for of_one in parents])
-    weights = [_weights(moments, v, parents[v]) for v in range(d)]
-    record = local.state.shared[1]
-    return Graph(
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        np.concatenate([np.zeros(0, np.int64), *parents]),
-        np.concatenate([np.zeros(0), *weights]),
-        local.residuals(),
-        local.state.reals[record],
-    )
+def scores_on(problem: Problem, order: NDArray[np.int64], first: int, last: int) -> Floats:
+    """Local scores of the variables order[first:last], each with the parents chosen for it."""
+    found, _, _ = _choose(problem, order, first, last)
+    return np.asarray(found[2], np.float64)
 
 
-def _weights(moments: Moments, v: int, parents: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Weights in the data's own units; zero for a parent that the others determine."""
-    group = moments.group[v]
-    correlations, scales = moments.correlations[group], moments.scales[group]
-    among, along = correlations[np.ix_(parents, parents)], correlations[parents, v]
-    standard = np.linalg.lstsq(among, along, rcond=1e-12)[0] if len(parents) else along
-    down = scales[parents]
-    return np.where(down > 0, standard * scales[v] / np.where(down > 0, down, 1.0), 0.0)
+def check_order(
+    order: ArrayLike, d: int, before: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """Refuse what is not an order of d variables, or is against what must come before what."""
+    checked = np.array(order, np.int64)
+    if checked.shape != (d,) or not np.array_equal(np.sort(checked), np.arange(d)):
+        raise DataError(f"An order lists each of 0 … {d - 1} once; this one does not.")
+    if before is not None:
+        position = np.empty(d, np.int64)
+        position[checked] = np.arange(d)
+        tails, heads = np.nonzero(before)
+        if np.any(position[tails] >= position[heads]):
+            raise DataError("The order is against what is required to come before what.")
+    return checked
+
+
+def _blocks(d: int, threads: int) -> list[tuple[int, int]]:
+    """Parts of the order; many, as later variables have more predecessors."""
+    count = 1 if threads == 1 or d < WORTH_THREADS else 8 * threads
+    cuts = np.linspace(0, d, min(count, d) + 1).astype(int)
+    return [(int(a), int(b)) for a, b in pairwise(cuts)]
+
+
+def _choose(
+    problem: Problem, order: NDArray[np.int64], first: int, last: int
+) -> tuple[Floats, NDArray[np.int64], Floats]:
+    """Give counts, residuals and scores of order[first:last], parents and standardised weights.
+
+    Work space is made for short paths; where one is longer, for longer ones.
+    """
+    room = min(FIRST_ROOM, len(order))
+    space = work_space(len(order), room)
+    found = np.zeros((3, len(order)))
+    parents, weights = [np.zeros(0, np.int64)], [np.zeros(0)]
+    at = first
+    while at < last:
+        size = max(8 * (last - first), 4 * room)
+        tails, values = np.empty(size, np.int64), np.empty(size)
+        at, filled = choose_some(
+            problem.correlations,
+            problem.settings,
+            problem.rules,
+            order,
+            at,
+            last,
+            found,
+            tails,
+            values,
+            *space,
+        )
+        if filled < 0:
+            filled = -1 - filled
+            room = min(2 * room, len(order))
+            space = work_space(len(order), room)
+        parents.append(tails[:filled])
+        weights.append(values[:filled])
+    return found[:, first:last], np.concatenate(parents), np.concatenate(weights)

@@ -126,7 +126,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                 count,
                 everyone,
                 settings[1, v],
-                wide(settings[5, v]),
+                max(wide(settings[5, v]), forced),
                 state.work,
                 state.factor,
                 state.ints,

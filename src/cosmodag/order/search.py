@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.order.parents import choose_parents
+from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.problem import problem_of
-from cosmodag.order.restarts import Climb
+from cosmodag.order.restarts import Climb, Memory
 from cosmodag.refinement.graph import Graph
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.prune import check_order
 from cosmodag.refinement.scores import SCORES, default_penalty, total_of
 from cosmodag.solve.threads import available_threads, mapper
 
@@ -74,10 +73,11 @@ def search(
     required: NDArray[np.bool_] | None = None,
     before: NDArray[np.bool_] | None = None,
     restarts: int | None = None,
-    patience: int = 40,
+    patience: int = 20,
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
+    memory: Memory | None = None,
 ) -> Found:
     r"""Search the order, and on it the graph, of best score near a start.
 
@@ -120,6 +120,8 @@ def search(
         Called with the number of restarts and the best score after each.
     threads : int, optional
         The result does not depend on it.
+    memory : Memory, optional
+        Records from searches with the same moments, penalty and rules, to be used and added to.
 
     Examples
     --------
@@ -138,12 +140,20 @@ def search(
     problem_with = partial(
         problem_of, moments, penalty, support=support, required=required, before=before
     )
-    begun = choose_parents(moments, first, penalty=penalty, support=support, required=required)
+    choose = partial(
+        choose_parents,
+        moments,
+        penalty=penalty,
+        support=support,
+        required=required,
+        threads=threads,
+    )
+    begun = choose(first)
     start_score = total_of(score, moments, begun, penalty)
     count = available_threads(threads)
     with mapper(count) as run:
         climb = Climb(run, count, random, should_stop or (lambda: False), on_progress, penalty)
-        local = climb.search(problem_with(), first)
+        local = climb.search(problem_with(), first, memory)
         for _ in range(ROUNDS if score == "equal-variance" else 0):
             moves = climb.moves
             precision = _precision(moments, climb.residuals)
@@ -152,7 +162,7 @@ def search(
             if climb.moves == moves or climb.ended_early:
                 break
         climb.restart(local, default_restarts(d) if restarts is None else restarts, patience)
-    graph = choose_parents(moments, climb.best, penalty=penalty, support=support, required=required)
+    graph = choose(climb.best)
     total = total_of(score, moments, graph, penalty)
     if total < start_score:
         total, graph, climb.best = start_score, begun, first

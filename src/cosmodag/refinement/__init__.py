@@ -1,8 +1,8 @@
 """Finishing an answer: from an order, or fitted networks, to the arcs that the data support.
 
 Functions on arrays: no learner is imported here, and none is trained. Linear relations are pruned
-and searched on correlations (`prune`, `search_order`, `refine_linear`), with noise that is not
-Gaussian on the rows (`search_non_gaussian`); networks by Gaussian processes (`prune_networks`).
+and searched on correlations (`refine_linear`, by `cosmodag.order`), with noise that is not Gaussian
+on the rows (`search_non_gaussian`); networks by Gaussian processes (`prune_networks`).
 The names are imported when first used, since most of them import Numba.
 """
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from cosmodag.refinement.graph import Graph
     from cosmodag.refinement.moments import Moments
     from cosmodag.refinement.networks.pruning import prune_networks
-    from cosmodag.refinement.order_search import search_order
     from cosmodag.refinement.refine import refine_linear
     from cosmodag.refinement.starts import equal_variance_order, variance_order
 
@@ -25,7 +24,6 @@ __all__ = [
     "prune_networks",
     "refine_linear",
     "search_non_gaussian",
-    "search_order",
     "variance_order",
 ]
 
@@ -36,7 +34,6 @@ _HOMES = {
     "prune_networks": "networks.pruning",
     "refine_linear": "refine",
     "search_non_gaussian": "entropy.search",
-    "search_order": "order_search",
     "variance_order": "starts",
 }
 

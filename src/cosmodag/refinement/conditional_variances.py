@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from cosmodag.compiled import borrowing
-from cosmodag.refinement.search.grow import NEGLIGIBLE
+from cosmodag.refinement.scores import NEGLIGIBLE
 
 __all__ = ["order_from_the_top"]
 

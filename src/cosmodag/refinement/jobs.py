@@ -9,14 +9,12 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.order import Memory, choose_parents, search
 from cosmodag.refinement.graph import Graph
 from cosmodag.refinement.in_blocks.columns import Columns
 from cosmodag.refinement.in_blocks.pruning import prune_blocks
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.order_search import search_order
-from cosmodag.refinement.prune import prune
 from cosmodag.refinement.scores import total_of
-from cosmodag.refinement.search.tree import Tree, new_tree
 
 __all__ = ["Job", "Result"]
 
@@ -34,9 +32,10 @@ class Job:
     should_stop: Callable[[], bool]
     on_progress: Callable[[int, float], None] | None
     threads: int | None
+    restarts: int
     device: jax.Device | None = None
     known: dict[bytes, Graph] = field(default_factory=dict)
-    trees: list[Tree] = field(default_factory=list)
+    memory: Memory = field(default_factory=Memory)
 
     def pruned(self, order: NDArray[np.int64]) -> Graph:
         """Prune an order, once: no score changes what is pruned."""
@@ -52,7 +51,7 @@ class Job:
                     threads=self.threads,
                 )
             else:
-                self.known[key] = prune(
+                self.known[key] = choose_parents(
                     self.moments,
                     order,
                     penalty=self.penalty,
@@ -62,16 +61,10 @@ class Job:
                 )
         return self.known[key]
 
-    def _tree(self) -> Tree:
-        """Paths that the searches of this job have met."""
-        if not self.trees:
-            self.trees.append(new_tree(self.moments.variables))
-        return self.trees[0]
-
     def finish(
-        self, method: str, score: str, name: str, order: NDArray[np.int64], **search: bool
+        self, method: str, score: str, name: str, order: NDArray[np.int64], restarts: int = 0
     ) -> "Result":
-        """Prune, or search from, one start."""
+        """Prune, or search from, one start; restarts are made from where its search ends."""
         begin = time.perf_counter()
         if method == "prune" or self.should_stop():
             graph = self.pruned(order)
@@ -80,7 +73,7 @@ class Job:
             before_it, moves = total, 0
             early = method != "prune" or (by_blocks and self.should_stop())
         else:
-            found = search_order(
+            found = search(
                 self.moments,
                 order,
                 score=score,
@@ -92,8 +85,8 @@ class Job:
                 should_stop=self.should_stop,
                 on_progress=self.on_progress,
                 threads=self.threads,
-                tree=self._tree(),
-                **search,
+                restarts=restarts,
+                memory=self.memory,
             )
             order, graph, total, moves = found.order, found.graph, found.score, found.moves
             before_it, early = found.start_score, found.ended_early

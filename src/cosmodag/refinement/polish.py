@@ -54,10 +54,10 @@ def polish(
     Examples
     --------
     >>> from cosmodag import simulate
-    >>> from cosmodag.refinement.prune import prune
+    >>> from cosmodag.order import choose_parents
     >>> data = simulate.load("n200_d30_ER4_gauss", seed=1)
     >>> moments, order = Moments.of(data.X), np.argsort(data.X.var(axis=0))
-    >>> first = prune(moments, order, penalty=5.3)
+    >>> first = choose_parents(moments, order, penalty=5.3)
     >>> better = polish(moments, order, first, score="gaussian", penalty=5.3)
     >>> total_of("gaussian", moments, better, 5.3) > total_of("gaussian", moments, first, 5.3)
     True

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
+from cosmodag.order import default_restarts
 from cosmodag.refinement.graph import Graph
 from cosmodag.refinement.in_blocks.columns import Columns
 from cosmodag.refinement.in_blocks.pruning import are_worth_it
 from cosmodag.refinement.jobs import Job, Result
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.noise.variances import Variances, are_plausible, compare_best
-from cosmodag.refinement.order_search import PAIRS_UP_TO
 from cosmodag.refinement.polish import POLISHED_UP_TO, polish
 from cosmodag.refinement.scores import SCORES, default_penalty, total_of
 from cosmodag.refinement.starts import (
@@ -87,6 +87,7 @@ def refine_linear(
     before: NDArray[np.bool_] | None = None,
     random: np.random.Generator | None = None,
     further: bool = True,
+    restarts: int | None = None,
     scale_free: bool = False,
     not_equal: str | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -116,6 +117,9 @@ def refine_linear(
         Draws random starts and the order of trials.
     further : bool
         Whether a search also starts from `further_starts`.
+    restarts : int, optional
+        Restarts from perturbed copies of the best order, at most; by default `default_restarts`.
+        They end early after several in a row that find nothing better.
     scale_free : bool
         Whether the score with a variance for each variable may start only from orders that do not
         depend on units, so that its result does not either, even among graphs of one score.
@@ -124,7 +128,7 @@ def refine_linear(
     should_stop : function, optional
         Asked about every second; the best so far is returned.
     on_progress : function, optional
-        Called with the number of moves and the score after each round.
+        Called with the number of restarts and the score after each.
     threads : int, optional
     device : jax.Device, optional
         Where graphs too large for a matrix of correlations are pruned; by default JAX's first.
@@ -158,6 +162,7 @@ def refine_linear(
         should_stop or (lambda: False),
         on_progress,
         threads,
+        default_restarts(moments.variables) if restarts is None else restarts,
         device,
     )
     orders = {name: respecting(order, closed) for name, order in starts.items()}
@@ -191,29 +196,29 @@ def _best(
     method: str,
     score: str,
     orders: Mapping[str, NDArray[np.int64]],
-    pairs: bool = True,
+    restarts: bool = True,
 ) -> tuple[Result, list[dict[str, Any]]]:
     """Finish every start, and take the best.
 
     The start of best score is searched first; once two searches have ended at the same score, or
-    two have been made among many variables, the other starts are only pruned.
+    two have been made among many variables, the other starts are only pruned. Restarts are made
+    from the best.
     """
-    alone, names = pairs and len(orders) == 1, list(orders)
+    names = list(orders)
     if method == "order":
         names.sort(key=lambda name: -job.finish("prune", score, "", orders[name]).total)
     results: list[Result] = []
     searches = len(names) if job.moments.variables <= ALL_UP_TO else 2
     for name in names:
         how = method if len(results) < searches else "prune"
-        result = job.finish(how, score, name, orders[name], pairs=alone)
+        result = job.finish(how, score, name, orders[name])
         if _agree(result, results):
             searches = 0
         results.append(result)
     best = max(results, key=lambda result: result.total)
-    is_open = pairs and score == "gaussian" and not alone
-    if method == "order" and is_open and job.moments.variables <= PAIRS_UP_TO:
+    if method == "order" and restarts and score == "gaussian" and job.restarts:
         name = f"{best.entry['start']}, searched"
-        best = job.finish(method, score, name, best.order, pairs=True, searched=True)
+        best = job.finish(method, score, name, best.order, restarts=job.restarts)
         results.append(best)
     best.entry["chosen"] = True
     early = any(result.ended_early for result in results)
@@ -318,7 +323,7 @@ def _tried_equal(
         starts = {"equal-variance search": equal.order}
         if job.moments.variables <= ALL_UP_TO:
             starts |= orders
-        rival, entries = _best(job, method, "gaussian", starts, pairs=False)
+        rival, entries = _best(job, method, "gaussian", starts, restarts=False)
         rival.entry["chosen"] = False
         compared, report = _compare(job.moments, equal, rival), report + entries
     equal.entry["chosen"] = compared.are_equal

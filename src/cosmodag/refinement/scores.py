@@ -9,6 +9,7 @@ from cosmodag.refinement.graph import Graph
 from cosmodag.refinement.moments import Moments
 
 __all__ = [
+    "NEGLIGIBLE",
     "SCORES",
     "default_penalty",
     "equal_variance_total",
@@ -19,6 +20,8 @@ __all__ = [
 ]
 
 SCORES = ("gaussian", "equal-variance")
+# Shares of a variance below this are rounding: nothing is left to explain, or to explain with.
+NEGLIGIBLE = 1e-13
 
 
 def default_penalty(n: float, d: int) -> float:

@@ -9,8 +9,7 @@ from cosmodag.data.knowledge.bounds import closure
 from cosmodag.errors import DataError
 from cosmodag.refinement.conditional_variances import order_from_the_top
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import default_penalty
-from cosmodag.refinement.search.grow import NEGLIGIBLE
+from cosmodag.refinement.scores import NEGLIGIBLE, default_penalty
 
 __all__ = [
     "closed_order",

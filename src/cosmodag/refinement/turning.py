@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.order.parents import check_order, scores_on
+from cosmodag.order.problem import problem_of
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.prune import check_order, scores_on
 from cosmodag.refinement.scores import default_penalty
-from cosmodag.refinement.search.rules import rules_of
 
 __all__ = ["turning_losses"]
 
@@ -60,9 +60,9 @@ def turning_losses(
     order = check_order(order, d, required)
     if penalty is None:
         penalty = default_penalty(float(moments.rows.max()), d)
-    rules = rules_of(moments, penalty, support, required, None)
+    problem = problem_of(moments, penalty, support=support, required=required)
     position = np.argsort(order)
-    scores = scores_on(rules, order, 0, d)
+    scores = scores_on(problem, order, 0, d)
     above = _ancestors(order, tails, heads)
     losses = np.full(len(tails), np.inf)
     for place, (u, v) in enumerate(zip(tails.tolist(), heads.tolist(), strict=True)):
@@ -71,7 +71,7 @@ def turning_losses(
         first, last = int(position[u]), int(position[v])
         now = float(scores[first : last + 1].sum())
         best = max(
-            float(scores_on(rules, turned, first, last + 1).sum())
+            float(scores_on(problem, turned, first, last + 1).sum())
             for turned in _turned(order, first, last, above)
         )
         losses[place] = max(now - best, 0.0)

@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from cosmodag.errors import DataError
+from cosmodag.order.parents import check_order
 from cosmodag.refinement.entropy.exogenous_first import exogenous_first_order
 from cosmodag.refinement.entropy.families import Families, Problem, fit_order, total_score
 from cosmodag.refinement.entropy.moves import improve_place
 from cosmodag.refinement.entropy.problem import prepare, standardised
-from cosmodag.refinement.prune import check_order
 from cosmodag.refinement.starts import respecting
 
 __all__ = ["NonGaussianSearch", "StartReport", "search_non_gaussian"]

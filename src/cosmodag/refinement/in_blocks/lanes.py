@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from cosmodag.refinement.search.grow import NEGLIGIBLE
+from cosmodag.refinement.scores import NEGLIGIBLE
 
 __all__ = ["Lanes", "Queue", "advance", "begin"]
 

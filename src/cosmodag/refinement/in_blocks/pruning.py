@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.compiled import borrowing
+from cosmodag.order.columns import grow, shrink, wide
+from cosmodag.order.parents import check_order
+from cosmodag.order.problem import work_space
 from cosmodag.refinement.graph import Graph
 from cosmodag.refinement.in_blocks.columns import Columns
 from cosmodag.refinement.in_blocks.lanes import Queue, advance, begin
-from cosmodag.refinement.prune import check_order
 from cosmodag.refinement.scores import default_penalty, growing_penalty
-from cosmodag.refinement.search.grow import extend, new_scratch, start, wide
-from cosmodag.refinement.search.shrink import shrink
 from cosmodag.solve.cost import available_bytes
 from cosmodag.solve.forks import refuse_after_fork
 from cosmodag.solve.threads import available_threads, mapper
@@ -62,10 +62,10 @@ def prune_blocks(
 ) -> Graph:
     """Choose the parents of each variable among its predecessors, with memory O(n d + arcs).
 
-    The graph is that of `prune`, but no matrix of all correlations is kept, and a GPU can do the
-    work. Children grow their parents together, as many as ``block`` at a time (`lanes`); the matrix
-    products are of single precision, not of the lower one that GPUs like to use, and of double
-    precision for the few children with long paths or nearly collinear ones. What stays of a
+    The graph is that of `choose_parents`, but no matrix of all correlations is kept, and a GPU can
+    do the work. Children grow their parents together, as many as ``block`` at a time (`lanes`); the
+    matrix products are of single precision, not of the lower one that GPUs like to use, and of
+    double precision for the few children with long paths or nearly collinear ones. What stays of a
     child's path is then decided in double precision, from the columns themselves: the same
     grow–shrink among the few candidates chosen, and the weights.
 
@@ -217,10 +217,11 @@ def _finished(
     def finish(first: int) -> None:
         last = min(first + TOGETHER, d)
         longest = max(1, int(np.diff(starts[first : last + 1]).max()))
-        work = np.empty((longest + 1, longest + 1)), new_scratch(longest, longest)
+        small = np.empty((longest + 1, longest + 1))
         _finish_some(
             columns.standard, order, first, last, starts, candidates, penalty,
-            growing_penalty(penalty, d), counts, residuals, scores, kept, values, *work,
+            growing_penalty(penalty, d), counts, residuals, scores, kept, values, small,
+            *work_space(longest, longest),
         )  # fmt: skip
 
     with mapper(threads if d > TOGETHER else 1) as run:
@@ -249,9 +250,12 @@ def _finish_some(
     kept: Any,
     values: Any,
     small: Any,
-    s: Any,
+    work: Any,
+    factor: Any,
+    ints: Any,
 ) -> None:
     """Grow–shrink of order[first:last], each among its own candidates."""
+    path, keep, weights = ints[2], ints[3], work[work.shape[0] - 1]
     half_rows = 0.5 * standard.shape[1]
     share, rise_share = -np.expm1(-growing / half_rows), np.expm1(penalty / half_rows)
     for at in range(first, last):
@@ -262,14 +266,13 @@ def _finish_some(
                 small[i, j] = small[j, i] = _product(own, standard[candidates[begin + j]])
             small[i, i] = 1.0
         for i in range(m):
-            s.candidates[i] = i
-        k, variance = start(small, m, m, candidates[:0], s)
-        k, variance = extend(small, m, k, variance, share, m, s)
-        count, variance = shrink(k, wide(0), variance, rise_share, s)
+            ints[0, i] = i
+        k, variance = grow(small, m, wide(0), m, m, share, m, work, factor, ints)
+        count, variance = shrink(k, wide(0), variance, rise_share, work, factor, ints)
         for i in range(k):
-            if s.keep[i]:
-                kept[begin + s.path[i]] = True
-                values[begin + s.path[i]] = s.weights[i]
+            if keep[i]:
+                kept[begin + path[i]] = True
+                values[begin + path[i]] = weights[i]
         counts[v], residuals[v] = count, variance
         scores[v] = -half_rows * np.log(variance) - penalty * count
 

@@ -118,6 +118,7 @@ def decide_noise(
     noise: str = "auto",
     method: str = "order",
     scale_free: bool = False,
+    restarts: int | None = None,
     random: np.random.Generator,
     should_stop: Callable[[], bool] | None = None,
     device: jax.Device | None = None,
@@ -142,7 +143,7 @@ def decide_noise(
         Search for better orders, or choose arcs on those given; pruning uses Gaussian scores only.
     scale_free : bool
         As for `refine_linear`.
-    random, should_stop, device
+    restarts, random, should_stop, device
         As for `refine_linear`.
 
     Examples
@@ -168,6 +169,7 @@ def decide_noise(
             required=given.required,
             before=given.beyond_support,
             random=random,
+            restarts=restarts,
             scale_free=scale_free,
             not_equal=not_equal,
             should_stop=stop,

@@ -229,10 +229,10 @@ def _searched(
         np.ones((1, size)),
     )
     # The search imports Numba, which constructing a learner does not need.
-    from cosmodag.refinement.order_search import search_order
+    from cosmodag.order import search
 
-    found = search_order(
-        known, order, penalty=penalty, support=may_be, random=np.random.default_rng(0)
+    found = search(
+        known, order, penalty=penalty, support=may_be, random=np.random.default_rng(0), restarts=0
     )
     starts, causes = found.graph.starts, found.graph.parents
     parents = [causes[starts[v] : starts[v + 1]].tolist() for v in range(size)]

@@ -1,1 +1,0 @@
-"""The compiled search over orders: growing and shrinking parents, moves and trials."""
