@@ -112,7 +112,7 @@ def _rebuilt(
     parameters["knowledge"] = Knowledge(**known) if isinstance(known, dict) else None
     parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
     model = learner(**parameters)
-    model._check_settings()
+    model.check_settings()
     _restore(model, arrays, facts)
     check_model(model)
     return model

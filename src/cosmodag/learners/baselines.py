@@ -47,8 +47,9 @@ class SortLearner(StructureLearner):
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
         """Put the variables in order, causes first; what is known is seen to afterwards."""
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         check_choice("criterion", self.criterion, CRITERIA)
 
     def _squares(self, d: int) -> float:

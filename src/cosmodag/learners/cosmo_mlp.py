@@ -158,8 +158,9 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
 
     _extra_arrays = (*AnnealedLearner._extra_arrays, *NetworkLearner._extra_arrays)
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         check_choice("mask", self.mask, _MASKS)
 
     def _mechanism(self) -> Mechanism:

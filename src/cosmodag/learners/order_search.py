@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count, check_number, seeds_from
-from cosmodag.learners.base import Learnt, Prepared, Refined, StructureLearner
+from cosmodag.learners.base import Learnt, Prepared, StructureLearner
 from cosmodag.solve.watch import Watch
 
 __all__ = ["OrderSearch"]
@@ -89,7 +89,8 @@ class OrderSearch(StructureLearner):
     def _refinement(self) -> str:
         return self._method
 
-    def _refinement_for(self, d: int) -> str:
+    def refinement_for(self, d: int) -> str:
+        """Say what is done with an order of d variables: None, ``"prune"`` or ``"order"``."""
         return self._method
 
     # What `fit_from` changes for one fit.
@@ -117,15 +118,23 @@ class OrderSearch(StructureLearner):
         finally:
             del self._method, self._start
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         check_count("restarts", self.restarts, low=0)
         if self.max_time is not None:
             check_number("max_time", self.max_time, low=0.0)
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+        """Give orders to search from beside the usual ones; nothing is learnt."""
         d = given.X.shape[1]
-        return Learnt(None, np.arange(d) if self._start is None else self._places(self._start))
+        starts = {}
+        if self._start is not None:
+            starts["given"] = given.known.ordered(self._places(self._start))
+        if self._method == "order" and d <= _RANDOM_STARTS_UP_TO:
+            random = np.random.default_rng(seeds_from(self.random_state, 1)[0])
+            starts |= {f"random {k + 1}": random.permutation(d) for k in range(self.restarts)}
+        return Learnt(None, orders=starts, scale_free=True)
 
     def _places(self, order: list[Any]) -> NDArray[np.intp]:
         """Column numbers of an order of names or numbers, each of which must be there once."""
@@ -142,13 +151,3 @@ class OrderSearch(StructureLearner):
                 "columns once."
             )
         return places
-
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
-        from cosmodag.fit.refining import refine_linear
-
-        starts = {} if self._start is None else {"given": self._order}
-        d = self.n_features_in_
-        if self._method == "order" and d <= _RANDOM_STARTS_UP_TO:
-            random = np.random.default_rng(seeds_from(self.random_state, 1)[0])
-            starts |= {f"random {k + 1}": random.permutation(d) for k in range(self.restarts)}
-        return refine_linear(self, given, starts, watch, scale_free=True)

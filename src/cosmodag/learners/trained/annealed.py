@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, check_number
-from cosmodag.learners.base import Learnt, Prepared
 from cosmodag.learners.trained.base import Setting, TrainedLearner
-from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
     from cosmodag.model.mechanism import Mechanism
@@ -61,21 +59,22 @@ class AnnealedLearner(TrainedLearner):
     def _steps(self, d: int) -> int:
         """Give the number of steps where ``epochs`` is ``"auto"``."""
 
-    def _check_settings(self) -> None:
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
         from cosmodag.model.objective import LOSSES
 
-        super()._check_settings()
+        super().check_settings()
         check_choice("loss", self.loss, LOSSES)
         for name in ("batch_size", "restarts"):
             check_count(name, getattr(self, name))
         if self.epochs != "auto":
             check_count("epochs", self.epochs)
 
-    def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+    def _solver_of_fit(self, n: int, d: int) -> "OneProblem":
         from cosmodag.solve.training.checkpoint import Checkpoint
 
         self._kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
-        return super()._learn(given, watch)
+        return self.solver_for(n, d)
 
     def _settle(self, data: NDArray[np.float32]) -> None:
         super()._settle(data)

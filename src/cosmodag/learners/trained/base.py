@@ -2,11 +2,13 @@
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 
 from cosmodag.errors import (
@@ -17,8 +19,10 @@ from cosmodag.errors import (
 )
 from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.learnt import Learning, Learnt, Task
+from cosmodag.fit.prepare import Prepared, prepare_table
 from cosmodag.io.frames import as_table
-from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
+from cosmodag.learners.base import Setting, StructureLearner
 from cosmodag.solve.watch import Watch
 
 # JAX takes most of a second to import: whoever only makes a learner does without.
@@ -88,8 +92,9 @@ class TrainedLearner(StructureLearner):
     def _precision(self) -> type[np.floating[Any]]:
         return np.float32
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         if self.max_time is not None:
             check_number("max_time", self.max_time, low=0.0)
 
@@ -143,21 +148,26 @@ class TrainedLearner(StructureLearner):
         from cosmodag.solve.cost import estimate
 
         other = clone(self)  # so that a fitted model, and a generator given as its seed, stay
-        other._check_settings()
+        other.check_settings()
         table = as_table(X)
-        given = other._prepare(table.X, other._known(table.names))
+        given = prepare_table(other, table)
         problems = other.problems_for(given.data, given.known)
         return estimate(other.solver_for(*problems[0].data.shape), problems, other._device)
 
-    def _learn(self, given: Prepared, watch: Watch) -> Learnt:
-        from cosmodag.solve.many import solve_many
+    @classmethod
+    def learn_many(cls, tasks: Sequence[Task], watch: Watch) -> Iterator[Learning]:
+        """Learn from many prepared tables: all problems of one solver are solved as one batch."""
+        from cosmodag.learners.trained.training import train_many
 
-        n, d = given.data.shape
-        problems = self.problems_for(given.data, given.known)
-        watch.begin(self._length(n, d) * len(problems))
-        solver = self.solver_for(n, d)
-        solved = list(solve_many(solver, problems, device=self._device, watch=watch))
-        return self._learnt(solved, problems)
+        return train_many(tasks, watch)
+
+    def _without_training(self, given: Prepared) -> Learnt | None:
+        """Give what is learnt where training is of no use; None to train."""
+        return None
+
+    def _solver_of_fit(self, n: int, d: int) -> "Solver":
+        """Solver of a fit that begins now."""
+        return self.solver_for(n, d)
 
     def _learnt(self, solved: "list[Solved]", problems: "list[Problem]") -> Learnt:
         """Read out the best of the starts."""
@@ -167,8 +177,15 @@ class TrainedLearner(StructureLearner):
         best = self._best(solved, problems)
         self._warn_of_limits(best.solution)
         found = read_out(best.solution, problems[best.place], self._raw_cut, best.plan.device)
+        equations = _equations(found, best.solution)
+        strengths = self._strengths(found, best.solution)
+        values = strengths.data if sparse.issparse(strengths) else strengths
+        if not np.isfinite(values).all():
+            raise DivergenceError(
+                "Training diverged: the weights that it ended with are not finite."
+            )
         return Learnt(
-            raw_weights=self._strengths(found, best.solution),
+            raw_weights=strengths,
             order=found.order,
             stopped=best.solution.stopped,
             extra={
@@ -180,19 +197,20 @@ class TrainedLearner(StructureLearner):
                 **self._extra(best.solution),
             },
             orders=_other_orders(solved, best),
+            equations=equations,
         )
 
     def _strengths(self, found: "ReadOut", solution: "Solution") -> Any:
-        """Strength of every arc, from what was read out; functions that are not linear are kept."""
-        from cosmodag.model.mechanism import FittedMechanism, Linear
-
-        if solution.recipe.mechanism != Linear():
-            assert found.weights is not None
-            functions = solution.parameters["functions"]
-            self._functions_of_arcs = FittedMechanism(
-                solution.recipe.mechanism, found.weights, functions
-            )
+        """Strength of every arc, from what was read out."""
         return found.strengths
+
+    def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
+        """Turn what was learnt into a graph; equations that are not linear are kept."""
+        self._keep_equations(learnt)
+        super().finish(given, learnt, watch)
+
+    def _keep_equations(self, learnt: Learnt) -> None:
+        self._functions_of_arcs = learnt.equations
 
     @property
     def _is_linear(self) -> bool:
@@ -201,11 +219,11 @@ class TrainedLearner(StructureLearner):
 
         return self.solver_for(2, 2).recipe.mechanism == Linear()
 
-    def _refinement_for(self, d: int) -> str | None:
+    def refinement_for(self, d: int) -> str | None:
         """Say what is done with an order: nothing where the equations are not linear."""
         refine = getattr(self, "refine", None)
         if refine is None or self._is_linear:
-            return super()._refinement_for(d)
+            return super().refinement_for(d)
         if refine == "auto":
             return None
         raise DataError(
@@ -213,8 +231,9 @@ class TrainedLearner(StructureLearner):
             f"{type(self).__name__} are not linear: use refine=None."
         )
 
-    def _forget(self) -> None:
-        super()._forget()
+    def forget(self) -> None:
+        """Drop what an earlier fit left."""
+        super().forget()
         self._functions_of_arcs = None
 
     def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
@@ -281,6 +300,17 @@ class TrainedLearner(StructureLearner):
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+
+def _equations(found: "ReadOut", solution: "Solution") -> "FittedMechanism | None":
+    """Equations as optimised, where they are not linear in the strengths of arcs."""
+    from cosmodag.model.mechanism import FittedMechanism, Linear
+
+    mechanism = solution.recipe.mechanism
+    if mechanism == Linear():
+        return None
+    assert found.weights is not None
+    return FittedMechanism(mechanism, found.weights, solution.parameters["functions"])
 
 
 def _loss(one: "Solved", problems: "list[Problem]") -> float:

@@ -62,8 +62,9 @@ class NetworkLearner(TrainedLearner):
         # Refinement by Gaussian processes keeps the learnt order.
         return self._order_from_units
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         if not isinstance(self.hidden, tuple | list) or not self.hidden:
             raise DataError(
                 f"hidden is {self.hidden!r}: it must be a tuple of the sizes of hidden layers, "
@@ -79,7 +80,8 @@ class NetworkLearner(TrainedLearner):
                 "which also mends the order of networks, or None."
             )
 
-    def _refinement_for(self, d: int) -> str | None:
+    def refinement_for(self, d: int) -> str | None:
+        """Say what is done with an order of d variables: None, ``"prune"`` or ``"order"``."""
         return None if getattr(self, "refine", None) is None else "prune"
 
     def _settle(self, data: NDArray[np.float32]) -> None:
@@ -96,6 +98,9 @@ class NetworkLearner(TrainedLearner):
         assert found.first_layer is not None
         self._keep(found.first_layer, solution.parameters["functions"])
         return self._arc_strengths(self.arc_strength)
+
+    def _keep_equations(self, learnt: Learnt) -> None:
+        """Nothing: the networks are fitted attributes of their own."""
 
     def _keep(self, first_weights: ArrayLike, functions: Any) -> None:
         """Remember the networks as fitted attributes."""
@@ -123,10 +128,11 @@ class NetworkLearner(TrainedLearner):
         watch.begin(self.n_features_in_, f"{type(self).__name__}: pruning")
         (seed,) = seeds_from(self.random_state, 1)
         known = given.known
+        assert learnt.order is not None
         pruned = prune_networks(
             given.X,
             self._arc_strengths("norm"),
-            self._order,
+            learnt.order,
             support=known.support,
             required=known.required,
             before=known.before,
@@ -194,7 +200,7 @@ class NetworkLearner(TrainedLearner):
         self.arc_strength = arc_strength
         strengths = self._arc_strengths(arc_strength)
         if self._refinement is None:
-            self._read_out(Learnt(strengths, self._learnt_order(), self.stopped_))
+            self._take_raw(self._read_out(Learnt(strengths, self._learnt_order())))
         else:
             self.raw_weights_ = strengths
             self.weights_ = np.where(self.weights_ != 0, strengths, 0.0)
