@@ -79,7 +79,7 @@ def arcs_in(learner: str, like: Callable[[], np.ndarray]) -> tuple[np.ndarray, n
     model = CATALOGUE[learner]()
     fit(model, like())
     near_the_cut = np.abs(np.abs(model.raw_weights_) - 0.3) < 0.03
-    return model.adjacency_ != 0, near_the_cut & (model._refinement is None)
+    return model.adjacency_ != 0, near_the_cut & (model.refinement_ is None)
 
 
 @pytest.mark.parametrize(("learner", "case"), pairs(refused=True))

@@ -66,7 +66,7 @@ def test_the_graph_is_a_dag_at_any_threshold(make, table, threshold):
     assert nx.is_directed_acyclic_graph(model.graph_)
     kept = model.adjacency_ != 0
     assert np.all(np.abs(model.adjacency_[kept]) > threshold)
-    source = model.raw_weights_ if model._refinement is None else model.weights_
+    source = model.raw_weights_ if model.refinement_ is None else model.weights_
     assert np.array_equal(model.adjacency_[kept], source[kept])
     places = {name: place for place, name in enumerate(model.causal_order_)}
     assert all(places[cause] < places[effect] for cause, effect in model.graph_.edges)

@@ -70,7 +70,7 @@ def test_random_states_of_all_kinds(small):
 
 def test_restarts_keep_the_best_objective(small):
     chosen = Cosmo(random_state=0, restarts=6, epochs=60, refine=None).fit(small.X)
-    problems = chosen.problems_for(chosen._preparation.apply(small.X))
+    problems = chosen.problems_for(chosen.preparation_.apply(small.X))
     solver = chosen.solver_for(*small.X.shape)
     with Watch(60, "test") as watch:
         found = [one.solution for one in solve_many(solver, problems, device="cpu", watch=watch)]

@@ -30,8 +30,8 @@ def model_of(weights: np.ndarray, names: list[str] | None = None, rows: int = 10
     names = [f"x{i}" for i in range(d)] if names is None else names
     frame = pd.DataFrame(X, columns=names)
     model = EmptyGraph().fit(frame)
-    model._order, model.adjacency_, model.weights_ = order, weights, weights
-    model._settle(model._preparation.apply(X))
+    model.order_, model.adjacency_, model.weights_ = order, weights, weights
+    model.settle(model.preparation_.apply(X))
     return model
 
 

@@ -48,7 +48,7 @@ def test_they_cover_the_truth_as_often_as_they_should():
 def test_recovered_data_gives_what_the_data_gives():
     model = model_of(random_dag(8, 14), rows=200)
     frame = pd.DataFrame(
-        model._preparation.undo(model._training_data()), columns=model.feature_names_in_
+        model.preparation_.undo(model.training_data()), columns=model.feature_names_in_
     )
     from_residuals, from_data = Evidence.of(model), Evidence.of(model, frame)
     np.testing.assert_allclose(from_residuals.errors, from_data.errors, rtol=1e-4)

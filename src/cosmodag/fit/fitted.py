@@ -44,34 +44,42 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     knowledge_: Knowledge | None
     residuals_: NDArray[np.float32]
     deviations_: NDArray[np.float64]
-    _order: NDArray[np.intp]
-    _preparation: Preparation
-    _told: Known = NOTHING
+    order_: NDArray[np.intp]
+    preparation_: Preparation
+    known_: Known = NOTHING
+
+    extra_arrays: ClassVar[tuple[str, ...]] = ()
+    """Names of the arrays among a learner's own fitted attributes: they are saved too."""
+
+    extra_facts: ClassVar[tuple[str, ...]] = ()
+    """Names of its own fitted attributes that are plain values."""
 
     # Whether the order that is learnt depends on units, as that of squared errors does.
     _order_from_units: ClassVar[bool] = True
 
-    _extra_arrays: ClassVar[tuple[str, ...]] = ()
-    _extra_facts: ClassVar[tuple[str, ...]] = ()
+    @property
+    def is_linear(self) -> bool:
+        """Whether the equations of variables are linear, so that regressions may replace them."""
+        return True
 
-    def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
+    def predict_prepared(self, data: NDArray[Any]) -> NDArray[Any]:
         """Every variable as predicted from its parents, all in prepared units."""
         fitted: NDArray[Any] = data @ self.adjacency_
         return fitted
 
     def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
-        """One column of :meth:`_fitted`."""
+        """One column of :meth:`predict_prepared`."""
         weights = column(self.adjacency_, v)
         parents = np.flatnonzero(weights)
         fitted: NDArray[Any] = data[:, parents] @ weights[parents]
         return fitted
 
-    def _parameters_as_arrays(self) -> dict[str, NDArray[Any]]:
+    def parameters_as_arrays(self) -> dict[str, NDArray[Any]]:
         """Parameters of equations that are not linear, as named arrays to save."""
         return {}
 
-    def _take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Restore what :meth:`_parameters_as_arrays` gave."""
+    def take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Restore what :meth:`parameters_as_arrays` gave."""
 
     def _remember_names(self, X: Any, names: list[str]) -> None:
         self.n_features_in_ = len(names)
@@ -89,7 +97,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     def causal_order_(self) -> list[Any]:
         """Names, or numbers, of the variables, causes first."""
         names = self.names_
-        return [names[place] for place in self._order]
+        return [names[place] for place in self.order_]
 
     @property
     def graph_(self) -> "nx.DiGraph[Any]":
@@ -113,7 +121,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         An arc that knowledge requires is there even if its weight is zero.
         """
         check_is_fitted(self, "adjacency_")
-        required = self._told.required
+        required = self.known_.required
         if required is None or sparse.issparse(self.adjacency_):
             return sparse.coo_array(self.adjacency_)
         tails, heads = np.nonzero(required | (self.adjacency_ != 0))
@@ -158,7 +166,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
     def _told_arrows(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell of each arc whether knowledge, and whether interventions, exclude its reverse."""
-        edges, bounds = self.edges_, self._bounds()
+        edges, bounds = self.edges_, self.bounds()
         sets = getattr(self, "target_sets_", None)
         nothing = np.zeros(edges.nnz, np.bool_)
         return (
@@ -166,7 +174,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
             nothing if sets is None else separated(edges.row, edges.col, sets),
         )
 
-    def _bounds(self) -> Bounds | None:
+    def bounds(self) -> Bounds | None:
         """Bounds that knowledge sets on the columns that the learner was fitted on."""
         names = getattr(self, "feature_names_in_", self._made_up_names())
         return bounds_of(self.knowledge_, list(names))
@@ -200,8 +208,8 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         -------
         (n, d) array
         """
-        fitted = self._fitted(self._prepared(X))
-        return self._preparation.undo(fitted)
+        fitted = self.predict_prepared(self.prepared(X))
+        return self.preparation_.undo(fitted)
 
     def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
         """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
@@ -211,22 +219,22 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         so as for ``fit``. Greater is better, so that scikit-learn's searches can use it.
         """
         X, entries = take_column(X, interventions)
-        likelihoods = self._log_likelihoods(X)
+        likelihoods = self.log_likelihoods(X)
         targets = targets_of(entries, [str(name) for name in self.names_], len(likelihoods))
         if targets is not None:
-            likelihoods = likelihoods[~targets[:, ~self._preparation.constant]]
+            likelihoods = likelihoods[~targets[:, ~self.preparation_.constant]]
         return float(np.mean(likelihoods)) if likelihoods.size else 0.0
 
-    def _log_likelihoods(self, X: Any) -> NDArray[np.float64]:
+    def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
         """Gaussian log-likelihood of every entry of the columns that are not constant."""
-        data = self._prepared(X)
-        varying = ~self._preparation.constant
-        squares = (data - self._fitted(data))[:, varying] ** 2
-        variances = self.noise_variances_[varying] / self._preparation.scales[varying] ** 2
+        data = self.prepared(X)
+        varying = ~self.preparation_.constant
+        squares = (data - self.predict_prepared(data))[:, varying] ** 2
+        variances = self.noise_variances_[varying] / self.preparation_.scales[varying] ** 2
         # A column that others give exactly, a copy say, has no error; single precision has.
         variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
-        return np.asarray(likelihood - np.log(self._preparation.scales[varying]))
+        return np.asarray(likelihood - np.log(self.preparation_.scales[varying]))
 
     def sample(self, n: int, random_state: int | None = None) -> NDArray[np.float64]:
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
@@ -240,15 +248,15 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         if hasattr(self, "residuals_"):
             values = self._drawn_residuals(n, random)
         else:
-            deviations = np.sqrt(self.noise_variances_) / self._preparation.scales
+            deviations = np.sqrt(self.noise_variances_) / self.preparation_.scales
             values = random.normal(size=(n, d)) * deviations
-        for v in self._order:
+        for v in self.order_:
             values[:, v] += self._fitted_column(values, v)
-        return self._preparation.undo(values)
+        return self.preparation_.undo(values)
 
     def _drawn_residuals(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
         """Draw noise of each variable from rows in which it was measured, and not set."""
-        d, counted = self.n_features_in_, self._told.counted
+        d, counted = self.n_features_in_, self.known_.counted
         if counted is None:
             rows = random.integers(len(self.residuals_), size=(n, d))
         else:
@@ -333,7 +341,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         # scikit-learn's own would come before _repr_html_.
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
-    def _prepared(self, X: Any) -> NDArray[np.float64]:
+    def prepared(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training data's columns and prepare it alike."""
         check_is_fitted(self, "adjacency_")
         shape: tuple[int, ...] = getattr(X, "shape", ())
@@ -349,9 +357,9 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
                         f"Column {place} is '{given}', but the model was fitted on '{name}' there: "
                         "give the columns in the same order."
                     )
-        return self._preparation.apply(table.X).astype(np.float64)
+        return self.preparation_.apply(table.X).astype(np.float64)
 
-    def _training_data(self) -> NDArray[np.float64]:
+    def training_data(self) -> NDArray[np.float64]:
         """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
         if not hasattr(self, "residuals_"):
             raise DataError(
@@ -359,7 +367,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
                 "save it with residuals=True, or fit again."
             )
         values = self.residuals_.astype(np.float64)
-        for v in self._order:
+        for v in self.order_:
             values[:, v] += self._fitted_column(values, v)
         return values
 

@@ -140,7 +140,7 @@ def _check_memory(learner: "StructureLearner", n: int, d: int) -> None:
 
     What is counted: copies of the table, and d × d arrays in double precision.
     """
-    needed = 8 * (4 * n * d + round(learner._squares(d) * d * d))
+    needed = 8 * (4 * n * d + round(learner.square_arrays(d) * d * d))
     if needed > _NO_MATTER:
         from cosmodag.solve.cost import check_fits
 

@@ -46,17 +46,17 @@ _OF_THIS_MACHINE = ("checkpoint",)
 def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -> None:
     """Write a fitted learner; see :meth:`FittedGraph.save`."""
     fitted = vars(model)
-    arrays: dict[str, NDArray[Any]] = {"order": model._order, **model._preparation.arrays()}
+    arrays: dict[str, NDArray[Any]] = {"order": model.order_, **model.preparation_.arrays()}
     for name in _MATRICES:
         if name in fitted:
             arrays |= as_arrays(name, fitted[name])
-    kept = ("noise_variances_", "deviations_", "target_sets_", *model._extra_arrays)
+    kept = ("noise_variances_", "deviations_", "target_sets_", *model.extra_arrays)
     if residuals:
         kept += ("residuals_",)
-        if model._told.targets is not None:
-            arrays["targets"] = model._told.targets
+        if model.known_.targets is not None:
+            arrays["targets"] = model.known_.targets
     arrays |= {name: fitted[name] for name in kept if fitted.get(name) is not None}
-    arrays |= model._parameters_as_arrays()
+    arrays |= model.parameters_as_arrays()
     _check_name(model)
     # Knowledge as it was read, so that no path is opened when the model is loaded.
     parameters = {**model.get_params(deep=False), "knowledge": model.knowledge_}
@@ -66,7 +66,7 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
         "parameters": {name: _written(name, value) for name, value in parameters.items()},
         "names": None if "feature_names_in_" not in fitted else list(model.feature_names_in_),
         "fitted": {
-            name: _plain(fitted[name]) for name in (*_FACTS, *model._extra_facts) if name in fitted
+            name: _plain(fitted[name]) for name in (*_FACTS, *model.extra_facts) if name in fitted
         },
     }
     write_model(path, arrays, facts)
@@ -122,25 +122,25 @@ def _restore(
     model: StructureLearner, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]
 ) -> None:
     """Set the fitted attributes that :func:`save` wrote."""
-    model._order = arrays["order"]
-    model.n_features_in_ = len(model._order)
+    model.order_ = arrays["order"]
+    model.n_features_in_ = len(model.order_)
     if facts["names"] is not None:
         model.feature_names_in_ = np.array(facts["names"], dtype=object)
-    model._preparation = Preparation.from_arrays(arrays)
+    model.preparation_ = Preparation.from_arrays(arrays)
     for name in _MATRICES:
         matrix = from_arrays(name, arrays, model.n_features_in_)
         if matrix is not None:
             setattr(model, name, matrix)
-    kept = ("noise_variances_", "deviations_", "residuals_", "target_sets_", *model._extra_arrays)
+    kept = ("noise_variances_", "deviations_", "residuals_", "target_sets_", *model.extra_arrays)
     for name in kept:
         if name in arrays:
             setattr(model, name, arrays[name])
-    model._take_parameters(arrays)
-    for name in (*_FACTS, *model._extra_facts):
+    model.take_parameters(arrays)
+    for name in (*_FACTS, *model.extra_facts):
         if name in facts["fitted"]:
             setattr(model, name, facts["fitted"][name])
     model.knowledge_ = model.knowledge
-    model._told = Known(model._bounds(), arrays.get("targets"))
+    model.known_ = Known(model.bounds(), arrays.get("targets"))
 
 
 def _check_name(model: FittedGraph) -> None:

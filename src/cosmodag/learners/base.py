@@ -85,11 +85,12 @@ class StructureLearner(FittedGraph):
         return refine
 
     @property
-    def _refinement(self) -> str | None:
+    def refinement_(self) -> str | None:
+        """What is done with the learnt order: None, ``"prune"`` or ``"order"``."""
         return self.refinement_for(self.n_features_in_)
 
     @property
-    def _raw_cut(self) -> float:
+    def raw_threshold(self) -> float:
         """Threshold on optimised weights."""
         return _RAW_CUT if self.threshold == "auto" else float(self.threshold)
 
@@ -169,7 +170,7 @@ class StructureLearner(FittedGraph):
         """Warn of what linear equations on the learnt graph leave unexplained."""
         rows, d = given.known.untouched, self.n_features_in_
         is_observed = given.known.targets is None or rows is not None
-        if hasattr(self, "effect") or d > MOST_TESTED or not is_observed:
+        if not self.is_linear or d > MOST_TESTED or not is_observed:
             return
         arcs = self._arcs.toarray()
         names = [str(name) for name in getattr(self, "feature_names_in_", self._made_up_names())]
@@ -177,7 +178,7 @@ class StructureLearner(FittedGraph):
             given.X if rows is None else given.X[rows],
             names,
             arcs,
-            self._order,
+            self.order_,
             known=self.findings_,
         )
         warn_about(found, stacklevel=3)
@@ -195,9 +196,9 @@ class StructureLearner(FittedGraph):
         if given.missing_report is not None:
             self.missing_report_ = given.missing_report
         self.findings_ = given.findings
-        self._preparation, self._told = given.preparation, given.known
+        self.preparation_, self.known_ = given.preparation, given.known
 
-    def _squares(self, d: int) -> float:
+    def square_arrays(self, d: int) -> float:
         """Count the d × d arrays of double precision that are held at once, training aside."""
         searched = 1.5 if self.refinement_for(d) == "order" else 0.0
         return searched + (4.0 if d <= DENSE_LIMIT else 0.0)
@@ -208,7 +209,7 @@ class StructureLearner(FittedGraph):
         for name, value in learnt.extra.items():
             setattr(self, name, value)
         learnt = self._read_out(learnt)
-        if self._refinement is None:
+        if self.refinement_ is None:
             self._take_raw(learnt)
             self._warn_if_repaired()
         else:
@@ -217,7 +218,7 @@ class StructureLearner(FittedGraph):
                 self.raw_weights_ = self.weights_
         if watch.stop == "interrupt":  # also where refinement had ended already
             self.stopped_ = "interrupt"
-        self._settle(given.data)
+        self.settle(given.data)
 
     def _watch(self) -> Watch:
         """Make what looks after the run; learners without a limit on time have none to give."""
@@ -226,18 +227,17 @@ class StructureLearner(FittedGraph):
 
     def forget(self) -> None:
         """Drop what an earlier fit left, so that no attribute of it outlives this one."""
-        kept = ("_preparation", "_told")
-        for name in [name for name in vars(self) if name.endswith("_") or name in kept]:
+        for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
-    def _settle(self, data: NDArray[np.float32]) -> None:
+    def settle(self, data: NDArray[np.float32]) -> None:
         """Keep what is left of the training data once the graph is known."""
-        if self._told.targets is not None and self.scale != "none":
+        if self.known_.targets is not None and self.scale != "none":
             data = self._recentred(data)
-        self.residuals_ = np.asarray(data - self._fitted(data), np.float32)
-        scaled = self.residuals_.astype(np.float64) * self._preparation.scales
-        self.noise_variances_ = np.average(scaled**2, axis=0, weights=self._told.counted)
-        self.deviations_ = _deviations(data, self._told.counted) * self._preparation.scales
+        self.residuals_ = np.asarray(data - self.predict_prepared(data), np.float32)
+        scaled = self.residuals_.astype(np.float64) * self.preparation_.scales
+        self.noise_variances_ = np.average(scaled**2, axis=0, weights=self.known_.counted)
+        self.deviations_ = _deviations(data, self.known_.counted) * self.preparation_.scales
 
     def _recentred(self, data: NDArray[np.float32]) -> NDArray[np.float32]:
         """Centre the columns so that residuals of each equation have mean zero over its own rows.
@@ -245,13 +245,13 @@ class StructureLearner(FittedGraph):
         The means that obey all equations are those of plain observations, whether or not the
         table has such rows.
         """
-        counted = self._told.counted
-        residuals = data.astype(np.float64) - self._fitted(data)
+        counted = self.known_.counted
+        residuals = data.astype(np.float64) - self.predict_prepared(data)
         shift = np.average(residuals, axis=0, weights=counted)
-        shift[self._preparation.constant] = 0.0
-        for v in self._order:
+        shift[self.preparation_.constant] = 0.0
+        for v in self.order_:
             shift[v] += self._fitted_column(shift[None], v)[0]
-        self._preparation = self._preparation.moved(shift)
+        self.preparation_ = self.preparation_.moved(shift)
         return np.asarray(data - shift, np.float32)
 
     def _read_out(self, learnt: Learnt) -> Learnt:
@@ -263,29 +263,29 @@ class StructureLearner(FittedGraph):
         order = learnt.order
         raw, self.was_cyclic_, self.dropped_arcs_ = learnt.raw_weights, False, 0
         if raw is not None:
-            raw = isolated(raw, self._preparation.constant)
-            order = self._order_from(raw) if order is None else self._told.ordered(order)
-            strong = above(raw, self._raw_cut)
+            raw = isolated(raw, self.preparation_.constant)
+            order = self._order_from(raw) if order is None else self.known_.ordered(order)
+            strong = above(raw, self.raw_threshold)
             self.was_cyclic_ = not is_dag(strong)
             self.dropped_arcs_ = count_arcs(strong) - count_arcs(agreeing(strong, order))
             if not sparse.issparse(raw):
                 self.raw_weights_ = raw
         elif order is not None:
-            order = self._told.ordered(order)
+            order = self.known_.ordered(order)
         return replace(learnt, raw_weights=raw, order=order)
 
     def _take_raw(self, learnt: Learnt) -> None:
         """Make a graph of the weights as optimised; arcs against the order are dropped."""
         assert learnt.order is not None
-        self._order = learnt.order
+        self.order_ = learnt.order
         weights = agreeing(learnt.raw_weights, learnt.order)
         if not sparse.issparse(weights):
             self.weights_ = weights
-        self.adjacency_ = chosen_arcs(weights, self._raw_cut, self._told.required)
+        self.adjacency_ = chosen_arcs(weights, self.raw_threshold, self.known_.required)
 
     def _order_from(self, raw: NDArray[np.float64]) -> NDArray[np.intp]:
         """Order of weights that may have cycles: what is known is inserted first."""
-        before = self._told.before
+        before = self.known_.before
         # Infinitely strong: inserted before all others, of which those that disagree are dropped.
         bound = raw if before is None else np.where(before, np.inf, raw)
         return topological_order(drop_cycles(bound)[0])
@@ -303,12 +303,12 @@ class StructureLearner(FittedGraph):
 
     def _take(self, refined: Refined) -> None:
         """Put what refinement found in the place of what was read out."""
-        self._order = np.asarray(refined.order)
+        self.order_ = np.asarray(refined.order)
         self.noise_, self.noise_reason_ = refined.noise, refined.reason
         self.noise_scores_, self.refine_report_ = refined.scores, refined.report
         self.stopped_ = self.stopped_ or refined.stopped
-        chosen = chosen_arcs(refined.weights, self._refined_cut, self._told.required)
-        if len(self._order) > DENSE_LIMIT:
+        chosen = chosen_arcs(refined.weights, self._refined_cut, self.known_.required)
+        if len(self.order_) > DENSE_LIMIT:
             self.adjacency_ = chosen
             return
         self.weights_ = refined.weights.toarray()

@@ -52,8 +52,9 @@ class SortLearner(StructureLearner):
         super().check_settings()
         check_choice("criterion", self.criterion, CRITERIA)
 
-    def _squares(self, d: int) -> float:
-        return super()._squares(d) + (0.0 if self.refine else 3.0) + self._sorting_squares
+    def square_arrays(self, d: int) -> float:
+        """Count the d × d arrays of double precision that are held at once, training aside."""
+        return super().square_arrays(d) + (0.0 if self.refine else 3.0) + self._sorting_squares
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         known = given.known
@@ -259,8 +260,9 @@ class EmptyGraph(StructureLearner):
 
     _order_from_units = False
 
-    def _squares(self, d: int) -> float:
-        return max(3.0, super()._squares(d))
+    def square_arrays(self, d: int) -> float:
+        """Count the d × d arrays of double precision that are held at once, training aside."""
+        return max(3.0, super().square_arrays(d))
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         d, known = given.data.shape[1], given.known

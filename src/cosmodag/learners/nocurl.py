@@ -114,7 +114,7 @@ class NoCurl(VariantLearner):
     False
     """
 
-    _extra_arrays = ("potentials_",)
+    extra_arrays = ("potentials_",)
 
     joint: bool = False
     max_iter: int = 15_000

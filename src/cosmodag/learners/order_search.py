@@ -86,7 +86,8 @@ class OrderSearch(StructureLearner):
     verbose: bool = True
 
     @property
-    def _refinement(self) -> str:
+    def refinement_(self) -> str:
+        """What is done with orders: ``"prune"`` or ``"order"``."""
         return self._method
 
     def refinement_for(self, d: int) -> str:

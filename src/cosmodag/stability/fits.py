@@ -87,6 +87,6 @@ def _take_fit(tasks: Sequence[Task], place: int, learnt: Learnt) -> Fit:
     arcs, directed = np.zeros((2, d, d), np.bool_)
     arcs[edges.row, edges.col] = True
     directed[edges.row, edges.col] = [basis not in (FREE, SCALE) for basis in one.arrow_basis_]
-    fit = Fit(place, arcs, directed, np.argsort(one._order))
+    fit = Fit(place, arcs, directed, np.argsort(one.order_))
     one.forget()
     return fit

@@ -44,7 +44,7 @@ class AnnealedLearner(TrainedLearner):
     device: str = "auto"
     checkpoint: str | os.PathLike[str] | None = None
 
-    _extra_arrays: ClassVar[tuple[str, ...]] = ("priorities_",)
+    extra_arrays: ClassVar[tuple[str, ...]] = ("priorities_",)
     _kept: "Checkpoint | None" = field(default=None, init=False)
 
     @property
@@ -76,8 +76,9 @@ class AnnealedLearner(TrainedLearner):
         self._kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
         return self.solver_for(n, d)
 
-    def _settle(self, data: NDArray[np.float32]) -> None:
-        super()._settle(data)
+    def settle(self, data: NDArray[np.float32]) -> None:
+        """Keep what is left of the training data, and remove the files of a fit that ended."""
+        super().settle(data)
         # A fit that was stopped, be it after training, goes on from what is left of it.
         if self._kept is not None and self.stopped_ is None:
             self._kept.clear()

@@ -50,7 +50,7 @@ class TrainedLearner(StructureLearner):
     random_state: Any = None
     verbose: bool = True
 
-    _extra_facts: ClassVar[tuple[str, ...]] = (
+    extra_facts: ClassVar[tuple[str, ...]] = (
         "history_",
         "settings_",
         "n_iter_",
@@ -176,7 +176,7 @@ class TrainedLearner(StructureLearner):
         d = problems[0].data.shape[1]
         best = self._best(solved, problems)
         self._warn_of_limits(best.solution)
-        found = read_out(best.solution, problems[best.place], self._raw_cut, best.plan.device)
+        found = read_out(best.solution, problems[best.place], self.raw_threshold, best.plan.device)
         equations = _equations(found, best.solution)
         strengths = self._strengths(found, best.solution)
         values = strengths.data if sparse.issparse(strengths) else strengths
@@ -213,7 +213,7 @@ class TrainedLearner(StructureLearner):
         self._functions_of_arcs = learnt.equations
 
     @property
-    def _is_linear(self) -> bool:
+    def is_linear(self) -> bool:
         """Whether the equations of variables are linear, so that regressions may replace them."""
         from cosmodag.model.mechanism import Linear
 
@@ -222,7 +222,7 @@ class TrainedLearner(StructureLearner):
     def refinement_for(self, d: int) -> str | None:
         """Say what is done with an order: nothing where the equations are not linear."""
         refine = getattr(self, "refine", None)
-        if refine is None or self._is_linear:
+        if refine is None or self.is_linear:
             return super().refinement_for(d)
         if refine == "auto":
             return None
@@ -236,24 +236,26 @@ class TrainedLearner(StructureLearner):
         super().forget()
         self._functions_of_arcs = None
 
-    def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
+    def predict_prepared(self, data: NDArray[Any]) -> NDArray[Any]:
         """Ask the mechanism; a linear one with the weights of ``adjacency_`` is a product."""
         if self._functions_of_arcs is None:
-            return super()._fitted(data)
+            return super().predict_prepared(data)
         fitted = self._functions_of_arcs.predict(data, self.adjacency_ != 0)
-        fitted[:, self._preparation.constant] = 0
+        fitted[:, self.preparation_.constant] = 0
         return fitted
 
     def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
         if self._functions_of_arcs is None:
             return super()._fitted_column(data, v)
-        return self._fitted(data)[:, v]
+        return self.predict_prepared(data)[:, v]
 
-    def _parameters_as_arrays(self) -> dict[str, NDArray[Any]]:
+    def parameters_as_arrays(self) -> dict[str, NDArray[Any]]:
+        """Parameters of equations that are not linear, as named arrays to save."""
         kept = self._functions_of_arcs
         return {} if kept is None else kept.arrays()
 
-    def _take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
+    def take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Restore what :meth:`parameters_as_arrays` gave."""
         from cosmodag.model.mechanism import FittedMechanism, Linear
 
         mechanism = self.solver_for(2, self.n_features_in_).recipe.mechanism

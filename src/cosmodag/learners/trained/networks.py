@@ -48,7 +48,7 @@ class NetworkLearner(TrainedLearner):
         output_biases_: NDArray[Any] = field(init=False)
         prepared_means_: NDArray[Any] = field(init=False)
 
-    _extra_arrays: ClassVar[tuple[str, ...]] = (
+    extra_arrays: ClassVar[tuple[str, ...]] = (
         "first_weights_",
         "first_biases_",
         "inner_layers_",
@@ -84,14 +84,16 @@ class NetworkLearner(TrainedLearner):
         """Say what is done with an order of d variables: None, ``"prune"`` or ``"order"``."""
         return None if getattr(self, "refine", None) is None else "prune"
 
-    def _settle(self, data: NDArray[np.float32]) -> None:
+    def settle(self, data: NDArray[np.float32]) -> None:
         """Give each pruned network the output bias that is best for it on the training data."""
         self.prepared_means_ = data.mean(axis=0, dtype=np.float64)
-        counted = self._told.counted
-        shift = np.average(data - self._fitted(data), axis=0, weights=counted).astype(np.float32)
-        shift[self._preparation.constant] = 0
+        counted = self.known_.counted
+        shift = np.average(data - self.predict_prepared(data), axis=0, weights=counted).astype(
+            np.float32
+        )
+        shift[self.preparation_.constant] = 0
         self.output_biases_ = self.output_biases_ + shift
-        super()._settle(data)
+        super().settle(data)
 
     def _strengths(self, found: ReadOut, solution: Solution) -> NDArray[np.float64]:
         """Keep the networks, and read the strength of all arcs off them."""
@@ -159,7 +161,7 @@ class NetworkLearner(TrainedLearner):
             stopped=None if pruned.finished else watch.stop,
         )
 
-    def _take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
+    def take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Nothing: the networks are fitted attributes of their own."""
 
     @property
@@ -175,8 +177,8 @@ class NetworkLearner(TrainedLearner):
     def _arc_strengths(self, name: str) -> NDArray[np.float64]:
         check_is_fitted(self, "first_weights_")
         strengths = ARC_STRENGTHS[name](self.first_weights_.astype(np.float64))
-        strengths[self._preparation.constant] = 0
-        strengths[:, self._preparation.constant] = 0
+        strengths[self.preparation_.constant] = 0
+        strengths[:, self.preparation_.constant] = 0
         return np.asarray(strengths)
 
     def read_out(self, arc_strength: str) -> Self:
@@ -196,17 +198,17 @@ class NetworkLearner(TrainedLearner):
         """
         check_is_fitted(self, "adjacency_")
         check_choice("arc_strength", arc_strength, ARC_STRENGTHS)
-        data = self._training_data()
+        data = self.training_data()
         self.arc_strength = arc_strength
         strengths = self._arc_strengths(arc_strength)
-        if self._refinement is None:
+        if self.refinement_ is None:
             self._take_raw(self._read_out(Learnt(strengths, self._learnt_order())))
         else:
             self.raw_weights_ = strengths
             self.weights_ = np.where(self.weights_ != 0, strengths, 0.0)
-            required = self._told.required
+            required = self.known_.required
             self.adjacency_ = chosen_arcs(self.weights_, self._refined_cut, required)
-        self._settle(np.asarray(data, np.float32))
+        self.settle(np.asarray(data, np.float32))
         return self
 
     def _learnt_order(self) -> NDArray[np.intp] | None:
@@ -233,7 +235,7 @@ class NetworkLearner(TrainedLearner):
         values = np.asarray(grid, np.float64)
         if values.ndim != 1 or not np.isfinite(values).all():
             raise DataError("grid must be a one-dimensional array of finite numbers.")
-        means, scales = self._preparation.means, self._preparation.scales
+        means, scales = self.preparation_.means, self.preparation_.scales
         rows = np.tile(self.prepared_means_, (len(values), 1))
         rows[:, cause] = (values - means[cause]) / scales[cause]
         fitted = self._fitted_column(rows, response)
@@ -245,7 +247,8 @@ class NetworkLearner(TrainedLearner):
             return names.index(name)
         raise DataError(f"There is no column {name!r}: the columns are {_listed(names)}.")
 
-    def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
+    def predict_prepared(self, data: NDArray[Any]) -> NDArray[Any]:
+        """Every variable as its network predicts it from its parents, all in prepared units."""
         weights = np.where(self.adjacency_[..., None] != 0, self.first_weights_, 0)
         functions = self._functions(slice(None))
         activation = ACTIVATIONS[self.activation][1]
@@ -255,11 +258,11 @@ class NetworkLearner(TrainedLearner):
             for start in range(0, len(data), step)
         ]
         fitted = np.concatenate(blocks) if blocks else np.empty(data.shape)
-        fitted[:, self._preparation.constant] = 0
+        fitted[:, self.preparation_.constant] = 0
         return fitted
 
     def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
-        if self._preparation.constant[v]:
+        if self.preparation_.constant[v]:
             return np.zeros(len(data))
         parents = np.flatnonzero(self.adjacency_[:, v])
         weights = self.first_weights_[parents, v][:, None]
