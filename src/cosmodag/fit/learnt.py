@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.fit.equations import FittedEquations, LinearEquations
+
 if TYPE_CHECKING:
     from cosmodag.fit.prepare import Prepared
     from cosmodag.learners.base import StructureLearner
-    from cosmodag.model.mechanism import FittedMechanism
 
 __all__ = ["Learning", "Learnt", "Task"]
 
@@ -42,8 +43,7 @@ class Learnt:
     scale_free
         Whether refinement adds only starts that do not depend on units.
     equations
-        The equations as optimised, with no arc cut; None where they are linear in
-        `raw_weights`, or where there are too many variables to keep them.
+        The equations as optimised, with no arc cut.
     """
 
     raw_weights: Any
@@ -52,13 +52,11 @@ class Learnt:
     extra: dict[str, Any] = field(default_factory=dict)
     orders: dict[str, NDArray[np.intp]] = field(default_factory=dict)
     scale_free: bool = False
-    equations: "FittedMechanism | None" = None
+    equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
 
     def predict(self, data: NDArray[Any]) -> NDArray[np.float64]:
         """Every variable as the equations as optimised give it, in prepared units."""
-        if self.equations is None:
-            return np.asarray(data @ self.raw_weights, np.float64)
-        return self.equations.predict(data, np.ones(self.raw_weights.shape, np.bool_))
+        return np.asarray(self.equations.predict(data, self.raw_weights), np.float64)
 
 
 class Learning(NamedTuple):

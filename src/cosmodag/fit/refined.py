@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.fit.equations import FittedEquations, LinearEquations
+
 __all__ = ["Refined"]
 
 
@@ -29,6 +31,8 @@ class Refined:
         Why it ended early, or None.
     scores
         Numbers that decided about the noise, by name.
+    equations
+        The equations of variables on the chosen arcs.
     """
 
     order: NDArray[np.intp]
@@ -38,3 +42,4 @@ class Refined:
     report: list[dict[str, Any]]
     stopped: str | None = None
     scores: dict[str, float] = field(default_factory=dict)
+    equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)

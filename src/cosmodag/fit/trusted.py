@@ -144,7 +144,7 @@ def check_model(model: Any) -> None:
     places[model.order_] = np.arange(d)
     edges = sparse.coo_array(model.adjacency_)
     _require(bool((places[edges.row] < places[edges.col]).all()), "its arcs contradict its order")
-    predicted = model.predict_prepared(np.zeros((1, d)))
+    predicted = model.fitted_.predict_prepared(np.zeros((1, d)))
     _require(np.shape(predicted) == (1, d), "it predicts another number of variables")
     residuals = getattr(model, "residuals_", None)
     if residuals is not None:

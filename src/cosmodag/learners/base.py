@@ -14,11 +14,13 @@ from cosmodag.data.diagnose import after_fit, warn_about
 from cosmodag.data.diagnose.after import MOST_TESTED
 from cosmodag.fit.checks import check_choice, check_number
 from cosmodag.fit.fitted import FittedGraph
+from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.known import Known
 from cosmodag.fit.learnt import Learning, Learnt, Task
 from cosmodag.fit.matrices import chosen_arcs, count_arcs, isolated
 from cosmodag.fit.missing import CHOICES
 from cosmodag.fit.pipeline import fit_many
-from cosmodag.fit.preparation import SCALES
+from cosmodag.fit.preparation import SCALES, Preparation
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.refined import Refined
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
@@ -172,11 +174,10 @@ class StructureLearner(FittedGraph):
         is_observed = given.known.targets is None or rows is not None
         if not self.is_linear or d > MOST_TESTED or not is_observed:
             return
-        arcs = self._arcs.toarray()
-        names = [str(name) for name in getattr(self, "feature_names_in_", self._made_up_names())]
+        arcs = self.fitted_.arcs.toarray()
         found = after_fit(
             given.X if rows is None else given.X[rows],
-            names,
+            self.fitted_.texts,
             arcs,
             self.order_,
             known=self.findings_,
@@ -190,13 +191,9 @@ class StructureLearner(FittedGraph):
         self.n_features_in_ = len(given.names)
         if given.is_named:
             self.feature_names_in_ = np.array(given.names, dtype=object)
-        self.knowledge_ = given.knowledge
-        if given.target_sets is not None:
-            self.target_sets_ = given.target_sets
         if given.missing_report is not None:
             self.missing_report_ = given.missing_report
         self.findings_ = given.findings
-        self.preparation_, self.known_ = given.preparation, given.known
 
     def square_arrays(self, d: int) -> float:
         """Count the d × d arrays of double precision that are held at once, training aside."""
@@ -204,21 +201,31 @@ class StructureLearner(FittedGraph):
         return searched + (4.0 if d <= DENSE_LIMIT else 0.0)
 
     def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
-        """Turn what was learnt into a graph, refined where that is asked for, and settle it."""
+        """Turn what was learnt into a DAG, refined where that is asked for, and settle it."""
         self.stopped_ = learnt.stopped
         for name, value in learnt.extra.items():
             setattr(self, name, value)
-        learnt = self._read_out(learnt)
+        learnt = self._read_out(learnt, given.preparation, given.known)
         if self.refinement_ is None:
-            self._take_raw(learnt)
-            self._warn_if_repaired()
+            graph = self._unrefined(learnt, given.known)
         else:
-            self._take(self._refine(given, learnt, watch))
-            if learnt.raw_weights is None and hasattr(self, "weights_"):
-                self.raw_weights_ = self.weights_
+            graph = self._refined(self._refine(given, learnt, watch), given.known)
         if watch.stop == "interrupt":  # also where refinement had ended already
             self.stopped_ = "interrupt"
-        self.settle(given.data)
+        self.fitted_ = FittedDAG(
+            preparation=given.preparation,
+            known=given.known,
+            columns=getattr(self, "feature_names_in_", None),
+            knowledge=given.knowledge,
+            target_sets=given.target_sets,
+            follows_units=self.order_follows_units(graph.get("noise")),
+            learner=type(self).__name__,
+            **graph,
+        ).settled(given.data, recentre=self.scale != "none")
+        if learnt.raw_weights is None and self.fitted_.weights is not None:
+            self.raw_weights_ = self.fitted_.weights
+        if self.refinement_ is None:
+            self._warn_if_repaired()
 
     def _watch(self) -> Watch:
         """Make what looks after the run; learners without a limit on time have none to give."""
@@ -230,65 +237,36 @@ class StructureLearner(FittedGraph):
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
-    def settle(self, data: NDArray[np.float32]) -> None:
-        """Keep what is left of the training data once the graph is known."""
-        if self.known_.targets is not None and self.scale != "none":
-            data = self._recentred(data)
-        self.residuals_ = np.asarray(data - self.predict_prepared(data), np.float32)
-        scaled = self.residuals_.astype(np.float64) * self.preparation_.scales
-        self.noise_variances_ = np.average(scaled**2, axis=0, weights=self.known_.counted)
-        self.deviations_ = _deviations(data, self.known_.counted) * self.preparation_.scales
-
-    def _recentred(self, data: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Centre the columns so that residuals of each equation have mean zero over its own rows.
-
-        The means that obey all equations are those of plain observations, whether or not the
-        table has such rows.
-        """
-        counted = self.known_.counted
-        residuals = data.astype(np.float64) - self.predict_prepared(data)
-        shift = np.average(residuals, axis=0, weights=counted)
-        shift[self.preparation_.constant] = 0.0
-        for v in self.order_:
-            shift[v] += self._fitted_column(shift[None], v)[0]
-        self.preparation_ = self.preparation_.moved(shift)
-        return np.asarray(data - shift, np.float32)
-
-    def _read_out(self, learnt: Learnt) -> Learnt:
+    def _read_out(self, learnt: Learnt, preparation: Preparation, known: Known) -> Learnt:
         """Bring weights and order in line with constant columns and with what is known.
 
         Of the weights, only what users ask of them is kept; the graph is made by refinement, or by
-        :meth:`_take_raw`.
+        :meth:`_unrefined`.
         """
         order = learnt.order
         raw, self.was_cyclic_, self.dropped_arcs_ = learnt.raw_weights, False, 0
         if raw is not None:
-            raw = isolated(raw, self.preparation_.constant)
-            order = self._order_from(raw) if order is None else self.known_.ordered(order)
+            raw = isolated(raw, preparation.constant)
+            order = _order_from(raw, known) if order is None else known.ordered(order)
             strong = above(raw, self.raw_threshold)
             self.was_cyclic_ = not is_dag(strong)
             self.dropped_arcs_ = count_arcs(strong) - count_arcs(agreeing(strong, order))
             if not sparse.issparse(raw):
                 self.raw_weights_ = raw
         elif order is not None:
-            order = self.known_.ordered(order)
+            order = known.ordered(order)
         return replace(learnt, raw_weights=raw, order=order)
 
-    def _take_raw(self, learnt: Learnt) -> None:
+    def _unrefined(self, learnt: Learnt, known: Known) -> dict[str, Any]:
         """Make a graph of the weights as optimised; arcs against the order are dropped."""
         assert learnt.order is not None
-        self.order_ = learnt.order
         weights = agreeing(learnt.raw_weights, learnt.order)
-        if not sparse.issparse(weights):
-            self.weights_ = weights
-        self.adjacency_ = chosen_arcs(weights, self.raw_threshold, self.known_.required)
-
-    def _order_from(self, raw: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Order of weights that may have cycles: what is known is inserted first."""
-        before = self.known_.before
-        # Infinitely strong: inserted before all others, of which those that disagree are dropped.
-        bound = raw if before is None else np.where(before, np.inf, raw)
-        return topological_order(drop_cycles(bound)[0])
+        return {
+            "order": learnt.order,
+            "weights": None if sparse.issparse(weights) else weights,
+            "adjacency": chosen_arcs(weights, self.raw_threshold, known.required),
+            "equations": learnt.equations,
+        }
 
     def _warn_if_repaired(self) -> None:
         """Say that arcs were dropped, where that is not how the method works."""
@@ -301,25 +279,25 @@ class StructureLearner(FittedGraph):
         orders = {**learnt_order, **learnt.orders}
         return refine_linear(self, given, orders, watch, scale_free=learnt.scale_free)
 
-    def _take(self, refined: Refined) -> None:
-        """Put what refinement found in the place of what was read out."""
-        self.order_ = np.asarray(refined.order)
-        self.noise_, self.noise_reason_ = refined.noise, refined.reason
+    def _refined(self, refined: Refined, known: Known) -> dict[str, Any]:
+        """Make a graph of what refinement found."""
         self.noise_scores_, self.refine_report_ = refined.scores, refined.report
         self.stopped_ = self.stopped_ or refined.stopped
-        chosen = chosen_arcs(refined.weights, self._refined_cut, self.known_.required)
-        if len(self.order_) > DENSE_LIMIT:
-            self.adjacency_ = chosen
-            return
-        self.weights_ = refined.weights.toarray()
-        self.adjacency_ = chosen.toarray()
+        chosen = chosen_arcs(refined.weights, self._refined_cut, known.required)
+        is_sparse = len(refined.order) > DENSE_LIMIT
+        return {
+            "order": np.asarray(refined.order),
+            "weights": None if is_sparse else refined.weights.toarray(),
+            "adjacency": chosen if is_sparse else chosen.toarray(),
+            "equations": refined.equations,
+            "noise": refined.noise,
+            "noise_reason": refined.reason,
+        }
 
 
-def _deviations(
-    data: NDArray[np.float32], counted: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
-    """Give the standard deviation of each column over the rows in which it was not set."""
-    if counted is None:
-        return np.asarray(data.std(axis=0, dtype=np.float64))
-    means = np.average(data, axis=0, weights=counted)
-    return np.asarray(np.sqrt(np.average((data - means) ** 2, axis=0, weights=counted)))
+def _order_from(raw: NDArray[np.float64], known: Known) -> NDArray[np.intp]:
+    """Order of weights that may have cycles: what is known is inserted first."""
+    before = known.before
+    # Infinitely strong: inserted before all others, of which those that disagree are dropped.
+    bound = raw if before is None else np.where(before, np.inf, raw)
+    return topological_order(drop_cycles(bound)[0])

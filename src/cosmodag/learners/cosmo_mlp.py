@@ -174,4 +174,4 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         return default_mlp_steps()
 
     def _learnt_order(self) -> NDArray[np.intp]:
-        return self.order_
+        return self.fitted_.order

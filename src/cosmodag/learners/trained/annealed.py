@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, check_number
+from cosmodag.fit.learnt import Learnt
+from cosmodag.fit.prepare import Prepared
 from cosmodag.learners.trained.base import Setting, TrainedLearner
+from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
     from cosmodag.model.mechanism import Mechanism
@@ -76,9 +78,9 @@ class AnnealedLearner(TrainedLearner):
         self._kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
         return self.solver_for(n, d)
 
-    def settle(self, data: NDArray[np.float32]) -> None:
-        """Keep what is left of the training data, and remove the files of a fit that ended."""
-        super().settle(data)
+    def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
+        """Turn what was learnt into a DAG, and remove the checkpoint of a fit that ended."""
+        super().finish(given, learnt, watch)
         # A fit that was stopped, be it after training, goes on from what is left of it.
         if self._kept is not None and self.stopped_ is None:
             self._kept.clear()

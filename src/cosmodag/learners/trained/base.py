@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from cosmodag.errors import (
     InterruptedWarning,
 )
 from cosmodag.fit.checks import check_number, seeds_from
+from cosmodag.fit.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.learnt import Learning, Learnt, Task
 from cosmodag.fit.prepare import Prepared, prepare_table
@@ -27,7 +28,6 @@ from cosmodag.solve.watch import Watch
 
 # JAX takes most of a second to import: whoever only makes a learner does without.
 if TYPE_CHECKING:
-    from cosmodag.model.mechanism import FittedMechanism
     from cosmodag.solve.cost import Cost
     from cosmodag.solve.many import Solved
     from cosmodag.solve.plan import Solver
@@ -60,9 +60,6 @@ class TrainedLearner(StructureLearner):
 
     # Settings that, where they are None or no parameters, are the same as another one.
     _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
-
-    # What the equations of a fit are where they are not linear.
-    _functions_of_arcs: "FittedMechanism | None" = field(default=None, init=False)
 
     @abstractmethod
     def solver_for(self, n: int, d: int) -> "Solver":
@@ -177,7 +174,6 @@ class TrainedLearner(StructureLearner):
         best = self._best(solved, problems)
         self._warn_of_limits(best.solution)
         found = read_out(best.solution, problems[best.place], self.raw_threshold, best.plan.device)
-        equations = _equations(found, best.solution)
         strengths = self._strengths(found, best.solution)
         values = strengths.data if sparse.issparse(strengths) else strengths
         if not np.isfinite(values).all():
@@ -197,20 +193,23 @@ class TrainedLearner(StructureLearner):
                 **self._extra(best.solution),
             },
             orders=_other_orders(solved, best),
-            equations=equations,
+            equations=self._equations(found, best.solution),
         )
 
     def _strengths(self, found: "ReadOut", solution: "Solution") -> Any:
         """Strength of every arc, from what was read out."""
         return found.strengths
 
-    def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
-        """Turn what was learnt into a graph; equations that are not linear are kept."""
-        self._keep_equations(learnt)
-        super().finish(given, learnt, watch)
+    def _equations(self, found: "ReadOut", solution: "Solution") -> FittedEquations:
+        """Equations as optimised."""
+        from cosmodag.model.mechanism import FittedMechanism, Linear
 
-    def _keep_equations(self, learnt: Learnt) -> None:
-        self._functions_of_arcs = learnt.equations
+        mechanism = solution.recipe.mechanism
+        if mechanism == Linear():
+            return LinearEquations()
+        assert found.weights is not None
+        functions = solution.parameters["functions"]
+        return FunctionEquations(FittedMechanism(mechanism, found.weights, functions))
 
     @property
     def is_linear(self) -> bool:
@@ -231,38 +230,15 @@ class TrainedLearner(StructureLearner):
             f"{type(self).__name__} are not linear: use refine=None."
         )
 
-    def forget(self) -> None:
-        """Drop what an earlier fit left."""
-        super().forget()
-        self._functions_of_arcs = None
-
-    def predict_prepared(self, data: NDArray[Any]) -> NDArray[Any]:
-        """Ask the mechanism; a linear one with the weights of ``adjacency_`` is a product."""
-        if self._functions_of_arcs is None:
-            return super().predict_prepared(data)
-        fitted = self._functions_of_arcs.predict(data, self.adjacency_ != 0)
-        fitted[:, self.preparation_.constant] = 0
-        return fitted
-
-    def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
-        if self._functions_of_arcs is None:
-            return super()._fitted_column(data, v)
-        return self.predict_prepared(data)[:, v]
-
-    def parameters_as_arrays(self) -> dict[str, NDArray[Any]]:
-        """Parameters of equations that are not linear, as named arrays to save."""
-        kept = self._functions_of_arcs
-        return {} if kept is None else kept.arrays()
-
-    def take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Restore what :meth:`parameters_as_arrays` gave."""
+    def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
+        """Rebuild the equations of a saved fit; a linear mechanism has the weights alone."""
         from cosmodag.model.mechanism import FittedMechanism, Linear
 
-        mechanism = self.solver_for(2, self.n_features_in_).recipe.mechanism
-        if mechanism != Linear():
-            self._functions_of_arcs = FittedMechanism.from_arrays(
-                mechanism, arrays, self.n_features_in_
-            )
+        d = len(arrays["order"])
+        mechanism = self.solver_for(2, d).recipe.mechanism
+        if mechanism == Linear():
+            return LinearEquations()
+        return FunctionEquations(FittedMechanism.from_arrays(mechanism, arrays, d))
 
     def _extra(self, solution: "Solution") -> dict[str, Any]:
         """Fitted attributes of the learner's own, by name."""
@@ -302,17 +278,6 @@ class TrainedLearner(StructureLearner):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-
-def _equations(found: "ReadOut", solution: "Solution") -> "FittedMechanism | None":
-    """Equations as optimised, where they are not linear in the strengths of arcs."""
-    from cosmodag.model.mechanism import FittedMechanism, Linear
-
-    mechanism = solution.recipe.mechanism
-    if mechanism == Linear():
-        return None
-    assert found.weights is not None
-    return FittedMechanism(mechanism, found.weights, solution.parameters["functions"])
 
 
 def _loss(one: "Solved", problems: "list[Problem]") -> float:
