@@ -186,7 +186,7 @@ def _reasons(
 ) -> dict[str, str]:
     """One sentence for each thing chosen."""
     rivals = [other for other in table.index if other != name]
-    if isinstance(chosen, CosmoMLP):
+    if not chosen.is_linear:
         return {
             "learner": f"CosmoMLP, networks: {judged.explanation}",
             "noise": "Noise of one size is assumed, as networks do.",
