@@ -39,7 +39,9 @@ def of_model(model: Any) -> str:
     """Everything a fitted learner says, except how long it took."""
     table = chain_table()
     names = ("raw_weights_", "weights_", "adjacency_", "noise_variances_", "priorities_")
-    arrays = [np.asarray(value) for name in names if (value := vars(model).get(name)) is not None]
+    arrays = [
+        np.asarray(value) for name in names if (value := getattr(model, name, None)) is not None
+    ]
     facts = (model.causal_order_, model.arrow_basis_, model.was_cyclic_, model.score(table))
     drawn = model.sample(7, random_state=1)
     return digest([*arrays, *facts, np.asarray(model.predict(table)), np.asarray(drawn)])

@@ -79,17 +79,17 @@ def arcs_in(learner: str, like: Callable[[], np.ndarray]) -> tuple[np.ndarray, n
     model = CATALOGUE[learner]()
     fit(model, like())
     near_the_cut = np.abs(np.abs(model.raw_weights_) - 0.3) < 0.03
-    return model.adjacency_ != 0, near_the_cut & (model._refinement is None)
+    return model.adjacency_ != 0, near_the_cut & (model.refinement_ is None)
 
 
 @pytest.mark.parametrize(("learner", "case"), pairs(refused=True))
 def test_what_cannot_be_used_is_refused_before_the_learner_sees_it(
-    learner: str, case: Case
+    learner: str, case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, data = CATALOGUE[learner](), case.make()
     before = fingerprint(data)
     started: list[bool] = []
-    model._learn = lambda *given: started.append(True)
+    monkeypatch.setattr(type(model), "learn_many", lambda *given: started.append(True))
     with pytest.raises(CosmodagError, match=re.escape(case.mentions) or None) as refused:
         fit(model, data)
     assert not started
@@ -124,7 +124,7 @@ def assert_answer(model: StructureLearner) -> None:
 
 def test_learners_share_the_code_that_refuses() -> None:
     for make in CATALOGUE.values():
-        for name in ("fit", "_begin"):
+        for name in ("fit", "begin"):
             assert getattr(type(make()), name) is getattr(StructureLearner, name)
 
 

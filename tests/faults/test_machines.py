@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from control_groups import run_limited
 
-import cosmodag.learners.base as base
+import cosmodag.fit.prepare as prepare
 import cosmodag.solve.cost as cost
 from cosmodag import Cosmo, Dagma, EmptyGraph, EqualVariance, Notears, OrderSearch, VarianceSort
 from cosmodag.errors import ResourceError
@@ -67,13 +67,13 @@ def test_in_two_gibibytes_with_one_processor():
 )
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_what_cannot_fit_is_refused_with_both_figures(monkeypatch, learner, columns):
-    for module in (base, cost):
+    for module in (prepare, cost):
         monkeypatch.setattr(module, "main_memory", lambda: GIB // 2)
 
     def never(*args, **kwargs):
         raise AssertionError("went on")
 
-    monkeypatch.setattr(type(learner), "_finish", never)
+    monkeypatch.setattr(type(learner), "finish", never)
     table = np.random.default_rng(0).normal(size=(20, columns))
     with pytest.raises(ResourceError, match=r"needs about \d\.\d GiB, but only 0\.4 GiB"):
         learner.fit(table)

@@ -11,6 +11,7 @@ from sklearn.model_selection import cross_val_score
 
 from cosmodag import Cosmo, default_settings, metrics, paper_settings, simulate
 from cosmodag.errors import DataError, DivergenceError, InterruptedWarning
+from cosmodag.fit.prepare import prepare
 from cosmodag.graph.dags import is_dag
 from cosmodag.model.orientation import log_acyclicity_bound
 from cosmodag.solve.many import solve_many
@@ -69,7 +70,7 @@ def test_random_states_of_all_kinds(small):
 
 def test_restarts_keep_the_best_objective(small):
     chosen = Cosmo(random_state=0, restarts=6, epochs=60, refine=None).fit(small.X)
-    problems = chosen.problems_for(chosen._preparation.apply(small.X))
+    problems = chosen.problems_for(chosen.preparation_.apply(small.X))
     solver = chosen.solver_for(*small.X.shape)
     with Watch(60, "test") as watch:
         found = [one.solution for one in solve_many(solver, problems, device="cpu", watch=watch)]
@@ -84,7 +85,7 @@ def test_restarts_keep_the_best_objective(small):
 
 def test_a_start_that_was_stopped_early_is_not_the_best_one(small):
     model = Cosmo(random_state=0, restarts=2, epochs=5)
-    data = model._prepare(small.X).data
+    data = prepare(model, small.X).data
     problems, solver = model.problems_for(data), model.solver_for(*data.shape)
     with Watch(10, "test") as watch:
         first, second = solve_many(solver, problems, device="cpu", watch=watch)

@@ -254,7 +254,7 @@ def test_interventions_that_shift_means_do_not_shift_what_is_filled_in():
     model = OrderSearch(noise="gaussian", missing="impute", random_state=0)
     model.fit(holed, interventions=data.targets)
     np.testing.assert_allclose(model.noise_variances_, 1.0, atol=0.35)
-    filled = model._preparation.undo(model._training_data())
+    filled = model.preparation_.undo(model.training_data())
     ours = absent & ~data.targets
     errors = (filled - data.X)[ours] / data.X.std(axis=0)[np.nonzero(ours)[1]]
     assert np.median(np.abs(errors)) < 0.3

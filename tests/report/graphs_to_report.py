@@ -1,5 +1,6 @@
 """Fitted models of any size for the tests of the report, without waiting for a learner."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,9 +31,15 @@ def model_of(weights: np.ndarray, names: list[str] | None = None, rows: int = 10
     names = [f"x{i}" for i in range(d)] if names is None else names
     frame = pd.DataFrame(X, columns=names)
     model = EmptyGraph().fit(frame)
-    model._order, model.adjacency_, model.weights_ = order, weights, weights
-    model._settle(model._preparation.apply(X))
+    set_graph(model, weights)
+    dag = replace(model.fitted_, order=order, weights=weights)
+    model.fitted_ = dag.settled(model.preparation_.apply(X), recentre=True)
     return model
+
+
+def set_graph(model: Any, adjacency: np.ndarray) -> None:
+    """Give a fitted model another graph, and leave all else as it is."""
+    model.fitted_ = replace(model.fitted_, adjacency=adjacency)
 
 
 def sachs_model(folder: Any) -> VarianceSort:

@@ -1,7 +1,7 @@
 """The page as a reader meets it: in a browser, clicked, slid, sorted, searched, saved."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -198,10 +198,10 @@ def test_withheld_probabilities_say_why(show, sachs):
 def test_only_arcs_that_something_directs_have_heads(show):
     chain = np.diag([0.9, 0.8, 0.7], 1)
     model = model_of(chain)
-    model.noise_ = "gaussian"
+    model.fitted_ = replace(model.fitted_, noise="gaussian")
     shape = "cosmodag.graph.edges()[0].style('target-arrow-shape')"
     assert show(model).page.evaluate(shape) == "none"
-    model.noise_ = "equal-variance"
+    model.fitted_ = replace(model.fitted_, noise="equal-variance")
     assert show(model).page.evaluate(shape) == "triangle"
 
 

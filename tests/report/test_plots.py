@@ -62,7 +62,7 @@ def test_stability_marks_the_arcs_of_the_graph(ax):
     assert cosmodag.plot_stability(model, bootstrap, ax) is ax
     shares, dots = ax.images[0].get_array(), ax.collections[0].get_offsets()
     assert len(dots) == model.edges_.nnz
-    order = model._order
+    order = model.order_
     assert all(shares[int(y), int(x)] >= 0.4 for x, y in dots)
     np.testing.assert_array_equal(shares, bootstrap.edge_shares[np.ix_(order, order)])
     with pytest.raises(DataError, match="bootstrap"):

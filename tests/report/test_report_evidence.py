@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from graphs_to_report import bootstrap_of, model_of, other_pair, random_dag
+from graphs_to_report import bootstrap_of, model_of, other_pair, random_dag, set_graph
 from scipy import stats
 
 from cosmodag import EmptyGraph, VarianceSort
@@ -21,7 +21,7 @@ def test_with_one_parent_they_are_those_of_scipy():
     a = random.normal(size=80) + 3
     b = 2 * a + random.normal(size=80)
     model = EmptyGraph().fit(pd.DataFrame({"a": a, "b": b}))
-    model.adjacency_ = np.array([[0, 2.0], [0, 0]])
+    set_graph(model, np.array([[0, 2.0], [0, 0]]))
     (error,) = Evidence.of(model, pd.DataFrame({"a": a, "b": b})).errors
     assert error == pytest.approx(stats.linregress(a, b).stderr, rel=1e-5)
 
@@ -34,7 +34,7 @@ def test_they_cover_the_truth_as_often_as_they_should():
     for _ in range(200):
         X = random.normal(size=(60, 3)) @ np.linalg.inv(np.eye(3) - truth)
         model = EmptyGraph(scale="none").fit(X)
-        model.adjacency_ = truth
+        set_graph(model, truth)
         errors = standard_errors(model, X)
         edges = model.edges_
         for v in (1, 2):
@@ -48,7 +48,7 @@ def test_they_cover_the_truth_as_often_as_they_should():
 def test_recovered_data_gives_what_the_data_gives():
     model = model_of(random_dag(8, 14), rows=200)
     frame = pd.DataFrame(
-        model._preparation.undo(model._training_data()), columns=model.feature_names_in_
+        model.preparation_.undo(model.training_data()), columns=model.feature_names_in_
     )
     from_residuals, from_data = Evidence.of(model), Evidence.of(model, frame)
     np.testing.assert_allclose(from_residuals.errors, from_data.errors, rtol=1e-4)
@@ -59,11 +59,11 @@ def test_redundant_parents_and_few_rows_have_none():
     x = np.random.default_rng(0).normal(size=(20, 1))
     X = np.hstack([x, 2 * x, x + 1])
     model = EmptyGraph().fit(X)
-    model.adjacency_ = np.array([[0, 0, 0.5], [0, 0, 0.5], [0, 0, 0]])
+    set_graph(model, np.array([[0, 0, 0.5], [0, 0, 0.5], [0, 0, 0]]))
     assert np.isnan(standard_errors(model, X)).all()
     wide = np.random.default_rng(0).normal(size=(3, 4))
     model = EmptyGraph().fit(wide)
-    model.adjacency_ = np.triu(np.ones((4, 4)), 1)
+    set_graph(model, np.triu(np.ones((4, 4)), 1))
     errors = standard_errors(model, wide)
     assert np.isnan(errors[model.edges_.col == 3]).all()
     assert np.isfinite(errors[model.edges_.col == 1]).all()
@@ -78,7 +78,7 @@ def test_rows_in_which_a_variable_was_set_do_not_count():
     table = pd.DataFrame({"a": a, "b": b})
     targets = np.column_stack([np.zeros(300, bool), was_set])
     model = EmptyGraph().fit(table, interventions=targets)
-    model.adjacency_ = np.array([[0, 0.8], [0, 0]])
+    set_graph(model, np.array([[0, 0.8], [0, 0]]))
     (error,) = Evidence.of(model, table).errors
     expected = stats.linregress(a[:200], b[:200]).stderr
     assert error == pytest.approx(expected, rel=1e-4)

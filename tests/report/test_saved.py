@@ -67,7 +67,7 @@ def test_the_page_of_a_fit_knows_where_it_comes_from(folder, tmp_path):
 
 def test_a_bootstrap_is_kept(tmp_path):
     model = model_of(random_dag(6, 9))
-    X = model._preparation.undo(model._training_data())
+    X = model.preparation_.undo(model.training_data())
     bootstrap = bootstrap_of(model)
     bootstrap.edges = pd.DataFrame  # an empty bootstrap.csv
     table = Table(X, list(model.feature_names_in_))

@@ -24,7 +24,7 @@ FRAME = pd.DataFrame(DATA.X, columns=list("abcdef"))
 
 def test_held_out_rows_are_not_seen(monkeypatch):
     seen, asked = [], []
-    fit, ask = OrderSearch.fit, OrderSearch._log_likelihoods
+    fit, ask = OrderSearch.fit, OrderSearch.log_likelihoods
     monkeypatch.setattr(
         OrderSearch, "fit", lambda self, X, **more: seen.append(X.X) or fit(self, X, **more)
     )

@@ -37,7 +37,7 @@ def arc_table(model: "FittedGraph", errors: NDArray[np.float64] | None = None) -
 
     edges, names = model.edges_, model.names_
     if errors is None and hasattr(model, "residuals_"):
-        errors = standard_errors(model, model._training_data())
+        errors = standard_errors(model, model.training_data())
     errors = np.full(edges.nnz, np.nan) if errors is None else errors
     is_open = are_in(model.equivalence_class(), edges.col, edges.row)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -78,7 +78,7 @@ def standardised(model: "FittedGraph") -> NDArray[np.float64]:
     of a network speaks of the cause's unit only, and is multiplied alone.
     """
     edges = model.edges_
-    sizes = model.deviations_ / model._preparation.scales
+    sizes = model.deviations_ / model.preparation_.scales
     below = 1.0 if hasattr(model, "effect") else sizes[edges.col]
     with np.errstate(divide="ignore", invalid="ignore"):
         found = edges.data * (sizes[edges.row] / below)
@@ -106,7 +106,7 @@ def standard_errors(
     """
     if hasattr(model, "effect"):
         return None
-    edges, targets = model.edges_, model._told.targets
+    edges, targets = model.edges_, model.known_.targets
     if targets is None and hasattr(model, "target_sets_"):
         return None  # which rows count is not known any more
     errors = np.full(edges.nnz, np.nan)

@@ -1,5 +1,6 @@
 """A fitted graph: what can be asked of every learner once it has learnt."""
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -8,16 +9,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.data.interventions import take_column, targets_of
-from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
-from cosmodag.errors import DataError
 from cosmodag.fit.arcs import arc_table
-from cosmodag.fit.basis import arrow_basis, mask_of
-from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.matrices import column
-from cosmodag.fit.preparation import Preparation
-from cosmodag.graph.equivalence import EquivalenceClass, essential_graph, separated
-from cosmodag.io.frames import as_table
+from cosmodag.fit.equations import FittedEquations, LinearEquations
+from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.graph.equivalence import EquivalenceClass
 
 if TYPE_CHECKING:
     import os
@@ -27,69 +22,89 @@ if TYPE_CHECKING:
 
     from cosmodag.data.diagnose import Finding
 
-__all__ = ["FittedGraph"]
+__all__ = ["FittedGraph", "OfDAG"]
+
+
+class OfDAG:
+    """Attribute of a learner that is one of its fitted DAG; absent where the DAG has none."""
+
+    def __init__(self, path: str, *, may_be_none: bool = False) -> None:
+        self._path, self._may_be_none = path, may_be_none
+
+    def __get__(self, learner: Any, owner: Any = None) -> Any:
+        if learner is None:
+            return self
+        dag = vars(learner).get("fitted_")
+        value = None if dag is None else attrgetter(self._path)(dag)
+        if dag is None or (value is None and not self._may_be_none):
+            kind = type(learner).__name__
+            raise AttributeError(f"This {kind} is not fitted, or it keeps no {self._path}.")
+        return value
+
+    def __set__(self, learner: Any, value: Any) -> None:
+        # Otherwise a value set on the learner would hide that of the fit.
+        raise AttributeError(f"{self._path} is part of a fit, which cannot be changed in place.")
 
 
 class FittedGraph(BaseEstimator):  # type: ignore[misc]
-    """Names, graph, predictions, likelihood, new samples, equivalence class, and saving.
+    """What can be asked of a learner once ``fit`` has set ``fitted_``: all of it is there."""
 
-    A learner's ``fit`` sets the attributes that these methods use.
-    """
-
-    adjacency_: Any
-    weights_: NDArray[np.float64]
+    fitted_: FittedDAG
     stopped_: str | None
     findings_: "list[Finding]"
     n_features_in_: int
-    knowledge_: Knowledge | None
-    residuals_: NDArray[np.float32]
-    deviations_: NDArray[np.float64]
-    _order: NDArray[np.intp]
-    _preparation: Preparation
-    _told: Known = NOTHING
+
+    order_ = OfDAG("order")
+    adjacency_ = OfDAG("adjacency")
+    weights_ = OfDAG("weights")
+    preparation_ = OfDAG("preparation")
+    known_ = OfDAG("known")
+    knowledge_ = OfDAG("knowledge", may_be_none=True)
+    target_sets_ = OfDAG("target_sets")
+    noise_ = OfDAG("noise")
+    noise_reason_ = OfDAG("noise_reason")
+    residuals_ = OfDAG("residuals")
+    noise_variances_ = OfDAG("noise_variances")
+    deviations_ = OfDAG("deviations")
+    turning_losses_ = OfDAG("turning_losses")
+
+    extra_arrays: ClassVar[tuple[str, ...]] = ()
+    """Names of the arrays among a learner's own fitted attributes: they are saved too."""
+
+    extra_facts: ClassVar[tuple[str, ...]] = ()
+    """Names of its own fitted attributes that are plain values."""
 
     # Whether the order that is learnt depends on units, as that of squared errors does.
     _order_from_units: ClassVar[bool] = True
 
-    _extra_arrays: ClassVar[tuple[str, ...]] = ()
-    _extra_facts: ClassVar[tuple[str, ...]] = ()
+    @property
+    def is_linear(self) -> bool:
+        """Whether the equations of variables are linear, so that regressions may replace them."""
+        return True
 
-    def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
-        """Every variable as predicted from its parents, all in prepared units."""
-        fitted: NDArray[Any] = data @ self.adjacency_
-        return fitted
+    def order_follows_units(self, noise: str | None) -> bool:
+        """Whether the order depends on units; one that refinement found for a noise does not."""
+        return self._order_from_units and noise is None
 
-    def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
-        """One column of :meth:`_fitted`."""
-        weights = column(self.adjacency_, v)
-        parents = np.flatnonzero(weights)
-        fitted: NDArray[Any] = data[:, parents] @ weights[parents]
-        return fitted
+    def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
+        """Rebuild the equations of a saved fit from what their ``arrays`` gave."""
+        return LinearEquations()
 
-    def _parameters_as_arrays(self) -> dict[str, NDArray[Any]]:
-        """Parameters of equations that are not linear, as named arrays to save."""
-        return {}
-
-    def _take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Restore what :meth:`_parameters_as_arrays` gave."""
-
-    def _remember_names(self, X: Any, names: list[str]) -> None:
-        self.n_features_in_ = len(names)
-        if not isinstance(X, np.ndarray | list | tuple):
-            self.feature_names_in_ = np.array(names, dtype=object)
+    @property
+    def _dag(self) -> FittedDAG:
+        check_is_fitted(self, "fitted_")
+        return self.fitted_
 
     @property
     def names_(self) -> list[Any]:
         """Column names, or column numbers where the data had no names."""
-        check_is_fitted(self, "adjacency_")
-        names = getattr(self, "feature_names_in_", None)
-        return list(range(self.n_features_in_)) if names is None else list(names)
+        return self._dag.names
 
     @property
     def causal_order_(self) -> list[Any]:
         """Names, or numbers, of the variables, causes first."""
         names = self.names_
-        return [names[place] for place in self._order]
+        return [names[place] for place in self._dag.order]
 
     @property
     def graph_(self) -> "nx.DiGraph[Any]":
@@ -112,19 +127,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
         An arc that knowledge requires is there even if its weight is zero.
         """
-        check_is_fitted(self, "adjacency_")
-        required = self._told.required
-        if required is None or sparse.issparse(self.adjacency_):
-            return sparse.coo_array(self.adjacency_)
-        tails, heads = np.nonzero(required | (self.adjacency_ != 0))
-        places, shape = (tails, heads), self.adjacency_.shape
-        return sparse.coo_array((self.adjacency_[places], places), shape=shape)
-
-    @property
-    def _arcs(self) -> sparse.csr_array:
-        """Which arcs there are, whatever their weights."""
-        edges = self.edges_
-        return mask_of(edges.row, edges.col, self.n_features_in_)
+        return self._dag.edges
 
     @property
     def arcs_(self) -> "pd.DataFrame":
@@ -153,45 +156,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         ``"equal variances"`` or ``"non-Gaussianity"``; ``"scale of the columns"`` where the order
         follows the units; or nothing in the data, a ``"free choice"``.
         """
-        edges = self.edges_
-        told = self._told_arrows()
-        losses = getattr(self, "turning_losses_", None)
-        if losses is not None:
-            losses = losses[edges.row, edges.col]
-        return arrow_basis(self._arcs, edges.row, edges.col, *told, self._direction_basis, losses)
-
-    def _told_arrows(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tell of each arc whether knowledge, and whether interventions, exclude its reverse."""
-        edges, bounds = self.edges_, self._bounds()
-        sets = getattr(self, "target_sets_", None)
-        nothing = np.zeros(edges.nnz, np.bool_)
-        return (
-            nothing if bounds is None else bounds.directs(edges.row, edges.col),
-            nothing if sets is None else separated(edges.row, edges.col, sets),
-        )
-
-    def _bounds(self) -> Bounds | None:
-        """Bounds that knowledge sets on the columns that the learner was fitted on."""
-        names = getattr(self, "feature_names_in_", self._made_up_names())
-        return bounds_of(self.knowledge_, list(names))
-
-    def _made_up_names(self) -> list[str]:
-        """Names that messages give to columns that have none."""
-        return [f"x{place}" for place in range(self.n_features_in_)]
-
-    @property
-    def _direction_basis(self) -> str:
-        """What reversible arrows rest on: the units of the columns, or what noise was assumed."""
-        if self._follows_units:
-            return "scale of the columns"
-        return {"non-gaussian": "non-Gaussianity", "equal-variance": "equal variances"}.get(
-            getattr(self, "noise_", None) or "", "free choice"
-        )
-
-    @property
-    def _follows_units(self) -> bool:
-        """Whether the order is the learner's own, no refinement's, and depends on units."""
-        return self._order_from_units and getattr(self, "noise_", None) is None
+        return self._dag.arrow_basis
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict every variable from its parents in ``adjacency_``.
@@ -204,8 +169,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         -------
         (n, d) array
         """
-        fitted = self._fitted(self._prepared(X))
-        return self._preparation.undo(fitted)
+        return self._dag.predict(X)
 
     def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
         """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
@@ -214,23 +178,11 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         of nothing else has a score of zero. So are values that were set, where `interventions` says
         so as for ``fit``. Greater is better, so that scikit-learn's searches can use it.
         """
-        X, entries = take_column(X, interventions)
-        likelihoods = self._log_likelihoods(X)
-        targets = targets_of(entries, [str(name) for name in self.names_], len(likelihoods))
-        if targets is not None:
-            likelihoods = likelihoods[~targets[:, ~self._preparation.constant]]
-        return float(np.mean(likelihoods)) if likelihoods.size else 0.0
+        return self._dag.score(X, interventions)
 
-    def _log_likelihoods(self, X: Any) -> NDArray[np.float64]:
+    def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
         """Gaussian log-likelihood of every entry of the columns that are not constant."""
-        data = self._prepared(X)
-        varying = ~self._preparation.constant
-        squares = (data - self._fitted(data))[:, varying] ** 2
-        variances = self.noise_variances_[varying] / self._preparation.scales[varying] ** 2
-        # A column that others give exactly, a copy say, has no error; single precision has.
-        variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
-        likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
-        return np.asarray(likelihood - np.log(self._preparation.scales[varying]))
+        return self._dag.log_likelihoods(X)
 
     def sample(self, n: int, random_state: int | None = None) -> NDArray[np.float64]:
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
@@ -238,27 +190,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         A model that was loaded without its residuals draws from normal distributions of their
         variances instead.
         """
-        check_is_fitted(self, "adjacency_")
-        random = np.random.default_rng(random_state)
-        d = self.n_features_in_
-        if hasattr(self, "residuals_"):
-            values = self._drawn_residuals(n, random)
-        else:
-            deviations = np.sqrt(self.noise_variances_) / self._preparation.scales
-            values = random.normal(size=(n, d)) * deviations
-        for v in self._order:
-            values[:, v] += self._fitted_column(values, v)
-        return self._preparation.undo(values)
-
-    def _drawn_residuals(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
-        """Draw noise of each variable from rows in which it was measured, and not set."""
-        d, counted = self.n_features_in_, self._told.counted
-        if counted is None:
-            rows = random.integers(len(self.residuals_), size=(n, d))
-        else:
-            own = (np.flatnonzero(column) for column in counted.T)
-            rows = np.stack([random.choice(places, size=n) for places in own], axis=1)
-        return self.residuals_[rows, np.arange(d)].astype(np.float64)
+        return self._dag.sample(n, random_state)
 
     @property
     def cpdag_(self) -> EquivalenceClass:
@@ -276,13 +208,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         True at [u, v] alone is an arrow of every graph of the class; true at [u, v] and [v, u] is
         an edge whose direction the class leaves open.
         """
-        check_is_fitted(self, "adjacency_")
-        edges = self.edges_
-        by_knowledge, by_interventions = self._told_arrows()
-        fixed = by_knowledge | by_interventions
-        told = mask_of(edges.row[fixed], edges.col[fixed], self.n_features_in_)
-        found: Any = essential_graph(self._arcs, told if fixed.any() else None)
-        return found if sparse.issparse(self.adjacency_) else found.toarray()
+        return self._dag.equivalence_class()
 
     def save(self, path: "str | os.PathLike[str]", *, residuals: bool = False) -> None:
         """Write the fitted model to one file; ``cosmodag.load`` reads it again.
@@ -297,7 +223,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         """
         from cosmodag.fit.saved import save
 
-        check_is_fitted(self, "adjacency_")
+        check_is_fitted(self, "fitted_")
         save(self, path, residuals=residuals)
 
     def report(
@@ -320,7 +246,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         """
         from cosmodag.report import Evidence, write_report
 
-        check_is_fitted(self, "adjacency_")
+        check_is_fitted(self, "fitted_")
         write_report(path, self, Evidence.of(self, data, bootstrap))
 
     def _repr_html_(self) -> str:
@@ -329,7 +255,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
         from cosmodag.report.drawings.thumbnail import thumbnail
 
-        if not hasattr(self, "adjacency_"):
+        if not hasattr(self, "fitted_"):
             return str(estimator_html_repr(self))
         return thumbnail(self)
 
@@ -337,39 +263,10 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         # scikit-learn's own would come before _repr_html_.
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
-    def _prepared(self, X: Any) -> NDArray[np.float64]:
+    def prepared(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training data's columns and prepare it alike."""
-        check_is_fitted(self, "adjacency_")
-        shape: tuple[int, ...] = getattr(X, "shape", ())
-        if len(shape) == 2:  # before a table of one column is refused as such
-            self._check_columns(shape[1])
-        table = as_table(X, fewest_rows=1)
-        self._check_columns(len(table.names))
-        known = getattr(self, "feature_names_in_", None)
-        if known is not None and not isinstance(X, np.ndarray | list | tuple):
-            for place, (given, name) in enumerate(zip(table.names, known, strict=True)):
-                if given != name:
-                    raise DataError(
-                        f"Column {place} is '{given}', but the model was fitted on '{name}' there: "
-                        "give the columns in the same order."
-                    )
-        return self._preparation.apply(table.X).astype(np.float64)
+        return self._dag.prepared(X)
 
-    def _training_data(self) -> NDArray[np.float64]:
-        """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
-        if not hasattr(self, "residuals_"):
-            raise DataError(
-                "The model was saved without the residuals of its training data, which this needs: "
-                "save it with residuals=True, or fit again."
-            )
-        values = self.residuals_.astype(np.float64)
-        for v in self._order:
-            values[:, v] += self._fitted_column(values, v)
-        return values
-
-    def _check_columns(self, columns: int) -> None:
-        if columns != self.n_features_in_:
-            raise DataError(
-                f"X has {columns} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input: give the columns it was fitted on."
-            )
+    def training_data(self) -> NDArray[np.float64]:
+        """Recover the training data, prepared, from the residuals."""
+        return self._dag.training_data()

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.data.diagnose.findings import Finding
+from cosmodag.fit.equations import FittedEquations, LinearEquations
 
 __all__ = ["Refined"]
 
@@ -31,6 +32,8 @@ class Refined:
         Why it ended early, or None.
     scores
         Numbers that decided about the noise, by name.
+    equations
+        The equations of variables on the chosen arcs.
     doubt
         What contradicts every model that could direct more than the class, or None.
     """
@@ -42,4 +45,5 @@ class Refined:
     report: list[dict[str, Any]]
     stopped: str | None = None
     scores: dict[str, float] = field(default_factory=dict)
+    equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
     doubt: Finding | None = None

@@ -34,7 +34,7 @@ def refine_linear(
     What is assumed of the noise is decided by `cosmodag.refinement.noise`; where the table speaks
     against every model that could direct more than the class, a doubt says so.
     """
-    method = model._refinement
+    method = model.refinement_
     assert method is not None
     watch.begin(1, f"{type(model).__name__}: refining")
     (seed,) = seeds_from(getattr(model, "random_state", 0), 1)
@@ -74,7 +74,7 @@ def refine_linear(
         found.report,
         watch.stop if found.ended_early else None,
         found.scores,
-        None if found.doubt is None else _as_finding(found.doubt, names),
+        doubt=None if found.doubt is None else _as_finding(found.doubt, names),
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.errors import CosmodagError, DataError
 from cosmodag.fit.fitted import FittedGraph
+from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.matrices import as_arrays, from_arrays
 from cosmodag.fit.preparation import Preparation
@@ -31,12 +33,12 @@ _FACTS = (
     "stopped_",
     "was_cyclic_",
     "dropped_arcs_",
-    "noise_",
-    "noise_reason_",
     "noise_scores_",
     "refine_report_",
     "missing_report_",
 )
+
+_NOISE = ("noise", "noise_reason")
 
 # Parameters that name places on a disk: neither written nor believed, since a file from elsewhere
 # could name any place.
@@ -45,31 +47,30 @@ _OF_THIS_MACHINE = ("checkpoint",)
 
 def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -> None:
     """Write a fitted learner; see :meth:`FittedGraph.save`."""
-    fitted = vars(model)
-    arrays: dict[str, NDArray[Any]] = {"order": model._order, **model._preparation.arrays()}
+    dag, own = model.fitted_, vars(model)
+    arrays: dict[str, NDArray[Any]] = {"order": dag.order, **dag.preparation.arrays()}
     for name in _MATRICES:
-        if name in fitted:
-            arrays |= as_arrays(name, fitted[name])
+        if hasattr(model, name):
+            arrays |= as_arrays(name, getattr(model, name))
     kept = (
         *("noise_variances_", "deviations_", "target_sets_", "turning_losses_"),
-        *model._extra_arrays,
+        *model.extra_arrays,
     )
     if residuals:
         kept += ("residuals_",)
-        arrays |= _masks(model._told)
-    arrays |= {name: fitted[name] for name in kept if fitted.get(name) is not None}
-    arrays |= model._parameters_as_arrays()
+        arrays |= _masks(dag.known)
+    arrays |= {name: getattr(model, name) for name in kept if hasattr(model, name)}
+    arrays |= dag.equations.arrays()
     _check_name(model)
     # Knowledge as it was read, so that no path is opened when the model is loaded.
-    parameters = {**model.get_params(deep=False), "knowledge": model.knowledge_}
+    parameters = {**model.get_params(deep=False), "knowledge": dag.knowledge}
     parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
     facts = {
         "learner": type(model).__name__,
         "parameters": {name: _written(name, value) for name, value in parameters.items()},
-        "names": None if "feature_names_in_" not in fitted else list(model.feature_names_in_),
-        "fitted": {
-            name: _plain(fitted[name]) for name in (*_FACTS, *model._extra_facts) if name in fitted
-        },
+        "names": None if dag.columns is None else list(dag.columns),
+        "fitted": {name: _plain(own[name]) for name in (*_FACTS, *model.extra_facts) if name in own}
+        | {f"{name}_": getattr(dag, name) for name in _NOISE if getattr(dag, name) is not None},
     }
     write_model(path, arrays, facts)
 
@@ -114,7 +115,7 @@ def _rebuilt(
     parameters["knowledge"] = Knowledge(**known) if isinstance(known, dict) else None
     parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
     model = learner(**parameters)
-    model._check_settings()
+    model.check_settings()
     _restore(model, arrays, facts)
     check_model(model)
     return model
@@ -124,33 +125,45 @@ def _restore(
     model: StructureLearner, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]
 ) -> None:
     """Set the fitted attributes that :func:`save` wrote."""
-    model._order = arrays["order"]
-    model.n_features_in_ = len(model._order)
+    d, fitted = len(arrays["order"]), facts["fitted"]
+    model.n_features_in_ = d
     if facts["names"] is not None:
         model.feature_names_in_ = np.array(facts["names"], dtype=object)
-    model._preparation = Preparation.from_arrays(arrays)
-    for name in _MATRICES:
-        matrix = from_arrays(name, arrays, model.n_features_in_)
-        if matrix is not None:
-            setattr(model, name, matrix)
-    kept = (
-        *("noise_variances_", "deviations_", "residuals_", "target_sets_", "turning_losses_"),
-        *model._extra_arrays,
-    )
-    for name in kept:
+    raw, weights, adjacency = (from_arrays(name, arrays, d) for name in _MATRICES)
+    if raw is not None:
+        model.raw_weights_ = raw
+    for name in model.extra_arrays:
         if name in arrays:
             setattr(model, name, arrays[name])
-    model._take_parameters(arrays)
-    for name in (*_FACTS, *model._extra_facts):
-        if name in facts["fitted"]:
-            setattr(model, name, facts["fitted"][name])
-    model.knowledge_ = model.knowledge
-    model._told = Known(model._bounds(), arrays.get("targets"), arrays.get("absent"))
+    for name in (*_FACTS, *model.extra_facts):
+        if name in fitted:
+            setattr(model, name, fitted[name])
+    dag = FittedDAG(
+        order=arrays["order"],
+        adjacency=adjacency,
+        weights=weights,
+        preparation=Preparation.from_arrays(arrays),
+        equations=model.equations_from(arrays),
+        columns=getattr(model, "feature_names_in_", None),
+        knowledge=model.knowledge,
+        target_sets=arrays.get("target_sets_"),
+        noise=fitted.get("noise_"),
+        noise_reason=fitted.get("noise_reason_"),
+        follows_units=model.order_follows_units(fitted.get("noise_")),
+        residuals=arrays.get("residuals_"),
+        noise_variances=arrays["noise_variances_"],
+        deviations=arrays["deviations_"],
+        turning_losses=arrays.get("turning_losses_"),
+        learner=type(model).__name__,
+    )
+    model.fitted_ = replace(
+        dag, known=Known(dag.bounds, arrays.get("targets"), arrays.get("absent"))
+    )
 
 
-def _masks(told: Known) -> dict[str, NDArray[Any]]:
+def _masks(known: Known) -> dict[str, NDArray[Any]]:
     """Entries that were set or filled in: their residuals are not drawn from."""
-    masks = {"targets": told.targets, "absent": told.absent}
+    masks = {"targets": known.targets, "absent": known.absent}
     return {name: mask for name, mask in masks.items() if mask is not None}
 
 

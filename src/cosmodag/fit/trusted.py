@@ -146,10 +146,10 @@ def check_model(model: Any) -> None:
     """Look at a model made from a file: its graph must be a DAG in its order, and be of use."""
     d = model.n_features_in_
     places = np.empty(d, np.intp)
-    places[model._order] = np.arange(d)
+    places[model.order_] = np.arange(d)
     edges = sparse.coo_array(model.adjacency_)
     _require(bool((places[edges.row] < places[edges.col]).all()), "its arcs contradict its order")
-    predicted = model._fitted(np.zeros((1, d)))
+    predicted = model.fitted_.predict_prepared(np.zeros((1, d)))
     _require(np.shape(predicted) == (1, d), "it predicts another number of variables")
     residuals = getattr(model, "residuals_", None)
     if residuals is not None:

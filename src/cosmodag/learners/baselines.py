@@ -47,12 +47,14 @@ class SortLearner(StructureLearner):
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
         """Put the variables in order, causes first; what is known is seen to afterwards."""
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         check_choice("criterion", self.criterion, CRITERIA)
 
-    def _squares(self, d: int) -> float:
-        return super()._squares(d) + (0.0 if self.refine else 3.0) + self._sorting_squares
+    def square_arrays(self, d: int) -> float:
+        """Count the d × d arrays of double precision that are held at once, training aside."""
+        return super().square_arrays(d) + (0.0 if self.refine else 3.0) + self._sorting_squares
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         known = given.known
@@ -258,8 +260,9 @@ class EmptyGraph(StructureLearner):
 
     _order_from_units = False
 
-    def _squares(self, d: int) -> float:
-        return max(3.0, super()._squares(d))
+    def square_arrays(self, d: int) -> float:
+        """Count the d × d arrays of double precision that are held at once, training aside."""
+        return max(3.0, super().square_arrays(d))
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         d, known = given.data.shape[1], given.known

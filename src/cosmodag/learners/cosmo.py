@@ -12,7 +12,6 @@ from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared
 from cosmodag.learners.trained.annealed import AnnealedLearner
 from cosmodag.learners.trained.settings import default_settings, default_steps
-from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
     from cosmodag.model.mechanism import Mechanism
@@ -160,18 +159,18 @@ class Cosmo(AnnealedLearner):
 
         return Linear()
 
-    def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+    def _without_training(self, given: Prepared) -> Learnt | None:
         n, d = given.data.shape
-        if self.epochs == "auto" and self.refine is not None and d >= _TOO_LARGE and n < d:
-            warnings.warn(
-                f"With {d:,} variables and only {n:,} rows, training was found to order variables "
-                "no better than their variances do, so that the order of variances is refined in "
-                "its place: set epochs to a number to train all the same.",
-                DataWarning,
-                stacklevel=3,
-            )
-            return self._untrained(given.data)
-        return super()._learn(given, watch)
+        if self.epochs != "auto" or self.refine is None or d < _TOO_LARGE or n >= d:
+            return None
+        warnings.warn(
+            f"With {d:,} variables and only {n:,} rows, training was found to order variables "
+            "no better than their variances do, so that the order of variances is refined in "
+            "its place: set epochs to a number to train all the same.",
+            DataWarning,
+            stacklevel=3,
+        )
+        return self._untrained(given.data)
 
     def _learnt(self, solved: "list[Solved]", problems: "list[Problem]") -> Learnt:
         try:
@@ -180,7 +179,7 @@ class Cosmo(AnnealedLearner):
             data = problems[0].data
             deviations = data.std(axis=0, dtype=np.float64)
             ratio = deviations.max() / deviations[deviations > 0].min(initial=np.inf)
-            if ratio < _APART or self._refinement_for(data.shape[1]) != "order":
+            if ratio < _APART or self.refinement_for(data.shape[1]) != "order":
                 raise
             reason = str(error).partition(" with ")[0]
             warnings.warn(
@@ -189,7 +188,7 @@ class Cosmo(AnnealedLearner):
                 DataWarning,
                 stacklevel=4,
             )
-            return replace(self._untrained(data), scale_free=True)
+            return replace(self._untrained(data), order=None, scale_free=True)
 
     def _untrained(self, data: NDArray[Any]) -> Learnt:
         """Order variables by variance, in place of training."""
@@ -209,4 +208,4 @@ class Cosmo(AnnealedLearner):
         return default_settings(d)
 
     def _steps(self, d: int) -> int:
-        return default_steps(self._refinement_for(d))
+        return default_steps(self.refinement_for(d))

@@ -156,10 +156,11 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     mask: str = "weights"
     refine: str | None = "prune"
 
-    _extra_arrays = (*AnnealedLearner._extra_arrays, *NetworkLearner._extra_arrays)
+    extra_arrays = (*AnnealedLearner.extra_arrays, *NetworkLearner.extra_arrays)
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         check_choice("mask", self.mask, _MASKS)
 
     def _mechanism(self) -> Mechanism:
@@ -173,4 +174,4 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         return default_mlp_steps()
 
     def _learnt_order(self) -> NDArray[np.intp]:
-        return self._order
+        return self.fitted_.order

@@ -114,14 +114,15 @@ class NoCurl(VariantLearner):
     False
     """
 
-    _extra_arrays = ("potentials_",)
+    extra_arrays = ("potentials_",)
 
     joint: bool = False
     max_iter: int = 15_000
     tolerance: float = 1e-8
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         if self.joint and self._is_original:
             raise DataError(
                 "joint is True, but NOCURL's authors never optimise K and φ together: "

@@ -125,8 +125,9 @@ class Notears(VariantLearner):
     tolerance: Setting = "auto"
     constraint: str = "expm"
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         check_choice("constraint", self.constraint, CONSTRAINTS)
 
     def _rule(self, d: int) -> dict[str, float]:

@@ -83,10 +83,12 @@ class OrderSearch(StructureLearner):
     verbose: bool = True
 
     @property
-    def _refinement(self) -> str:
+    def refinement_(self) -> str:
+        """What is done with orders: ``"prune"`` or ``"order"``."""
         return self._method
 
-    def _refinement_for(self, d: int) -> str:
+    def refinement_for(self, d: int) -> str:
+        """Say what is done with an order of d variables: None, ``"prune"`` or ``"order"``."""
         return self._method
 
     # What `fit_from` changes for one fit.
@@ -114,16 +116,20 @@ class OrderSearch(StructureLearner):
         finally:
             del self._method, self._start
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         if self.restarts != "auto":
             check_count("restarts", self.restarts, low=0)
         if self.max_time is not None:
             check_number("max_time", self.max_time, low=0.0)
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
-        d = given.X.shape[1]
-        return Learnt(None, np.arange(d) if self._start is None else self._places(self._start))
+        """Give orders to search from beside the usual ones; nothing is learnt."""
+        starts = {}
+        if self._start is not None:
+            starts["given"] = given.known.ordered(self._places(self._start))
+        return Learnt(None, orders=starts, scale_free=True)
 
     def _places(self, order: list[Any]) -> NDArray[np.intp]:
         """Column numbers of an order of names or numbers, each of which must be there once."""
@@ -144,6 +150,5 @@ class OrderSearch(StructureLearner):
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
         from cosmodag.fit.refining import refine_linear
 
-        starts = {} if self._start is None else {"given": self._order}
         restarts = None if self.restarts == "auto" else int(self.restarts)
-        return refine_linear(self, given, starts, watch, scale_free=True, restarts=restarts)
+        return refine_linear(self, given, learnt.orders, watch, scale_free=True, restarts=restarts)

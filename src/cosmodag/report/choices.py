@@ -31,7 +31,7 @@ def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str,
     found.append(("Knowledge", _knowledge(model)))
     found.append(("Interventions", _interventions(model)))
     found.append(("Missing values", _missing(model)))
-    method = model._refinement
+    method = model.refinement_
     found.append(("Order and arcs", _REFINED.get(method or "", _read_off(model))))
     found.append(("Starts", _starts(getattr(model, "refine_report_", None))))
     noise = getattr(model, "noise_", None)
@@ -61,7 +61,7 @@ def troubles_of(model: "StructureLearner") -> list[str]:
     elif getattr(model, "converged_", None) is False:
         found.append("Training reached a limit before its method had converged.")
     dropped = int(getattr(model, "dropped_arcs_", 0) or 0)
-    if getattr(model, "was_cyclic_", False) and model._refinement is None:
+    if getattr(model, "was_cyclic_", False) and model.refinement_ is None:
         found.append(
             f"The optimised weights had cycles: {dropped} arcs were dropped to leave a DAG."
         )
@@ -69,7 +69,7 @@ def troubles_of(model: "StructureLearner") -> list[str]:
 
 
 def _read_off(model: "StructureLearner") -> str:
-    return f"Arcs are the learnt weights above {model._raw_cut:g} that agree with the order."
+    return f"Arcs are the learnt weights above {model.raw_threshold:g} that agree with the order."
 
 
 def _knowledge(model: "StructureLearner") -> str | None:

@@ -71,7 +71,7 @@ class Evidence:
         errors = findings = None
         if prepared is not None:
             names = [str(name) for name in model.names_]
-            table = model._preparation.undo(prepared)
+            table = model.preparation_.undo(prepared)
             findings = _findings(model, table, names)
             errors = standard_errors(model, prepared)
         if bootstrap is None:
@@ -130,8 +130,8 @@ def resamples_of(bootstrap: Any) -> int:
 def _prepared(model: "FittedGraph", data: Any) -> NDArray[np.float64] | None:
     # With missing values, the model was fitted to a filled table, not to the one given.
     if data is not None and not hasattr(model, "missing_report_"):
-        return model._prepared(data)
-    return model._training_data() if hasattr(model, "residuals_") else None
+        return model.prepared(data)
+    return model.training_data() if hasattr(model, "residuals_") else None
 
 
 def _missed(

@@ -73,7 +73,7 @@ def page_data(
             "name": names,
             "x": layout.x,
             "layer": layout.layer,
-            "order": model._order,
+            "order": model.order_,
         },
         "signed": not hasattr(model, "effect") or bool((model.edges_.data < 0).any()),
         "arcs": arcs,

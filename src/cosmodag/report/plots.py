@@ -131,7 +131,7 @@ def plot_matrix(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    order, edges = model._order, model.edges_
+    order, edges = model.order_, model.edges_
     weights = np.zeros(edges.shape)
     weights[edges.row, edges.col] = np.nan_to_num(standardised(model))
     weights = weights[np.ix_(order, order)]
@@ -195,7 +195,7 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
     -------
     matplotlib Axes
     """
-    order = model._order
+    order = model.order_
     shares = checked_shares(bootstrap.edge_shares, len(order))
     ax = _axes(ax, width=6.0, height=5.0)
     image = ax.imshow(shares[np.ix_(order, order)], cmap="Blues", vmin=0, vmax=1, aspect="equal")

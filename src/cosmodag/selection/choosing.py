@@ -222,7 +222,7 @@ def _reasons(
 ) -> dict[str, str]:
     """One sentence for each thing chosen."""
     rivals = [other for other in table.index if other != name]
-    if isinstance(chosen, CosmoMLP):
+    if not chosen.is_linear:
         return {
             "learner": f"CosmoMLP, networks: {judged.explanation}",
             "noise": (

@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from cosmodag.data.interventions import take_column, targets_of
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_number
-from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.known import Known
 from cosmodag.fit.matrices import chosen_arcs, count_arcs
 from cosmodag.fit.regression import regress_on_predecessors
 from cosmodag.learners.base import StructureLearner
-from cosmodag.learners.trained.networks import NetworkLearner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,14 +57,14 @@ def extended_bic(
     check_is_fitted(model, "adjacency_")
     check_number("gamma", gamma, low=0.0, low_allowed=True)
     X, entries = take_column(X, interventions)
-    likelihoods = model._log_likelihoods(X)
+    likelihoods = model.log_likelihoods(X)
     known = _known(model, entries, len(likelihoods))
     counted = np.ones((len(likelihoods), model.n_features_in_))
     counted = counted if known.counted is None else known.counted
     units = getattr(model, "hidden", (1,))[0]
     parameters = units * np.bincount(model.edges_.col, minlength=model.n_features_in_)
     prices = np.log(counted.sum(axis=0)) + 4 * gamma * math.log(model.n_features_in_)
-    varying = ~model._preparation.constant
+    varying = ~model.preparation_.constant
     return float(-2 * np.sum(likelihoods * counted[:, varying]) + prices @ parameters)
 
 
@@ -94,28 +93,28 @@ def at_threshold(
         raise DataError("A model of so many variables keeps no weights below its threshold.")
     check_number("threshold", threshold, low=0.0, low_allowed=True)
     X, entries = take_column(X, interventions)
-    one = copy(model)
-    data = one._prepared(X)
-    one._told = _known(model, entries, len(data))
-    one.threshold = threshold
-    required = one._told.required
-    one.adjacency_ = chosen_arcs(model.weights_, threshold, required)
-    if not isinstance(one, NetworkLearner):
-        arcs = one.adjacency_ != 0 if required is None else (one.adjacency_ != 0) | required
-        moments = one._told.moments(data)
-        one.adjacency_ = regress_on_predecessors(
+    dag, data = model.fitted_, model.prepared(X)
+    known = _known(model, entries, len(data))
+    adjacency = chosen_arcs(dag.weights, threshold, known.required)
+    if model.is_linear:
+        arcs = adjacency != 0 if known.required is None else (adjacency != 0) | known.required
+        moments = known.moments(data)
+        adjacency = regress_on_predecessors(
             moments.about_zero() if model.scale == "none" else moments,
-            one._order,
+            dag.order,
             "none",
             support=arcs,
         )
-    one._settle(data.astype(np.float32))
+    dag = replace(dag, adjacency=adjacency, known=known)
+    one = copy(model)
+    one.threshold = threshold
+    one.fitted_ = dag.settled(data.astype(np.float32), recentre=model.scale != "none")
     return one
 
 
 def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
     """Say which entries count: those of the fit, or as interventions say."""
-    known: Known = getattr(model, "_told", NOTHING)
+    known = model.fitted_.known
     if entries is not None:
         names = [str(name) for name in model.names_]
         return replace(known, targets=targets_of(entries, names, rows))
@@ -179,7 +178,7 @@ def threshold_path(
             {
                 "threshold": threshold,
                 "arcs": count_arcs(one.adjacency_),
-                "log_likelihood": one.score(X, interventions=one._told.targets),
+                "log_likelihood": one.score(X, interventions=one.known_.targets),
                 "extended_bic": extended_bic(one, X, gamma, interventions=entries),
             }
         )

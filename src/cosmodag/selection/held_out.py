@@ -64,8 +64,8 @@ def held_out(
         one = clone(model)
         rows = None if targets is None else targets[seen]
         one.fit(Table(table.X[seen], table.names), interventions=rows)
-        likelihoods = one._log_likelihoods(Table(table.X[held], table.names))
+        likelihoods = one.log_likelihoods(Table(table.X[held], table.names))
         if targets is not None:
-            likelihoods = likelihoods[~targets[held][:, ~one._preparation.constant]]
+            likelihoods = likelihoods[~targets[held][:, ~one.preparation_.constant]]
         scores.append(float(np.mean(likelihoods)))
     return np.array(scores)

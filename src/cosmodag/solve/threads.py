@@ -37,11 +37,16 @@ def mapper(
 def as_completed(tasks: Iterable[Callable[[], Result]], threads: int) -> Iterator[Result]:
     """Yield results of tasks as they complete; only a few tasks are requested in advance.
 
+    With one thread, tasks run in the caller's.
+
     Examples
     --------
     >>> sorted(as_completed([lambda: 1, lambda: 2], threads=2))
     [1, 2]
     """
+    if threads == 1:
+        yield from (task() for task in tasks)
+        return
     with ThreadPoolExecutor(threads) as pool:
         pending: set[Future[Result]] = set()
         try:

@@ -11,7 +11,7 @@ from typing import Any
 
 from cosmodag.random_state import preserve_random_state
 
-__all__ = ["Interrupt", "Watch", "last_interrupt"]
+__all__ = ["Interrupt", "QuietWatch", "Watch", "last_interrupt"]
 
 # A bar is not useful for a fit that ends within a second.
 _BAR_AFTER = 1.0
@@ -157,3 +157,21 @@ class Watch:
             raise KeyboardInterrupt
         self._interrupted = True
         _last = Interrupt.ASKED
+
+
+class QuietWatch(Watch):
+    """Watch of one of many tasks: it stops when the watch of all does, and shows nothing."""
+
+    def __init__(self, other: Watch) -> None:
+        self._other = other
+
+    @property
+    def stop(self) -> str | None:
+        """Why the run should stop now (``"interrupt"`` or ``"time"``), or None."""
+        return self._other.stop
+
+    def begin(self, total: int, label: str | None = None) -> None:
+        """Do nothing."""
+
+    def advance(self, done: int, note: str = "") -> None:
+        """Do nothing."""

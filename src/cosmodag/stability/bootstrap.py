@@ -17,6 +17,7 @@ from cosmodag.errors import (
     ModelWarning,
 )
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
+from cosmodag.fit.prepare import prepare
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.watch import Watch
@@ -122,14 +123,15 @@ def bootstrap(
     begun = clone(model)
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
-        given = begun._begin(X, interventions)
+        given = prepare(begun, X, interventions)
     _warn_again(noted)
-    if begun.n_features_in_ > DENSE_LIMIT:
+    d = len(given.names)
+    if d > DENSE_LIMIT:
         raise DataError(
             f"A bootstrap keeps a probability for each pair of variables, too many for the "
-            f"{begun.n_features_in_:,} there are: choose at most {DENSE_LIMIT:,} columns."
+            f"{d:,} there are: choose at most {DENSE_LIMIT:,} columns."
         )
-    names = list(getattr(begun, "feature_names_in_", range(begun.n_features_in_)))
+    names: list[Any] = given.names if given.is_named else list(range(d))
     result = BootstrapResult(names, seeds, sample, given.known.required)
     begin = time.monotonic()
     result.doubts = _decide(result, begun, noted, partial(_fitted, X, interventions, max_time))
@@ -168,7 +170,7 @@ def _decide(
     that the table refutes it; one that assumes nothing of the noise is not fitted.
     """
     more: list[warnings.WarningMessage] = []
-    if hasattr(begun, "noise") and begun._refinement is not None:
+    if hasattr(begun, "noise") and begun.refinement_for(len(result.names)) is not None:
         with warnings.catch_warnings(record=True) as more:
             warnings.simplefilter("always", CosmodagWarning)
             whole = fit_table(begun, result.seeds[0])

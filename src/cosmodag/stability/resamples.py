@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SAMPLES", "counts_of", "rows_of"]
+__all__ = ["SAMPLES", "rows_of"]
 
 
 def _with_replacement(n: int, random: np.random.Generator) -> NDArray[np.intp]:
@@ -30,9 +30,3 @@ def rows_of(sample: str, n: int, seed: int) -> NDArray[np.intp]:
     """
     rows: NDArray[np.intp] = SAMPLES[sample](n, np.random.default_rng(seed))
     return np.sort(rows)
-
-
-def counts_of(sample: str, n: int, seed: int) -> NDArray[np.float32]:
-    """How often each row is in a resample, as a column: what its fit counts each row for."""
-    counts = np.bincount(rows_of(sample, n, seed), minlength=n)
-    return counts.astype(np.float32)[:, None]

@@ -64,7 +64,7 @@ def explained(X: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 def test_predictions_scores_and_residuals_are_the_mechanisms(table, model):
     assert model.adjacency_[0, 1] != 0
     assert explained(table, model.predict(table))[1:].min() > 0.8
-    residuals = model.residuals_ * model._preparation.scales
+    residuals = model.residuals_ * model.preparation_.scales
     np.testing.assert_allclose(table - model.predict(table), residuals, atol=1e-5)
     variances = np.mean((table - model.predict(table)) ** 2, axis=0)
     expected = -0.5 * np.mean(np.log(2 * np.pi * variances) + 1)

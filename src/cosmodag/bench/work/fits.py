@@ -1,11 +1,10 @@
 """Cells that are fits: problems of one shape solved together, everything else one by one."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,18 +13,14 @@ from cosmodag.bench.methods import METHODS
 from cosmodag.bench.work.data import Drawn, Result, as_result, draw_tables
 from cosmodag.engines.outcomes import Failure, attempt
 from cosmodag.errors import CosmodagWarning
-from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.learnt import Learnt, Task
+from cosmodag.fit.pipeline import Outcome, fit_many
+from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import LEARNERS
-from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.metrics.counts import count, hamming_scores
 from cosmodag.metrics.orders import order_divergence
 from cosmodag.metrics.ranking import ranking_scores
-from cosmodag.solve.many import Solved, solve_many
-from cosmodag.solve.plan import device_named
-from cosmodag.solve.problems import Problem, Solution
-from cosmodag.solve.readout import read_out
-from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
 
 __all__ = ["fit_cells", "learner_of", "scores"]
@@ -50,14 +45,13 @@ def fit_cells(
     """Fit the learners of cells of one method and one shape of table, and score them."""
     tables = draw_tables(cells, makers)
     models = [learner_of(cell, device=device) for cell in cells]
+    method = METHODS[cells[0].method]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CosmodagWarning)
-        first = models[0]
-        if isinstance(first, TrainedLearner) and getattr(first, "refine", None) is None:
-            return _together([m for m in models if isinstance(m, TrainedLearner)], tables, limit)
-        alone = partial(_alone, METHODS[cells[0].method].reads)
+        if method.is_solved_together:
+            return _together(models, tables, limit)
         pairs = zip(models, tables, strict=True)
-        return [as_result(attempt(alone, pair, limit)) for pair in pairs]
+        return [as_result(attempt(_alone, pair, limit)) for pair in pairs]
 
 
 def scores(graph: Any, weights: Any, cut: float, order: Any = None) -> Result:
@@ -78,79 +72,64 @@ def scores(graph: Any, weights: Any, cut: float, order: Any = None) -> Result:
     return figures
 
 
-def _alone(reads: str, pair: tuple[StructureLearner, Drawn]) -> Result:
-    """Fit one learner, refinement and all."""
+def _alone(pair: tuple[StructureLearner, Drawn]) -> Result:
+    """Fit one learner, refinement and all, and score the graph that a user gets."""
     model, table = pair
     model.fit(table.seen)
-    if reads == "raw":
-        weights, cut = model.raw_weights_, _CUT
-    else:
-        weights, cut = np.where(model.adjacency_ != 0, model.weights_, 0.0), 0.0
-    figures = scores(table.graph, weights, cut, model.causal_order_)
+    weights = np.where(model.adjacency_ != 0, model.weights_, 0.0)
+    figures = scores(table.graph, weights, 0.0, model.causal_order_)
     return {**figures, "score": model.score(table.held_out)}
 
 
 def _together(
-    models: Sequence[TrainedLearner], tables: Sequence[Drawn], limit: float | None
+    models: Sequence[StructureLearner], tables: Sequence[Drawn], limit: float | None
 ) -> list[Result]:
-    """Solve the problems of all models in one call, as many at once as the machine can."""
-    scale = {id(table): Preparation.of(table.seen, models[0].scale) for table in tables}
-    seen = {id(table): scale[id(table)].apply(table.seen) for table in tables}
-    problems = []
+    """Fit all models in one call, and score their weights as optimised."""
+    prepared: dict[int, Prepared] = {}
+    tasks = []
     for model, table in zip(models, tables, strict=True):
-        problems += model.problems_for(seen[id(table)])
-    solver = models[0].solver_for(*tables[0].seen.shape)
+        if id(table) not in prepared:
+            prepared[id(table)] = prepare(model, table.seen)
+        tasks.append(Task(model, prepared[id(table)]))
     results: list[Result] = [{} for _ in models]
+    take = partial(_figures, tasks, tables)
     with Watch(1, "", None if limit is None else limit * len(models), show=False) as watch:
-        device = str(getattr(models[0], "device", "cpu"))
-        for solved in solve_many(solver, problems, device=device, watch=watch):
-            table = tables[solved.place]
-            held_out = scale[id(table)].apply(table.held_out)
-            work = partial(_read, solved, problems[solved.place], held_out)
-            results[solved.place] = as_result(_outcome(work, solved.solution, table, limit))
+        for outcome in fit_many(tasks, watch, take=take):
+            results[outcome.place] = as_result(_result_of(outcome, limit))
     return results
 
 
-def _outcome(
-    work: Callable[[Drawn], Result], solution: Solution, table: Drawn, limit: float | None
-) -> Any:
-    """Figures of one solution, or why there are none."""
-    if solution.stopped == "time":
+def _result_of(outcome: Outcome, limit: float | None) -> Any:
+    """Figures of one fit, or why there are none."""
+    if outcome.stopped == "time":
         return Failure("timeout", f"It took longer than the limit of {limit:g} s per cell.")
-    if solution.diverged_at is not None:
-        return Failure("diverged", f"Training diverged in round {solution.diverged_at}.")
-    outcome = attempt(work, table, None)
-    if isinstance(outcome, Failure) and "not finite" in outcome.message:
-        return Failure("diverged", "The weights that it ended with are not finite.")
+    if outcome.error is not None:
+        return Failure("diverged", str(outcome.error))
+    return outcome.taken
+
+
+def _figures(tasks: Sequence[Task], tables: Sequence[Drawn], place: int, learnt: Learnt) -> Any:
+    """Score one fit, of which nothing else is kept."""
+    model, given = tasks[place]
+    outcome = attempt(partial(_figures_as_optimised, model, given, learnt), tables[place], None)
+    model.forget()
     return outcome
 
 
-def _read(solved: Solved, problem: Problem, held_out: NDArray[Any], table: Drawn) -> Result:
-    """Read one solution out and score it."""
-    found = read_out(solved.solution, problem, _CUT, device_named("cpu"))
-    figures = scores(table.graph, found.strengths, _CUT, found.order)
-    return {**figures, "score": _likelihood(solved.solution, problem, held_out)}
+def _figures_as_optimised(
+    model: StructureLearner, given: Prepared, learnt: Learnt, table: Drawn
+) -> Result:
+    figures = scores(table.graph, model.raw_weights_, _CUT, learnt.order)
+    return {**figures, "score": _likelihood(given, learnt, table.held_out)}
 
 
-def _likelihood(solution: Solution, problem: Problem, held_out: NDArray[Any]) -> float:
+def _likelihood(given: Prepared, learnt: Learnt, held_out: NDArray[Any]) -> float:
     """Mean Gaussian log-likelihood of held-out entries, variances from the rows seen.
 
-    Of the model as it was optimised, with no arc cut: what can be had without the truth.
+    Of the equations as they were optimised, with no arc cut: what can be had without the truth.
     """
-    rows = np.concatenate([problem.data, held_out])
-    # Single precision is enough here, whatever the fit was in.
-    single = partial(jax.tree.map, lambda array: np.asarray(array, np.float32))
-    settings = solution.recipe.schedule(problem.settings.get("rounds", 1), problem.settings)
-    with jax.default_device(device_named("cpu")):
-        errors = _residuals(solution.recipe, *map(single, (solution.parameters, settings, rows)))
-    squares = np.asarray(errors, np.float64) ** 2
-    seen, unseen = np.split(squares, [len(problem.data)])
+    rows = np.concatenate([given.data, given.preparation.apply(held_out)])
+    squares = (rows - learnt.predict(rows)) ** 2
+    seen, unseen = np.split(squares, [len(given.data)])
     variances = np.maximum(seen.mean(axis=0), 1e-12)
     return float(np.mean(-0.5 * (np.log(2 * np.pi * variances) + unseen / variances)))
-
-
-@partial(jax.jit, static_argnums=0)
-def _residuals(recipe: Recipe, parameters: Any, settings: Any, rows: Any) -> jax.Array:
-    weights = recipe.structure.orient(parameters, settings, 1.0)
-    residuals: jax.Array = rows - recipe.mechanism.predict(rows, weights, parameters["functions"])
-    return residuals

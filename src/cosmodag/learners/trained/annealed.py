@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, check_number
-from cosmodag.learners.base import Learnt, Prepared
+from cosmodag.fit.learnt import Learnt
+from cosmodag.fit.prepare import Prepared
 from cosmodag.learners.trained.base import Setting, TrainedLearner
 from cosmodag.solve.watch import Watch
 
@@ -46,7 +46,7 @@ class AnnealedLearner(TrainedLearner):
     device: str = "auto"
     checkpoint: str | os.PathLike[str] | None = None
 
-    _extra_arrays: ClassVar[tuple[str, ...]] = ("priorities_",)
+    extra_arrays: ClassVar[tuple[str, ...]] = ("priorities_",)
     _kept: "Checkpoint | None" = field(default=None, init=False)
 
     @property
@@ -61,24 +61,26 @@ class AnnealedLearner(TrainedLearner):
     def _steps(self, d: int) -> int:
         """Give the number of steps where ``epochs`` is ``"auto"``."""
 
-    def _check_settings(self) -> None:
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
         from cosmodag.model.objective import LOSSES
 
-        super()._check_settings()
+        super().check_settings()
         check_choice("loss", self.loss, LOSSES)
         for name in ("batch_size", "restarts"):
             check_count(name, getattr(self, name))
         if self.epochs != "auto":
             check_count("epochs", self.epochs)
 
-    def _learn(self, given: Prepared, watch: Watch) -> Learnt:
+    def _solver_of_fit(self, n: int, d: int) -> "OneProblem":
         from cosmodag.solve.training.checkpoint import Checkpoint
 
         self._kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
-        return super()._learn(given, watch)
+        return self.solver_for(n, d)
 
-    def _settle(self, data: NDArray[np.float32]) -> None:
-        super()._settle(data)
+    def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
+        """Turn what was learnt into a DAG, and remove the checkpoint of a fit that ended."""
+        super().finish(given, learnt, watch)
         # A fit that was stopped, be it after training, goes on from what is left of it.
         if self._kept is not None and self.stopped_ is None:
             self._kept.clear()

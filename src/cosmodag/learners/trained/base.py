@@ -2,11 +2,13 @@
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 
 from cosmodag.errors import (
@@ -16,14 +18,16 @@ from cosmodag.errors import (
     InterruptedWarning,
 )
 from cosmodag.fit.checks import check_number, seeds_from
+from cosmodag.fit.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.learnt import Learning, Learnt, Task
+from cosmodag.fit.prepare import Prepared, prepare_table
 from cosmodag.io.frames import as_table
-from cosmodag.learners.base import Learnt, Prepared, Setting, StructureLearner
+from cosmodag.learners.base import Setting, StructureLearner
 from cosmodag.solve.watch import Watch
 
 # JAX takes most of a second to import: whoever only makes a learner does without.
 if TYPE_CHECKING:
-    from cosmodag.model.mechanism import FittedMechanism
     from cosmodag.solve.cost import Cost
     from cosmodag.solve.many import Solved
     from cosmodag.solve.plan import Solver
@@ -46,7 +50,7 @@ class TrainedLearner(StructureLearner):
     random_state: Any = None
     verbose: bool = True
 
-    _extra_facts: ClassVar[tuple[str, ...]] = (
+    extra_facts: ClassVar[tuple[str, ...]] = (
         "history_",
         "settings_",
         "n_iter_",
@@ -56,9 +60,6 @@ class TrainedLearner(StructureLearner):
 
     # Settings that, where they are None or no parameters, are the same as another one.
     _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
-
-    # What the equations of a fit are where they are not linear.
-    _functions_of_arcs: "FittedMechanism | None" = field(default=None, init=False)
 
     @abstractmethod
     def solver_for(self, n: int, d: int) -> "Solver":
@@ -88,8 +89,9 @@ class TrainedLearner(StructureLearner):
     def _precision(self) -> type[np.floating[Any]]:
         return np.float32
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         if self.max_time is not None:
             check_number("max_time", self.max_time, low=0.0)
 
@@ -143,21 +145,26 @@ class TrainedLearner(StructureLearner):
         from cosmodag.solve.cost import estimate
 
         other = clone(self)  # so that a fitted model, and a generator given as its seed, stay
-        other._check_settings()
+        other.check_settings()
         table = as_table(X)
-        given = other._prepare(table.X, other._known(table.names))
+        given = prepare_table(other, table)
         problems = other.problems_for(given.data, given.known)
         return estimate(other.solver_for(*problems[0].data.shape), problems, other._device)
 
-    def _learn(self, given: Prepared, watch: Watch) -> Learnt:
-        from cosmodag.solve.many import solve_many
+    @classmethod
+    def learn_many(cls, tasks: Sequence[Task], watch: Watch) -> Iterator[Learning]:
+        """Learn from many prepared tables: all problems of one solver are solved as one batch."""
+        from cosmodag.learners.trained.training import train_many
 
-        n, d = given.data.shape
-        problems = self.problems_for(given.data, given.known)
-        watch.begin(self._length(n, d) * len(problems))
-        solver = self.solver_for(n, d)
-        solved = list(solve_many(solver, problems, device=self._device, watch=watch))
-        return self._learnt(solved, problems)
+        return train_many(tasks, watch)
+
+    def _without_training(self, given: Prepared) -> Learnt | None:
+        """Give what is learnt where training is of no use; None to train."""
+        return None
+
+    def _solver_of_fit(self, n: int, d: int) -> "Solver":
+        """Solver of a fit that begins now."""
+        return self.solver_for(n, d)
 
     def _learnt(self, solved: "list[Solved]", problems: "list[Problem]") -> Learnt:
         """Read out the best of the starts."""
@@ -166,9 +173,15 @@ class TrainedLearner(StructureLearner):
         d = problems[0].data.shape[1]
         best = self._best(solved, problems)
         self._warn_of_limits(best.solution)
-        found = read_out(best.solution, problems[best.place], self._raw_cut, best.plan.device)
+        found = read_out(best.solution, problems[best.place], self.raw_threshold, best.plan.device)
+        strengths = self._strengths(found, best.solution)
+        values = strengths.data if sparse.issparse(strengths) else strengths
+        if not np.isfinite(values).all():
+            raise DivergenceError(
+                "Training diverged: the weights that it ended with are not finite."
+            )
         return Learnt(
-            raw_weights=self._strengths(found, best.solution),
+            raw_weights=strengths,
             order=found.order,
             stopped=best.solution.stopped,
             extra={
@@ -180,32 +193,36 @@ class TrainedLearner(StructureLearner):
                 **self._extra(best.solution),
             },
             orders=_other_orders(solved, best),
+            equations=self._equations(found, best.solution),
         )
 
     def _strengths(self, found: "ReadOut", solution: "Solution") -> Any:
-        """Strength of every arc, from what was read out; functions that are not linear are kept."""
-        from cosmodag.model.mechanism import FittedMechanism, Linear
-
-        if solution.recipe.mechanism != Linear():
-            assert found.weights is not None
-            functions = solution.parameters["functions"]
-            self._functions_of_arcs = FittedMechanism(
-                solution.recipe.mechanism, found.weights, functions
-            )
+        """Strength of every arc, from what was read out."""
         return found.strengths
 
+    def _equations(self, found: "ReadOut", solution: "Solution") -> FittedEquations:
+        """Equations as optimised."""
+        from cosmodag.model.mechanism import FittedMechanism, Linear
+
+        mechanism = solution.recipe.mechanism
+        if mechanism == Linear():
+            return LinearEquations()
+        assert found.weights is not None
+        functions = solution.parameters["functions"]
+        return FunctionEquations(FittedMechanism(mechanism, found.weights, functions))
+
     @property
-    def _is_linear(self) -> bool:
+    def is_linear(self) -> bool:
         """Whether the equations of variables are linear, so that regressions may replace them."""
         from cosmodag.model.mechanism import Linear
 
         return self.solver_for(2, 2).recipe.mechanism == Linear()
 
-    def _refinement_for(self, d: int) -> str | None:
+    def refinement_for(self, d: int) -> str | None:
         """Say what is done with an order: nothing where the equations are not linear."""
         refine = getattr(self, "refine", None)
-        if refine is None or self._is_linear:
-            return super()._refinement_for(d)
+        if refine is None or self.is_linear:
+            return super().refinement_for(d)
         if refine == "auto":
             return None
         raise DataError(
@@ -213,35 +230,15 @@ class TrainedLearner(StructureLearner):
             f"{type(self).__name__} are not linear: use refine=None."
         )
 
-    def _forget(self) -> None:
-        super()._forget()
-        self._functions_of_arcs = None
-
-    def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
-        """Ask the mechanism; a linear one with the weights of ``adjacency_`` is a product."""
-        if self._functions_of_arcs is None:
-            return super()._fitted(data)
-        fitted = self._functions_of_arcs.predict(data, self.adjacency_ != 0)
-        fitted[:, self._preparation.constant] = 0
-        return fitted
-
-    def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
-        if self._functions_of_arcs is None:
-            return super()._fitted_column(data, v)
-        return self._fitted(data)[:, v]
-
-    def _parameters_as_arrays(self) -> dict[str, NDArray[Any]]:
-        kept = self._functions_of_arcs
-        return {} if kept is None else kept.arrays()
-
-    def _take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
+    def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
+        """Rebuild the equations of a saved fit; a linear mechanism has the weights alone."""
         from cosmodag.model.mechanism import FittedMechanism, Linear
 
-        mechanism = self.solver_for(2, self.n_features_in_).recipe.mechanism
-        if mechanism != Linear():
-            self._functions_of_arcs = FittedMechanism.from_arrays(
-                mechanism, arrays, self.n_features_in_
-            )
+        d = len(arrays["order"])
+        mechanism = self.solver_for(2, d).recipe.mechanism
+        if mechanism == Linear():
+            return LinearEquations()
+        return FunctionEquations(FittedMechanism.from_arrays(mechanism, arrays, d))
 
     def _extra(self, solution: "Solution") -> dict[str, Any]:
         """Fitted attributes of the learner's own, by name."""

@@ -25,8 +25,9 @@ class ConstrainedLearner(TrainedLearner):
 
     max_iter: int = 100
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         check_count("max_iter", self.max_iter)
 
     def _warn_if_repaired(self) -> None:
@@ -66,8 +67,9 @@ class VariantLearner(ConstrainedLearner):
     def _precision(self) -> type[np.floating[Any]]:
         return np.float64 if self._is_original else np.float32
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         check_choice("variant", self.variant, VARIANTS)
         for name in ("epochs", "batch_size"):
             check_count(name, getattr(self, name))

@@ -1,8 +1,7 @@
 """Learners of networks: what the non-linear learners share after the fit."""
 
-from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,21 +10,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
-from cosmodag.fit.matrices import chosen_arcs
+from cosmodag.fit.fitted import OfDAG
+from cosmodag.fit.matrices import chosen_arcs, isolated
 from cosmodag.learners.base import Learnt, Prepared, Refined
 from cosmodag.learners.trained.base import TrainedLearner
+from cosmodag.learners.trained.network_equations import ARRAYS, NetworkEquations
 from cosmodag.learners.trained.network_refit import Networks, refit
 from cosmodag.model.mechanism import MLP
-from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward
+from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS
 from cosmodag.refinement.networks.pruning import prune_networks
 from cosmodag.solve.problems import Solution
 from cosmodag.solve.readout import ReadOut
 from cosmodag.solve.watch import Watch
 
 __all__ = ["NetworkLearner"]
-
-# Hidden units of a block of rows held at once, 128 MB of them.
-_MOST_UNITS = 2**24
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -40,30 +38,21 @@ class NetworkLearner(TrainedLearner):
     activation: str = "sigmoid"
     arc_strength: str = "norm"
 
-    if TYPE_CHECKING:  # fitted attributes; a dataclass would take them for parameters
-        first_weights_: NDArray[Any] = field(init=False)
-        first_biases_: NDArray[Any] = field(init=False)
-        inner_layers_: NDArray[Any] = field(init=False)
-        output_weights_: NDArray[Any] = field(init=False)
-        output_biases_: NDArray[Any] = field(init=False)
-        prepared_means_: NDArray[Any] = field(init=False)
+    extra_arrays: ClassVar[tuple[str, ...]] = ("prepared_means_",)
 
-    _extra_arrays: ClassVar[tuple[str, ...]] = (
-        "first_weights_",
-        "first_biases_",
-        "inner_layers_",
-        "output_weights_",
-        "output_biases_",
-        "prepared_means_",
-    )
+    first_weights_ = OfDAG("equations.first_weights")
+    first_biases_ = OfDAG("equations.first_biases")
+    inner_layers_ = OfDAG("equations.inner_layers")
+    output_weights_ = OfDAG("equations.output_weights")
+    output_biases_ = OfDAG("equations.output_biases")
 
-    @property
-    def _follows_units(self) -> bool:
-        # Refinement by Gaussian processes keeps the learnt order.
+    def order_follows_units(self, noise: str | None) -> bool:
+        """Whether the order depends on units: refinement by Gaussian processes keeps it."""
         return self._order_from_units
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
         if not isinstance(self.hidden, tuple | list) or not self.hidden:
             raise DataError(
                 f"hidden is {self.hidden!r}: it must be a tuple of the sizes of hidden layers, "
@@ -79,54 +68,42 @@ class NetworkLearner(TrainedLearner):
                 "which also mends the order of networks, or None."
             )
 
-    def _refinement_for(self, d: int) -> str | None:
+    def refinement_for(self, d: int) -> str | None:
+        """Say what is done with an order of d variables: None, ``"prune"`` or ``"order"``."""
         return None if getattr(self, "refine", None) is None else "prune"
 
-    def _settle(self, data: NDArray[np.float32]) -> None:
-        """Give each pruned network the output bias that is best for it on the training data."""
-        self.prepared_means_ = data.mean(axis=0, dtype=np.float64)
-        counted = self._told.counted
-        shift = np.average(data - self._fitted(data), axis=0, weights=counted).astype(np.float32)
-        shift[self._preparation.constant] = 0
-        self.output_biases_ = self.output_biases_ + shift
-        super()._settle(data)
-
     def _strengths(self, found: ReadOut, solution: Solution) -> NDArray[np.float64]:
-        """Keep the networks, and read the strength of all arcs off them."""
+        """Read the strength of all arcs off the networks."""
+        return self._equations(found, solution).strengths(self.arc_strength)
+
+    def _equations(self, found: ReadOut, solution: Solution) -> NetworkEquations:
         assert found.first_layer is not None
-        self._keep(found.first_layer, solution.parameters["functions"])
-        return self._arc_strengths(self.arc_strength)
+        return self._networks(found.first_layer, solution.parameters["functions"])
 
-    def _keep(self, first_weights: ArrayLike, functions: Any) -> None:
-        """Remember the networks as fitted attributes."""
-        self.first_weights_ = np.asarray(first_weights)
-        self.first_biases_ = np.asarray(functions["biases"])
-        inner = [
-            np.ravel(layer[kind]) for layer in functions["hidden"] for kind in ("weights", "biases")
-        ]
-        self.inner_layers_ = np.concatenate([np.empty(0, np.float32), *inner])
-        self.output_weights_ = np.asarray(functions["output"]["weights"])
-        self.output_biases_ = np.asarray(functions["output"]["biases"])
+    def _networks(self, first_weights: ArrayLike, functions: Any) -> NetworkEquations:
+        return NetworkEquations.of(first_weights, functions, tuple(self.hidden), self.activation)
 
-    def _inner_layers(self) -> list[dict[str, NDArray[Any]]]:
-        """Take `inner_layers_` apart into weights (d, in, out) and biases (d, out)."""
-        d, rest, layers = self.n_features_in_, self.inner_layers_, []
-        for before, after in pairwise(self.hidden):
-            weights, biases, rest = np.split(rest, np.cumsum([d * before * after, d * after]))
-            layers.append(
-                {"weights": weights.reshape(d, before, after), "biases": biases.reshape(d, after)}
-            )
-        return layers
+    def equations_from(self, arrays: dict[str, NDArray[Any]]) -> NetworkEquations:
+        """Rebuild the networks of a saved fit."""
+        parts = {name: arrays[f"{name}_"] for name in ARRAYS}
+        return NetworkEquations(**parts, hidden=tuple(self.hidden), activation=self.activation)
+
+    def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
+        """Turn what was learnt into a DAG, and keep what :meth:`effect` needs."""
+        super().finish(given, learnt, watch)
+        self.prepared_means_ = given.data.mean(axis=0, dtype=np.float64)
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
         """Ask of each network which inputs it needs, and fit the networks on those anew."""
         watch.begin(self.n_features_in_, f"{type(self).__name__}: pruning")
         (seed,) = seeds_from(self.random_state, 1)
-        known = given.known
+        known, learnt_networks = given.known, learnt.equations
+        assert learnt.order is not None
+        assert isinstance(learnt_networks, NetworkEquations)
         pruned = prune_networks(
             given.X,
-            self._arc_strengths("norm"),
-            self._order,
+            isolated(learnt_networks.strengths("norm"), given.preparation.constant),
+            learnt.order,
             support=known.support,
             required=known.required,
             before=known.before,
@@ -135,13 +112,13 @@ class NetworkLearner(TrainedLearner):
             should_stop=lambda: watch.stop is not None,
             on_progress=lambda done, total: watch.advance(1),
         )
-        networks = Networks(self.first_weights_, self._functions(slice(None)))
+        networks = Networks(learnt_networks.first_weights, learnt_networks.functions())
         if pruned.finished:
             mechanism = MLP(tuple(self.hidden), self.activation)
             order, arcs = pruned.order, pruned.adjacency
             networks = refit(networks, mechanism, given.data, arcs, order, watch, known.counted)
-        self._keep(*networks)
-        strengths = self._arc_strengths(self.arc_strength)
+        equations = self._networks(*networks)
+        strengths = isolated(equations.strengths(self.arc_strength), given.preparation.constant)
         places = np.nonzero(pruned.adjacency)
         weights = sparse.csr_array((strengths[places], places), shape=strengths.shape)
         return Refined(
@@ -151,10 +128,8 @@ class NetworkLearner(TrainedLearner):
             reason="Arcs were chosen by the evidence of a Gaussian process for each variable.",
             report=[{"start": "learnt", "added": int(pruned.added.sum())}],
             stopped=None if pruned.finished else watch.stop,
+            equations=equations,
         )
-
-    def _take_parameters(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Nothing: the networks are fitted attributes of their own."""
 
     @property
     def arc_norms_(self) -> NDArray[np.float64]:
@@ -167,11 +142,16 @@ class NetworkLearner(TrainedLearner):
         return self._arc_strengths("sum")
 
     def _arc_strengths(self, name: str) -> NDArray[np.float64]:
-        check_is_fitted(self, "first_weights_")
-        strengths = ARC_STRENGTHS[name](self.first_weights_.astype(np.float64))
-        strengths[self._preparation.constant] = 0
-        strengths[:, self._preparation.constant] = 0
-        return np.asarray(strengths)
+        check_is_fitted(self, "fitted_")
+        found: NDArray[np.float64] = isolated(
+            self._fitted_networks.strengths(name), self.fitted_.preparation.constant
+        )
+        return found
+
+    @property
+    def _fitted_networks(self) -> NetworkEquations:
+        assert isinstance(self.fitted_.equations, NetworkEquations)
+        return self.fitted_.equations
 
     def read_out(self, arc_strength: str) -> Self:
         """Read the graph again from the same fit, with another strength of arcs.
@@ -188,19 +168,22 @@ class NetworkLearner(TrainedLearner):
         -------
         self
         """
-        check_is_fitted(self, "adjacency_")
+        check_is_fitted(self, "fitted_")
         check_choice("arc_strength", arc_strength, ARC_STRENGTHS)
-        data = self._training_data()
+        dag, data = self.fitted_, np.asarray(self.training_data(), np.float32)
         self.arc_strength = arc_strength
         strengths = self._arc_strengths(arc_strength)
-        if self._refinement is None:
-            self._read_out(Learnt(strengths, self._learnt_order(), self.stopped_))
+        if self.refinement_ is None:
+            learnt = Learnt(strengths, self._learnt_order(), equations=dag.equations)
+            learnt = self._read_out(learnt, dag.preparation, dag.known)
+            graph = self._unrefined(learnt, dag.known)
         else:
             self.raw_weights_ = strengths
-            self.weights_ = np.where(self.weights_ != 0, strengths, 0.0)
-            required = self._told.required
-            self.adjacency_ = chosen_arcs(self.weights_, self._refined_cut, required)
-        self._settle(np.asarray(data, np.float32))
+            weights = np.where(self.weights_ != 0, strengths, 0.0)
+            chosen = chosen_arcs(weights, self._refined_cut, dag.known.required)
+            graph = {"weights": weights, "adjacency": chosen}
+        self.fitted_ = replace(dag, **graph).settled(data, recentre=self.scale != "none")
+        self.prepared_means_ = data.mean(axis=0, dtype=np.float64)
         return self
 
     def _learnt_order(self) -> NDArray[np.intp] | None:
@@ -222,15 +205,15 @@ class NetworkLearner(TrainedLearner):
         (m,) array
             Values of v, in its own units.
         """
-        check_is_fitted(self, "adjacency_")
+        check_is_fitted(self, "fitted_")
         cause, response = self._place(u), self._place(v)
         values = np.asarray(grid, np.float64)
         if values.ndim != 1 or not np.isfinite(values).all():
             raise DataError("grid must be a one-dimensional array of finite numbers.")
-        means, scales = self._preparation.means, self._preparation.scales
+        means, scales = self.fitted_.preparation.means, self.fitted_.preparation.scales
         rows = np.tile(self.prepared_means_, (len(values), 1))
         rows[:, cause] = (values - means[cause]) / scales[cause]
-        fitted = self._fitted_column(rows, response)
+        fitted = self.fitted_.predict_column(rows, response)
         return np.asarray(fitted * scales[response] + means[response])
 
     def _place(self, name: Any) -> int:
@@ -238,43 +221,6 @@ class NetworkLearner(TrainedLearner):
         if name in names:
             return names.index(name)
         raise DataError(f"There is no column {name!r}: the columns are {_listed(names)}.")
-
-    def _fitted(self, data: NDArray[Any]) -> NDArray[Any]:
-        weights = np.where(self.adjacency_[..., None] != 0, self.first_weights_, 0)
-        functions = self._functions(slice(None))
-        activation = ACTIVATIONS[self.activation][1]
-        step = max(1, _MOST_UNITS // weights[0].size)
-        blocks = [
-            forward(data[start : start + step], weights, functions, activation)
-            for start in range(0, len(data), step)
-        ]
-        fitted = np.concatenate(blocks) if blocks else np.empty(data.shape)
-        fitted[:, self._preparation.constant] = 0
-        return fitted
-
-    def _fitted_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
-        if self._preparation.constant[v]:
-            return np.zeros(len(data))
-        parents = np.flatnonzero(self.adjacency_[:, v])
-        weights = self.first_weights_[parents, v][:, None]
-        functions = self._functions(slice(v, v + 1))
-        activation = ACTIVATIONS[self.activation][1]
-        column: NDArray[Any] = forward(data[:, parents], weights, functions, activation)[:, 0]
-        return column
-
-    def _functions(self, some: slice) -> dict[str, Any]:
-        """All but the first-layer weights, of some of the networks."""
-        return {
-            "biases": self.first_biases_[some],
-            "hidden": [
-                {kind: values[some] for kind, values in layer.items()}
-                for layer in self._inner_layers()
-            ],
-            "output": {
-                "weights": self.output_weights_[some],
-                "biases": self.output_biases_[some],
-            },
-        }
 
 
 def _listed(names: list[Any]) -> str:

@@ -1,0 +1,93 @@
+"""Fitted equations: how each variable is predicted from its parents in a graph."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.fit.matrices import column
+
+# JAX takes most of a second to import, and linear equations need none of it.
+if TYPE_CHECKING:
+    from cosmodag.model.mechanism import FittedMechanism
+
+__all__ = ["FittedEquations", "FunctionEquations", "LinearEquations"]
+
+
+class FittedEquations(Protocol):
+    """Equations of all variables, in prepared units.
+
+    ``adjacency`` is (d, d), the weights of arcs; what an equation reads is the parents there.
+    """
+
+    def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
+        """Predict every variable from its parents."""
+        ...
+
+    def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
+        """Predict one variable."""
+        ...
+
+    def settled(self, unexplained: NDArray[np.float64]) -> "FittedEquations":
+        """Give the equations with constants that leave residuals of mean zero."""
+        ...
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Give the parameters as named arrays, for saving."""
+        ...
+
+
+@dataclass(frozen=True)
+class LinearEquations:
+    """x̂ = x A, where A holds the weights of arcs; there are no other parameters."""
+
+    def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
+        """Predict every variable from its parents."""
+        fitted: NDArray[Any] = data @ adjacency
+        return fitted
+
+    def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
+        """Predict one variable."""
+        weights = column(adjacency, v)
+        parents = np.flatnonzero(weights)
+        fitted: NDArray[Any] = data[:, parents] @ weights[parents]
+        return fitted
+
+    def settled(self, unexplained: NDArray[np.float64]) -> "LinearEquations":
+        """Nothing: the data are centred."""
+        return self
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Nothing: the weights are those of the graph."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionEquations:
+    """Equations of a mechanism that is not linear.
+
+    Attributes
+    ----------
+    functions
+        The mechanism and its parameters as optimised; arcs that are cut are set to zero.
+    """
+
+    functions: "FittedMechanism"
+
+    def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
+        """Predict every variable from its parents."""
+        return np.array(self.functions.predict(data, adjacency != 0))
+
+    def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
+        """Predict one variable."""
+        fitted: NDArray[Any] = self.predict(data, adjacency)[:, v]
+        return fitted
+
+    def settled(self, unexplained: NDArray[np.float64]) -> "FunctionEquations":
+        """Nothing: the mechanism has learnt its constants."""
+        return self
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Give the parameters as named arrays, for saving."""
+        return self.functions.arrays()

@@ -1,0 +1,309 @@
+"""The result of a fit: a DAG, its equations, and what they were fitted to; frozen."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cosmodag.data.interventions import take_column, targets_of
+from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
+from cosmodag.errors import DataError
+from cosmodag.fit.basis import arrow_basis, mask_of
+from cosmodag.fit.equations import FittedEquations, LinearEquations
+from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.preparation import Preparation
+from cosmodag.graph.equivalence import essential_graph, separated
+from cosmodag.io.frames import as_table
+
+__all__ = ["FittedDAG"]
+
+_NOISE_BASES = {"non-gaussian": "non-Gaussianity", "equal-variance": "equal variances"}
+
+
+@dataclass(frozen=True, eq=False)
+class FittedDAG:
+    """What a fit found. A learner holds it as ``fitted_``, and reads its attributes from it.
+
+    Attributes
+    ----------
+    order
+        (d,): column numbers in causal order, causes first.
+    adjacency
+        (d, d): weights of the arcs, u → v at [u, v]; dense, or sparse for very many variables.
+    weights
+        (d, d): weights before the threshold, acyclic; None for very many variables.
+    preparation
+        How columns are centred and scaled.
+    equations
+        How variables are predicted from their parents in `adjacency`.
+    known
+        Bounds on the graph, interventions and missing values of the training data.
+    columns
+        Names of the columns; None where the table had none.
+    knowledge
+        What the user knows of the graph.
+    target_sets
+        (k, d) bool: the distinct sets of variables that were set; None without interventions.
+    noise, noise_reason
+        What refinement assumed of the noise, and why; None without refinement.
+    follows_units
+        Whether the order is one that depends on the units of columns.
+    residuals
+        (n, d) float32: what the equations leave of the training data, in prepared units; None
+        where they were not saved.
+    noise_variances, deviations
+        (d,): variances of the residuals and standard deviations of the columns, in the table's own
+        units.
+    turning_losses
+        (d, d): how much of the Gaussian score is lost where an arc is turned, NaN where there is no
+        arc; None where that score does not decide, or it was not computed.
+    learner
+        Class of the learner, for messages.
+    """
+
+    order: NDArray[np.intp]
+    adjacency: Any
+    weights: NDArray[np.float64] | None
+    preparation: Preparation
+    equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
+    known: Known = NOTHING
+    columns: NDArray[Any] | None = None
+    knowledge: Knowledge | None = None
+    target_sets: NDArray[np.bool_] | None = None
+    noise: str | None = None
+    noise_reason: str | None = None
+    follows_units: bool = False
+    residuals: NDArray[np.float32] | None = None
+    noise_variances: NDArray[np.float64] | None = None
+    deviations: NDArray[np.float64] | None = None
+    turning_losses: NDArray[np.float64] | None = None
+    learner: str = "the model"
+
+    @property
+    def d(self) -> int:
+        """Number of variables."""
+        return len(self.order)
+
+    @property
+    def names(self) -> list[Any]:
+        """Column names, or column numbers where the data had no names."""
+        return list(range(self.d)) if self.columns is None else list(self.columns)
+
+    @property
+    def texts(self) -> list[str]:
+        """Names for messages, made up where the data had none."""
+        if self.columns is None:
+            return [f"x{place}" for place in range(self.d)]
+        return [str(name) for name in self.columns]
+
+    @property
+    def edges(self) -> sparse.coo_array:
+        """The graph as a sparse matrix: ``row`` → ``col`` with weight ``data``.
+
+        An arc that knowledge requires is there even if its weight is zero.
+        """
+        required = self.known.required
+        if required is None or sparse.issparse(self.adjacency):
+            return sparse.coo_array(self.adjacency)
+        tails, heads = np.nonzero(required | (self.adjacency != 0))
+        places, shape = (tails, heads), self.adjacency.shape
+        return sparse.coo_array((self.adjacency[places], places), shape=shape)
+
+    @property
+    def arcs(self) -> sparse.csr_array:
+        """Which arcs there are, whatever their weights."""
+        edges = self.edges
+        return mask_of(edges.row, edges.col, self.d)
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """Bounds that knowledge alone sets on the columns."""
+        return bounds_of(self.knowledge, [str(name) for name in self.texts])
+
+    @property
+    def arrow_basis(self) -> list[str]:
+        """What the direction of each arc of ``edges`` rests on; see `cosmodag.fit.basis`."""
+        edges = self.edges
+        otherwise = _NOISE_BASES.get(self.noise or "", "free choice")
+        otherwise = "scale of the columns" if self.follows_units else otherwise
+        losses = self.turning_losses
+        return arrow_basis(
+            self.arcs,
+            edges.row,
+            edges.col,
+            *self._told_arrows(edges),
+            otherwise,
+            None if losses is None else losses[edges.row, edges.col],
+        )
+
+    def _told_arrows(self, edges: sparse.coo_array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell of each arc whether knowledge, and whether interventions, exclude its reverse."""
+        bounds, sets = self.bounds, self.target_sets
+        nothing = np.zeros(edges.nnz, np.bool_)
+        return (
+            nothing if bounds is None else bounds.directs(edges.row, edges.col),
+            nothing if sets is None else separated(edges.row, edges.col, sets),
+        )
+
+    def equivalence_class(self) -> Any:
+        """Give the class of the graph as a (d, d) matrix of bool, sparse where `adjacency` is.
+
+        True at [u, v] alone is an arrow of every graph of the class; true at [u, v] and [v, u] is
+        an edge whose direction the class leaves open.
+        """
+        edges = self.edges
+        by_knowledge, by_interventions = self._told_arrows(edges)
+        fixed = by_knowledge | by_interventions
+        told = mask_of(edges.row[fixed], edges.col[fixed], self.d)
+        found: Any = essential_graph(self.arcs, told if fixed.any() else None)
+        return found if sparse.issparse(self.adjacency) else found.toarray()
+
+    def settled(self, data: NDArray[np.float32], *, recentre: bool) -> "FittedDAG":
+        """Fit constants, residuals and variances to the training data.
+
+        Parameters
+        ----------
+        data : (n, d) array
+            The training data, prepared.
+        recentre : bool
+            Whether means may be moved where variables were set. The means that obey all equations
+            are those of plain observations, whether or not the table has such rows.
+        """
+        counted = self.known.counted
+        residuals = data - self.predict_prepared(data)
+        unexplained = np.average(residuals, axis=0, weights=counted)
+        unexplained[self.preparation.constant] = 0
+        equations = self.equations.settled(unexplained)
+        dag, preparation = replace(self, equations=equations), self.preparation
+        if equations is not self.equations:
+            residuals = data - dag.predict_prepared(data)
+        if recentre and self.known.targets is not None:
+            shift = dag._shift_of_means(np.average(residuals, axis=0, weights=counted))
+            preparation = preparation.moved(shift)
+            data = np.asarray(data - shift, np.float32)
+            residuals = data - dag.predict_prepared(data)
+        residuals = np.asarray(residuals, np.float32)
+        scaled = residuals.astype(np.float64) * preparation.scales
+        return replace(
+            dag,
+            preparation=preparation,
+            residuals=residuals,
+            noise_variances=np.average(scaled**2, axis=0, weights=counted),
+            deviations=_deviations(data, counted) * preparation.scales,
+        )
+
+    def _shift_of_means(self, unexplained: NDArray[np.float64]) -> NDArray[np.float64]:
+        """By how much means move so that residuals, with these means, have mean zero."""
+        shift = np.asarray(unexplained, np.float64)
+        shift[self.preparation.constant] = 0.0
+        for v in self.order:
+            shift[v] += self.predict_column(shift[None], v)[0]
+        return shift
+
+    def prepared(self, X: Any) -> NDArray[np.float64]:
+        """Check new data against the training data's columns and prepare it alike."""
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) == 2:  # before a table of one column is refused as such
+            self._check_columns(shape[1])
+        table = as_table(X, fewest_rows=1)
+        self._check_columns(len(table.names))
+        if self.columns is not None and not isinstance(X, np.ndarray | list | tuple):
+            for place, (given, name) in enumerate(zip(table.names, self.columns, strict=True)):
+                if given != name:
+                    raise DataError(
+                        f"Column {place} is '{given}', but the model was fitted on '{name}' there: "
+                        "give the columns in the same order."
+                    )
+        return self.preparation.apply(table.X).astype(np.float64)
+
+    def _check_columns(self, columns: int) -> None:
+        if columns != self.d:
+            raise DataError(
+                f"X has {columns} features, but {self.learner} is expecting {self.d} features as "
+                "input: give the columns it was fitted on."
+            )
+
+    def predict_prepared(self, data: NDArray[Any]) -> NDArray[Any]:
+        """Every variable as predicted from its parents, all in prepared units."""
+        fitted = self.equations.predict(data, self.adjacency)
+        fitted[:, self.preparation.constant] = 0
+        return fitted
+
+    def predict_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
+        """One column of :meth:`predict_prepared`."""
+        if self.preparation.constant[v]:
+            return np.zeros(len(data))
+        return self.equations.predict_column(data, self.adjacency, v)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict every variable of a table from its parents."""
+        return self.preparation.undo(self.predict_prepared(self.prepared(X)))
+
+    def score(self, X: Any, interventions: Any = None) -> float:
+        """Mean Gaussian log-likelihood, per row and variable, of what was not set."""
+        X, entries = take_column(X, interventions)
+        likelihoods = self.log_likelihoods(X)
+        targets = targets_of(entries, [str(name) for name in self.names], len(likelihoods))
+        if targets is not None:
+            likelihoods = likelihoods[~targets[:, ~self.preparation.constant]]
+        return float(np.mean(likelihoods)) if likelihoods.size else 0.0
+
+    def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
+        """Gaussian log-likelihood of every entry of the columns that are not constant."""
+        assert self.noise_variances is not None
+        data = self.prepared(X)
+        varying = ~self.preparation.constant
+        squares = (data - self.predict_prepared(data))[:, varying] ** 2
+        variances = self.noise_variances[varying] / self.preparation.scales[varying] ** 2
+        # A column that others give exactly, a copy say, has no error; single precision has.
+        variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
+        likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
+        return np.asarray(likelihood - np.log(self.preparation.scales[varying]))
+
+    def sample(self, n: int, random_state: int | None = None) -> NDArray[np.float64]:
+        """Draw n new rows: noise from the residuals, or normal noise where these were not saved."""
+        random = np.random.default_rng(random_state)
+        if self.residuals is not None:
+            values = self._drawn_residuals(n, random)
+        else:
+            assert self.noise_variances is not None
+            deviations = np.sqrt(self.noise_variances) / self.preparation.scales
+            values = random.normal(size=(n, self.d)) * deviations
+        for v in self.order:
+            values[:, v] += self.predict_column(values, v)
+        return self.preparation.undo(values)
+
+    def _drawn_residuals(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
+        """Draw noise of each variable from rows in which it was measured, and not set."""
+        assert self.residuals is not None
+        counted = self.known.counted
+        if counted is None:
+            rows = random.integers(len(self.residuals), size=(n, self.d))
+        else:
+            own = (np.flatnonzero(column) for column in counted.T)
+            rows = np.stack([random.choice(places, size=n) for places in own], axis=1)
+        return self.residuals[rows, np.arange(self.d)].astype(np.float64)
+
+    def training_data(self) -> NDArray[np.float64]:
+        """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
+        if self.residuals is None:
+            raise DataError(
+                "The model was saved without the residuals of its training data, which this needs: "
+                "save it with residuals=True, or fit again."
+            )
+        values = self.residuals.astype(np.float64)
+        for v in self.order:
+            values[:, v] += self.predict_column(values, v)
+        return values
+
+
+def _deviations(
+    data: NDArray[np.float32], counted: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Give the standard deviation of each column over the rows in which it was not set."""
+    if counted is None:
+        return np.asarray(data.std(axis=0, dtype=np.float64))
+    means = np.average(data, axis=0, weights=counted)
+    return np.asarray(np.sqrt(np.average((data - means) ** 2, axis=0, weights=counted)))

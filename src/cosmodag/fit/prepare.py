@@ -1,0 +1,153 @@
+"""The first station of a fit: a table checked, completed, diagnosed, and put in one unit."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.diagnose import before_fit, warn_about
+from cosmodag.data.diagnose.scale import ABOUT_SCALE
+from cosmodag.data.interventions import never_free, take_column
+from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
+from cosmodag.errors import ScaleWarning
+from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.missing import complete
+from cosmodag.fit.preparation import Preparation
+from cosmodag.io.frames import Table
+from cosmodag.solve.machine import main_memory
+
+if TYPE_CHECKING:
+    from cosmodag.data.diagnose import Finding
+    from cosmodag.learners.base import StructureLearner
+
+__all__ = ["Prepared", "prepare", "prepare_table"]
+
+# Bytes that every machine has, so that the check of memory can be left out.
+_NO_MATTER = 2**27
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table as learners see it, and what was said and found beside it.
+
+    Attributes
+    ----------
+    X
+        (n, d) float64: centred or standardised, in the units of the weights.
+    data
+        The same in the table's common unit, float32.
+    preparation
+        How it was made.
+    names
+        Column names; made up where the table has none.
+    known
+        Bounds on the graph, interventions, missing values.
+    is_named
+        Whether the names are the table's own.
+    knowledge
+        What the user knows of the graph.
+    target_sets
+        (k, d) bool: the distinct sets of variables that were set; None without interventions.
+    findings
+        What the diagnosis found before the fit.
+    missing_report
+        What was done about missing values; None where nothing was missing.
+    draw
+        Gives the row numbers of a resample, with repetitions; None for the table itself. They are
+        drawn where they are needed, so that many resamples share the memory of one table.
+    """
+
+    X: NDArray[np.float64]
+    data: NDArray[np.float32]
+    preparation: Preparation
+    names: list[str]
+    known: Known = NOTHING
+    is_named: bool = False
+    knowledge: Knowledge | None = None
+    target_sets: NDArray[np.bool_] | None = None
+    findings: "list[Finding]" = field(default_factory=list)
+    missing_report: dict[str, Any] | None = None
+    draw: Callable[[], NDArray[np.intp]] | None = None
+
+    @property
+    def row_counts(self) -> NDArray[np.float32] | None:
+        """(n, 1): how often each row is in the resample; None for once each."""
+        if self.draw is None:
+            return None
+        counts = np.bincount(self.draw(), minlength=len(self.data))
+        return counts.astype(np.float32)[:, None]
+
+    def drawn(self) -> "Prepared":
+        """Take the rows of the resample, prepared as they are here."""
+        if self.draw is None:
+            return self
+        rows = self.draw()
+        known = self.known.of_rows(rows)
+        return replace(self, X=self.X[rows], data=self.data[rows], known=known, draw=None)
+
+
+def prepare(learner: "StructureLearner", X: Any, interventions: Any = None) -> Prepared:
+    """Check the parameters of a learner and a table, and prepare the table for it.
+
+    The learner is not changed. What the diagnosis finds is a warning where the caller of ``fit``
+    can see it.
+    """
+    learner.check_settings()
+    values, entries = take_column(X, interventions)
+    table, targets, report, absent = complete(learner, values, entries)
+    findings = before_fit(table.X, table.names, Known(None, targets).untouched)
+    warn_about(findings, stacklevel=4)
+    _check_memory(learner, *table.X.shape)
+    prepared = prepare_table(learner, table, targets, absent)
+    is_named = not isinstance(values, np.ndarray | list | tuple)
+    return replace(prepared, is_named=is_named, findings=findings, missing_report=report)
+
+
+def prepare_table(
+    learner: "StructureLearner",
+    table: Table,
+    targets: NDArray[np.bool_] | None = None,
+    absent: NDArray[np.bool_] | None = None,
+) -> Prepared:
+    """Prepare a complete table, and compile what is known; contradictions are refused."""
+    knowledge = as_knowledge(learner.knowledge)
+    bounds = bounds_of(knowledge, table.names)
+    target_sets = None
+    if targets is not None:
+        target_sets = np.unique(targets, axis=0)
+        always = never_free(targets, table.names)
+        if always.any():
+            bounds = bounds or Bounds.none(len(table.names))
+            bounds = bounds.without_causes(always, table.names)
+            targets = targets & ~always
+    known = Known(bounds, targets, absent)
+    if learner.scale == "standardize" and learner.order_follows_units(None):
+        text = f"The columns are standardised, and {ABOUT_SCALE}."
+        warnings.warn(text, ScaleWarning, stacklevel=5)
+    # Sums over a table depend on its layout in memory in their last bits.
+    X = np.ascontiguousarray(table.X)
+    preparation = Preparation.of(X, learner.scale, known.centred_on)
+    return Prepared(
+        preparation.centre(X),
+        preparation.apply(X),
+        preparation,
+        table.names,
+        known,
+        knowledge=knowledge,
+        target_sets=target_sets,
+    )
+
+
+def _check_memory(learner: "StructureLearner", n: int, d: int) -> None:
+    """Refuse a table whose fit would need too much memory; training has a check of its own.
+
+    What is counted: copies of the table, and d × d arrays in double precision.
+    """
+    needed = 8 * (4 * n * d + round(learner.square_arrays(d) * d * d))
+    if needed > _NO_MATTER:
+        from cosmodag.solve.cost import check_fits
+
+        check_fits(needed, main_memory(), f"{type(learner).__name__} on {d:,} columns")
