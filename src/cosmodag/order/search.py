@@ -73,7 +73,7 @@ def search(
     required: NDArray[np.bool_] | None = None,
     before: NDArray[np.bool_] | None = None,
     restarts: int | None = None,
-    patience: int = 20,
+    patience: int | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
@@ -112,8 +112,9 @@ def search(
         What must come before what; transitively closed. The start must agree.
     restarts : int, optional
         At most; by default `default_restarts`.
-    patience : int
-        Restarts in a row without success after which the search ends.
+    patience : int, optional
+        Restarts in a row without success after which the search ends; by default the larger of 20
+        and half the number of variables.
     should_stop : function, optional
         Asked about every second; then the best so far is returned.
     on_progress : function, optional
@@ -161,7 +162,8 @@ def search(
             local = climb.search(problem, climb.best)
             if climb.moves == moves or climb.ended_early:
                 break
-        climb.restart(local, default_restarts(d) if restarts is None else restarts, patience)
+        most = default_restarts(d) if restarts is None else restarts
+        climb.restart(local, most, max(20, d // 2) if patience is None else patience)
     graph = choose(climb.best)
     total = total_of(score, moments, graph, penalty)
     if total < start_score:
