@@ -3,7 +3,7 @@ import pytest
 from refine_reference import linear_table
 
 from cosmodag.errors import DataError
-from cosmodag.graph.dags import is_dag
+from cosmodag.graph.dags import is_dag, topological_order
 from cosmodag.order import choose_parents
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.noise.variances import compare_best
@@ -132,3 +132,13 @@ def test_unrelated_columns_are_rarely_joined():
         for random in map(np.random.default_rng, range(5))
     ]
     assert sum(arcs) <= 3
+
+
+def test_of_two_orders_the_better_is_kept(unequal):
+    forward = topological_order(unequal[1])
+    orders = {"backward": forward[::-1], "forward": forward}
+    options = {"method": "prune", "score": "gaussian", "random": generator()}
+    alone = {name: refine_linear(unequal[0], {name: orders[name]}, **options) for name in orders}
+    totals = {name: found.total for name, found in alone.items()}
+    assert totals["forward"] > totals["backward"]
+    assert refine_linear(unequal[0], orders, **options).total == totals["forward"]

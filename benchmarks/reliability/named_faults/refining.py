@@ -172,6 +172,7 @@ FAULTS = (
         "refinement/refine.py",
         "best = max(results, key=lambda result: result.total)",
         "best = min(results, key=lambda result: result.total)",
-        (f"{LINEAR}::test_best_start_wins_and_the_report_says_so",),
+        (f"{LINEAR}::test_of_two_orders_the_better_is_kept",),
+        was_missed=True,
     ),
 )
