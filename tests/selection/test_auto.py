@@ -118,7 +118,11 @@ def test_curves_are_judged_by_rows_in_which_nothing_was_set(monkeypatch):
     """Where a cause was set far off, its effect may bend; what is asked is how it is usually."""
     module = import_module("cosmodag.selection.choosing")
     monkeypatch.setattr(
-        module, "_candidates", lambda d, common: {"OrderSearch": OrderSearch(random_state=0)}
+        module,
+        "_candidates",
+        lambda table, targets, d, common: {
+            "OrderSearch": OrderSearch(random_state=0).fit(table, interventions=targets)
+        },
     )
     random = np.random.default_rng(0)
     cause = random.normal(size=300)

@@ -29,7 +29,7 @@ def test_held_out_rows_are_not_seen(monkeypatch):
         OrderSearch, "fit", lambda self, X, **more: seen.append(X.X) or fit(self, X, **more)
     )
     monkeypatch.setattr(
-        OrderSearch, "_log_likelihoods", lambda self, X: asked.append(X.X) or ask(self, X)
+        OrderSearch, "log_likelihoods", lambda self, X: asked.append(X.X) or ask(self, X)
     )
     scores = selection.held_out(OrderSearch(random_state=0), DATA.X, folds=4)
     assert scores.shape == (4,)
