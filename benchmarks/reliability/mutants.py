@@ -32,7 +32,7 @@ for folder in (HERE, HERE.parent):
 from named_faults import FAULTS, Fault  # noqa: E402
 
 NOTICED, SURVIVED, LATE, UNCLEAR = "noticed", "survived", "timeout", "unclear"
-FAILURE = re.compile(r"^(?:FAILED|ERROR) tests/(\S+?)(?: - |$)", re.MULTILINE)
+FAILURE = re.compile(r"^(?:FAILED|ERROR) tests/(.+?)(?: - .*)?$", re.MULTILINE)
 
 
 class Ran(NamedTuple):
@@ -117,7 +117,7 @@ def broken_tests(source: Path, faults: Sequence[Fault], options: argparse.Namesp
         runs = list(pool.map(run, groups))
     broken = {test for ran in runs for test in ran.failed}
     for group, ran in zip(groups, runs, strict=True):
-        if ran.code not in (0, 1):
+        if ran.code not in (0, 1) or (ran.code == 1 and not ran.failed):
             broken.update(group)
             print(f"without a fault, {group[0]} cannot be run:\n{ran.tail}", flush=True)
     for test in sorted(broken):

@@ -96,7 +96,6 @@ FAULTS = (
         'f"{escape(label)}</text>"',
         'f"{label}</text>"',
         ("report/test_plots.py::test_a_notebook_shows_the_graph",),
-        was_missed=True,
     ),
     Fault(
         "bad input ends with 1",

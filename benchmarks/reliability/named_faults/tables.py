@@ -89,7 +89,6 @@ FAULTS = (
             f"{TOLD}::test_all_ways_to_say_it_are_the_same",
             f"{COMBINED}::test_a_table_of_targets_is_matched_by_name",
         ),
-        was_missed=True,
     ),
     Fault(
         "rows that were set decide whether rows follow one another",
