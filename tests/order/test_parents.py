@@ -102,6 +102,7 @@ def test_awkward_tables_give_finite_dags(name, table):
     assert is_dag(weights)
     assert np.all(np.isfinite(weights.toarray()))
     assert np.all(np.isfinite(found.scores))
+    assert np.diff(found.starts).max() <= max(len(table) - 2, 0)
     if name == "constant":
         assert found.adjacency().toarray()[6].sum() == found.adjacency().toarray()[:, 6].sum() == 0
 

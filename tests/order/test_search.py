@@ -58,6 +58,34 @@ def test_no_single_move_along_an_arc_improves_what_was_found(seed):
         assert parents_on(moments, moved, 3.0)[1].sum() <= found.score + 1e-5
 
 
+def moved_together(order, adjacency, tail, head):
+    """Move head and ancestors before the tail; then tail and descendants behind the head."""
+    place = np.argsort(order)
+    between = [x for x in order if place[tail] < place[x] < place[head]]
+    up, down = [head], [tail]
+    for x in between[::-1]:
+        up += [x] if adjacency[x, up].any() else []
+    for x in between:
+        down += [x] if adjacency[down, x].any() else []
+    first, last = order[: place[tail]], order[place[head] + 1 :]
+    rest = [x for x in [tail, *between] if x not in up]
+    yield [*first, *up[::-1], *rest, *last]
+    rest = [x for x in [*between, head] if x not in down]
+    yield [*first, *rest, *down, *last]
+
+
+# Tables on which a search without moves of several stops short: of ancestors (34, 37), or not (8).
+@pytest.mark.parametrize("seed", [8, 34, 37])
+def test_no_move_of_several_along_an_arc_improves_what_was_found(seed):
+    table, _ = linear_table(np.random.default_rng(seed), 300, D)
+    moments = Moments.of(table)
+    found = search(moments, np.arange(D), random=generator(), penalty=3.0, restarts=0)
+    adjacency = found.graph.adjacency().toarray()
+    for tail, head in zip(*np.nonzero(adjacency), strict=True):
+        for moved in moved_together(found.order.tolist(), adjacency, tail, head):
+            assert parents_on(moments, moved, 3.0)[1].sum() <= found.score + 1e-5
+
+
 def test_threads_do_not_change_the_result(batched):
     table, _ = linear_table(np.random.default_rng(3), 200, 20)
     moments = Moments.of(table)

@@ -10,17 +10,17 @@ HAND = f"{METRICS}::test_scores_worked_out_by_hand"
 FAULTS = (
     Fault(
         "bootstrap's training ignores interventions",
-        "stability/fits.py",
-        "both = counted if first.counted is None else counted * first.counted",
-        "both = counted",
+        "learners/trained/training.py",
+        "replace(one, counted=counts if one.counted is None else counts * one.counted)",
+        "replace(one, counted=counts)",
         (f"{BOOTSTRAP}::test_training_leaves_out_values_that_were_set",),
         was_missed=True,
     ),
     Fault(
         "every resample is refined on the same rows",
         "stability/fits.py",
-        "some = given.of_rows(rows_of(sample, len(given.X), seed))",
-        "some = given.of_rows(rows_of(sample, len(given.X), 0))",
+        "partial(rows_of, sample, n, seed)",
+        "partial(rows_of, sample, n, 0)",
         (f"{BOOTSTRAP}::test_a_resample_is_a_fit_to_its_rows",),
     ),
     Fault(
@@ -46,9 +46,9 @@ FAULTS = (
     ),
     Fault(
         "a resample counts no row twice in training",
-        "stability/resamples.py",
-        "counts = np.bincount(rows_of(sample, n, seed), minlength=n)",
-        "counts = np.bincount(np.unique(rows_of(sample, n, seed)), minlength=n)",
+        "fit/prepare.py",
+        "counts = np.bincount(self.draw(), minlength=len(self.data))",
+        "counts = np.bincount(np.unique(self.draw()), minlength=len(self.data))",
         (f"{BOOTSTRAP}::test_training_counts_each_row_as_often_as_it_was_drawn",),
     ),
     Fault(

@@ -2,8 +2,8 @@
 
 from named_faults.fault import Fault
 
-PRUNE = "refinement/test_prune.py"
-DEFINITION = f"{PRUNE}::test_parents_and_scores_are_those_of_the_definition"
+PARENTS = "order/test_parents.py"
+DEFINITION = f"{PARENTS}::test_parents_and_scores_are_those_of_the_definition"
 DECISION = "refinement/test_noise_decision.py"
 DEPENDENCE = "refinement/test_noise_dependence.py"
 COLUMNS = "refinement/test_noise_columns.py"
@@ -17,8 +17,8 @@ FAULTS = (
         "means: Any = np.average(table, axis=0, weights=weights)",
         "means: Any = np.average(table, axis=0)",
         (
-            f"{PRUNE}::test_counted_rows_are_the_rows_that_matter",
-            f"{PRUNE}::test_repeated_rows_and_counts_agree",
+            f"{PARENTS}::test_counted_rows_are_the_rows_that_matter",
+            f"{PARENTS}::test_repeated_rows_and_counts_agree",
         ),
     ),
     Fault(
@@ -26,7 +26,7 @@ FAULTS = (
         "refinement/moments.py",
         "standard *= np.sqrt(weights)[:, None]",
         "standard *= weights[:, None]",
-        (f"{PRUNE}::test_repeated_rows_and_counts_agree",),
+        (f"{PARENTS}::test_repeated_rows_and_counts_agree",),
     ),
     Fault(
         "products about zero forget the means",
@@ -53,16 +53,20 @@ FAULTS = (
     ),
     Fault(
         "pruned weights are not scaled back",
-        "refinement/prune.py",
-        "weights * scales[0] / scales[1]",
-        "weights * scales[1] / scales[0]",
-        (f"{PRUNE}::test_weights_are_least_squares_in_the_units_of_the_data",),
+        "order/parents.py",
+        "weights * up / np.where(down > 0, down, 1.0)",
+        "weights * down / np.where(up > 0, up, 1.0)",
+        (f"{PARENTS}::test_weights_are_those_of_least_squares_in_the_units_of_the_data",),
     ),
     Fault(
         "pruning sees later variables",
-        "refinement/prune.py",
-        "        for i in range(at):\n            if may_be_parent",
-        "        for i in range(at - 1):\n            if may_be_parent",
+        "order/columns.py",
+        "        for i in range(at):\n"
+        "            columns[count] = order[i]\n"
+        "            count += len(rules) == 0 or rules[v, order[i]] == 1\n",
+        "        for i in range(len(order)):\n"
+        "            columns[count] = order[i]\n"
+        "            count += i != at and (len(rules) == 0 or rules[v, order[i]] == 1)\n",
         (DEFINITION,),
     ),
     Fault(
@@ -110,7 +114,7 @@ FAULTS = (
         "if few_valued(given.X).mean() >= 0.5:",
         "if few_valued(given.X).mean() > 1.5:",
         (
-            f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_a_warning",
+            f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_are_told_once",
             f"{DECISION}::test_columns_are_named_in_the_reason",
         ),
     ),
@@ -119,7 +123,7 @@ FAULTS = (
         "refinement/noise/decision.py",
         "    if holds.refutes:\n",
         "    if False:\n",
-        (f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_a_warning",),
+        (f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_are_told_once",),
     ),
     Fault(
         "residuals of rows that were set decide about the noise",
@@ -141,7 +145,7 @@ FAULTS = (
     ),
     Fault(
         "dependence of noise is judged by rows that were set",
-        "refinement/noise/dependence.py",
+        "data/dependence.py",
         "rows = slice(None) if counted is None else counted[:, head] > 0",
         "rows = slice(None)",
         (f"{DEPENDENCE}::test_rows_in_which_the_head_was_set_do_not_count",),
