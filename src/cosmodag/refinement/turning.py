@@ -52,7 +52,7 @@ def turning_losses(
     >>> a, b, noise = random.normal(size=(3, 500))
     >>> moments = Moments.of(np.column_stack([a, b, a + b + noise]))
     >>> losses = turning_losses(moments, np.arange(3), np.array([0, 1]), np.array([2, 2]))
-    >>> bool((losses > 10).all())
+    >>> bool((losses > 5).all())
     True
     """
     d = moments.variables
