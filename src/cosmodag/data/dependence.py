@@ -6,7 +6,7 @@ noise decision and the findings `curved` and `uneven_noise` both ask this, each 
 own; values are clipped, so that a few far ones do not decide.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,10 @@ _ROUNDING = 1e-6
 
 
 class Powers(NamedTuple):
-    """Clipped values and their powers, each less what those before explain; of unit length."""
+    """Clipped values, their squares, and powers less what lower ones explain; of unit length."""
 
     first: Floats
+    square: Floats
     second: Floats
     third: Floats
 
@@ -37,17 +38,22 @@ class ArcTests(NamedTuple):
     tails, heads
         The arc u → v, with r the residual of v and x the column u.
     square, cube
-        Correlations of r with x² and x³, less what lower powers explain of them.
-    curved
-        The first with a standard error that allows for noise that depends on x.
-    uneven
+        Correlations of r with x², and with x³ less what lower powers explain of it.
+    spread
         The larger, in size, of the correlations of r² with x and with x².
+    curved
+        Correlation of r with x² less what x explains of it, with a standard error that allows for
+        noise that depends on x.
+    uneven
+        The same as ``spread``, of r² and x² less what r and x explain of them. It sees more, also
+        of arcs that a search set slightly wrong where noise is skewed.
     """
 
     tails: NDArray[np.intp]
     heads: NDArray[np.intp]
     square: Floats
     cube: Floats
+    spread: Floats
     curved: Floats
     uneven: Floats
 
@@ -88,7 +94,7 @@ def arc_tests(
     order = order[is_noise[heads[order]]]
     tails, heads = tails[order], heads[order]
     kept: dict[int, Powers] = {}
-    found: list[tuple[float, float, float, float]] = []
+    found: list[tuple[float, ...]] = []
     last, left = -1, None
     for tail, head in zip(tails.tolist(), heads.tolist(), strict=True):
         rows = slice(None) if counted is None else counted[:, head] > 0
@@ -97,19 +103,25 @@ def arc_tests(
         if counted is not None or tail not in kept:
             kept[tail] = powers_of(X[rows, tail])
         found.append(pair_tests(left, kept[tail]))
-    return ArcTests(tails, heads, *np.array(found, np.float64).reshape(-1, 4).T.copy())
+    return ArcTests(tails, heads, *np.array(found, np.float64).reshape(-1, 5).T.copy())
 
 
-def pair_tests(left: Powers, parent: Powers) -> tuple[float, float, float, float]:
-    """Give ``square``, ``cube``, ``curved`` and ``uneven`` of one arc, as `ArcTests` has them."""
-    size = np.sqrt(len(left.first))
+def pair_tests(left: Powers, parent: Powers) -> tuple[float, float, float, float, float]:
+    """Give the five statistics of one arc, in the order of `ArcTests`."""
+    size = float(np.sqrt(len(left.first)))
     products = left.first * parent.second
     error = max(float(np.linalg.norm(products)), np.finfo(float).tiny)
-    total = float(products.sum())
-    with_first = float(left.second @ parent.first)
-    with_second = float(left.second @ parent.second)
-    uneven = with_first if abs(with_first) > abs(with_second) else with_second
-    return size * total, size * float(left.first @ parent.third), total / error, size * uneven
+    return (
+        size * float(left.first @ parent.square),
+        size * float(left.first @ parent.third),
+        size * _larger(left.square @ parent.first, left.square @ parent.square),
+        float(products.sum()) / error,
+        size * _larger(left.second @ parent.first, left.second @ parent.second),
+    )
+
+
+def _larger(one: Any, other: Any) -> float:
+    return float(one if abs(one) > abs(other) else other)
 
 
 def powers_of(values: Floats) -> Powers:
@@ -118,8 +130,8 @@ def powers_of(values: Floats) -> Powers:
     clipped = centred / max(float(centred.std()), np.finfo(float).tiny)
     clipped = np.clip(clipped, -_CLIPPED_AT, _CLIPPED_AT)
     first = _rest(clipped)
-    second = _rest(clipped**2, first)
-    return Powers(first, second, _rest(clipped**3, first, second))
+    square, second = _rest(clipped**2), _rest(clipped**2, first)
+    return Powers(first, square, second, _rest(clipped**3, first, second))
 
 
 def _rest(values: Floats, *explained: Floats) -> Floats:

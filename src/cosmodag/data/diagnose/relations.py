@@ -62,11 +62,13 @@ def examine_arcs(
         slopes = np.linalg.lstsq(
             correlations[np.ix_(others, others)], correlations[others, tail], rcond=None
         )[0]
-        turned = standard[:, tail] - standard[:, others] @ slopes
-        square, _, *back = pair_tests(powers_of(turned), powers_of(standard[:, head]))
+        turned = powers_of(standard[:, tail] - standard[:, others] @ slopes)
+        cause = powers_of(standard[:, head])
+        plain = np.sqrt(len(X)) * float(turned.first @ cause.second)
+        *_, bent, wider = pair_tests(turned, cause)
         limit = _BEYOND if abs(curved[place]) < _BEYOND else _FREE
-        if max(map(abs, (square, *back))) < limit:
-            curved[place], uneven[place] = back
+        if max(map(abs, (plain, bent, wider))) < limit:
+            curved[place], uneven[place] = bent, wider
     return tests
 
 

@@ -99,7 +99,7 @@ def noise_dependence(
     if not len(tests.tails):
         return Dependence(0, 0, 0, 0, 0, None)
     curved = np.maximum(np.abs(tests.square), np.abs(tests.cube))
-    uneven = np.abs(tests.uneven)
+    uneven = np.abs(tests.spread)
     most = np.maximum(curved, uneven)
     worst = int(most.argmax())
     return Dependence(
