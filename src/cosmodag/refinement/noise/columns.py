@@ -10,6 +10,8 @@ __all__ = ["common_scale", "few_valued"]
 
 # Two columns agree to this share only if somebody has made them: chance leaves 1 / sqrt(2 n).
 _EXACT = 1e-4
+# Standard deviations from which a mean is an offset, which says nothing of scale.
+_OFFSET = 1e3
 # Level of the test that all deviations are equal: rows taken from a standardised table pass.
 _LEVEL = 0.01
 # Columns looked at; where half of all columns agree, so does half of these.
@@ -66,11 +68,16 @@ def _median_deviation(table: NDArray[np.float64]) -> NDArray[np.float64]:
 _MEASURES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "standard deviations": lambda table: np.asarray(table.std(axis=0)),
     "ranges": lambda table: np.asarray(np.ptp(table, axis=0)),
-    "largest magnitudes": lambda table: np.asarray(np.abs(table).max(axis=0)),
-    "means": lambda table: np.asarray(table.mean(axis=0)),
+    "largest magnitudes": lambda table: _beside_spread(table, np.abs(table).max(axis=0)),
+    "means": lambda table: _beside_spread(table, table.mean(axis=0)),
     "interquartile ranges": _interquartile,
     "median absolute deviations": _median_deviation,
 }
+
+
+def _beside_spread(table: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values of columns, or 0 where they are an offset, far above what the column varies."""
+    return np.where(np.abs(values) < _OFFSET * table.std(axis=0), values, 0.0)
 
 
 def _half_agree(values: NDArray[np.float64]) -> bool:

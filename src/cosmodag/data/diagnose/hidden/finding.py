@@ -17,6 +17,7 @@ MOST_COLUMNS = 100
 # Gains, in units of log-likelihood, above which hidden causes are reported, called likely, and
 # called very likely; benchmarks/trust.md shows how often each is right.
 _REPORTED, _LIKELY, _VERY_LIKELY = 8.0, 15.0, 30.0
+_FEWEST = 4  # columns: a group that one factor may explain
 _FEWEST_ROWS = 100
 _SINGULAR = 1e-7
 
@@ -32,7 +33,7 @@ def hidden_causes(
 
     Parameters are those of `find_hidden_causes`, with one name for each column.
     """
-    if rows < max(_FEWEST_ROWS, 2 * len(names)) or len(names) > MOST_COLUMNS:
+    if rows < max(_FEWEST_ROWS, 2 * len(names)) or not _FEWEST <= len(names) <= MOST_COLUMNS:
         return
     if np.linalg.eigvalsh(correlations)[0] < _SINGULAR:
         return  # columns that determine one another are covered by another finding
