@@ -109,7 +109,7 @@ def effective_rows(absent: NDArray[np.bool_]) -> float:
     pairs = (there.T @ there)[np.triu_indices(absent.shape[1], 1)]
     shared = float(np.quantile(pairs, _SCARCE, method="lower"))
     of_use = max(int(np.count_nonzero(there.sum(axis=1) > 1)), 1)
-    return max(of_use * (shared / of_use) ** 1.5, 2.0)
+    return max(of_use * float((shared / of_use) ** 1.5), 2.0)
 
 
 def _expected(
