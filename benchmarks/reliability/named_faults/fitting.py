@@ -114,7 +114,7 @@ FAULTS = (
     Fault(
         "rows with gaps count as whole rows",
         "fit/normal.py",
-        'return max(float(np.quantile(pairs, _SCARCE, method="lower")), 2.0)',
+        "return max(of_use * float((shared / of_use) ** 1.5), 2.0)",
         "return float(len(absent))",
         (f"{MISSING}::test_rows_with_one_value_are_no_evidence",),
     ),
