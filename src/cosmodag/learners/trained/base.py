@@ -26,7 +26,7 @@ from cosmodag.io.frames import as_table
 from cosmodag.learners.base import Setting, StructureLearner
 from cosmodag.solve.watch import Watch
 
-# JAX takes most of a second to import: whoever only makes a learner does without.
+# Importing JAX takes most of a second, and constructing a learner does not need it.
 if TYPE_CHECKING:
     from cosmodag.solve.cost import Cost
     from cosmodag.solve.many import Solved

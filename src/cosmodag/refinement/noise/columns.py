@@ -8,7 +8,8 @@ from scipy.stats import chi2
 
 __all__ = ["common_scale", "few_valued"]
 
-# Two columns agree to this share only if somebody has made them: chance leaves 1 / sqrt(2 n).
+# Relative difference below which two measures count as rescaled to be equal: chance differences
+# are about 1 / sqrt(2 n).
 _EXACT = 1e-4
 # Standard deviations from which a mean is an offset, which says nothing of scale.
 _OFFSET = 1e3
