@@ -123,7 +123,8 @@ def brought_by_extra(found: Import) -> set[str]:
     """Packages of an extra that the importer is part of, or that a function of it may ask for."""
     extras = PROJECT["optional-dependencies"]
     extra = part(found.importer)
-    asked_for = set() if found.at_top else names_to_import(extras["ray"])
+    may_ask = (*extras["ray"], *extras["excel"], *extras["anndata"])
+    asked_for = set() if found.at_top else names_to_import(may_ask)
     return asked_for | (names_to_import(extras[extra]) if extra in EXTRAS else set())
 
 

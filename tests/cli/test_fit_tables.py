@@ -143,3 +143,13 @@ def test_a_single_number_does_for_a_list_of_them(table):
     options = ["--set", "hidden=3", "--epochs", "2", "--refine", "none", "--method", "cosmo-mlp"]
     assert main(["fit", "t.csv", "--drop", "id,still", "-o", "out", *options]) == 0
     assert json.loads(Path("out/run.json").read_text())["parameters"]["hidden"] == [3]
+
+
+def test_a_transposed_table_with_decimal_commas(table, capsys):
+    """A file with a variable per row, semicolons and decimal commas needs one option."""
+    frame = pd.read_csv(table).drop(columns=["id", "still"])
+    frame.T.to_csv("genes.csv", sep=";", decimal=",", index_label="gene")
+    assert fit("genes.csv", "--transpose") == 0
+    assert "decimals with a comma" in capsys.readouterr().err
+    assert list(read_graph("out/graph.graphml").names) == ["dose, mg", "level"]
+    assert main(["diagnose", "genes.csv", "--transpose", "--decimal", ","]) == 0

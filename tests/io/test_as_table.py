@@ -138,7 +138,7 @@ BAD = {
     "one dimension": (np.ones(3), {}, "1 dimension"),
     "three dimensions": (np.ones((2, 2, 2)), {}, "3 dimension"),
     "ragged list": ([[1, 2], [3]], {}, "same length"),
-    "text array": (np.array([["a", "b"], ["c", "d"]]), {}, "column 'x0' .*'a'"),
+    "text array": (np.array([["a", "b"], ["c", "d"]]), {}, "'x0' .*'a'.*'x1' .*'b'"),
     "dates": (np.zeros((2, 2), "M8[s]"), {}, "datetime64"),
     "structured": (np.zeros((2, 2), [("a", float)]), {}, "convert every column"),
     "objects": (np.array([[1, {}], [2, 3]], dtype=object), {}, "column 'x1'"),

@@ -87,7 +87,7 @@ def test_tsv_parquet_and_npy(tmp_path):
 BAD = {
     "folder": (None, "folder", "is a folder"),
     "missing file": (None, "none.csv", "none.csv' does not exist"),
-    "suffix": ("a,b\n1,2\n", "data.xlsx", ".csv, .tsv, .parquet or .npy, or save it as CSV"),
+    "suffix": ("a,b\n1,2\n", "data.xls", ".csv, .tsv, .txt, .xlsx, .* or save it as CSV"),
     "empty": ("", "data.csv", "data.csv' is empty"),
     "blank": ("\n \n", "data.csv", "data.csv' is empty"),
     "header only": ("a,b\n", "data.csv", "2 column.* and no rows"),
@@ -104,14 +104,17 @@ BAD = {
     "text": ("a,b\n1,2\nlow,3\n", "data.csv", "column 'a' .*'low'.*0/1"),
     "date": ("a,b\n2020-01-02,2\n2020-01-03,3\n", "data.csv", "column 'a' .*'2020-01-02'"),
     "yes and no": ("a,b\nTrue,2\nno,3\n", "data.csv", "column 'a' .*'no'"),
-    "decimal comma": ("a;b\n1,5;2\n3;4\n", "data.csv", "column 'a' .*'1,5'.*point"),
+    "decimal comma": ('a,b\n"1,5",2\n3,4\n', "data.csv", "column 'a' .*'1,5'.*point"),
+    "commas and points": (
+        "a;b\n1,5;2.5\n3;4\n", "data.csv", "commas in column 'a' and decimal points in column 'b'"),
     "missing value": ("a,b\n1,\n3,4\n", "data.csv", "missing .* in 'b'.*missing='drop'"),
     "NA": ("a,b\nNA,1\n3,4\n", "data.csv", "missing .* in 'a'"),
     "infinite": ("a,b\ninf,1\n1,-inf\n", "data.csv", "infinite values in 'a', 'b'"),
     "same name": ("a,b,a\n1,2,3\n4,5,6\n", "data.csv", "more than one column named 'a'"),
-    "index column": (",a,b\n0,1,2\n1,3,4\n", "data.csv", "column 1 .* no name.*index=False"),
+    "no name": (",a,b\n7,1,2\n1,3,4\n", "data.csv", "column 1 .* no name.*index=False"),
     "no header": ("1,2.5\n3,4\n5,6\n", "data.csv", "--no-header"),
-    "latin 1": ("é,b\n1,2\n3,4\n".encode("latin-1"), "data.csv", "UTF-8"),
+    "bytes": (b"a,\x81\n1,2\n3,4\n", "data.csv", "not UTF-8 text"),
+    "control characters": (b"a,\xe9\x00\n1,2\n3,4\n", "data.csv", "not UTF-8 text"),
     "not Parquet": ("junk", "data.parquet", "not a readable Parquet file"),
     "not npy": ("junk", "data.npy", "not a NumPy file"),
 }  # fmt: skip
@@ -238,7 +241,7 @@ def test_standard_input_is_told_by_its_first_bytes(written, monkeypatch, kind):
 
 
 def test_messages_call_standard_input_so(monkeypatch):
-    for content, words in ((b"", "is empty"), (b"a,b\n1,x\n2,3\n", "'b'"), (b"a\xff,b", "UTF-8")):
+    for content, words in ((b"", "is empty"), (b"a,b\n1,x\n2,3\n", "'b'"), (b"a\x81,b", "UTF-8")):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         with pytest.raises(DataError, match="standard input") as caught:
             read_table("-")
@@ -290,7 +293,7 @@ def test_columns_are_chosen_by_name_before_their_values_are_looked_at(written, a
         ({"columns": ["zzz"]}, "no column 'zzz': it has 'id', 'dose_a'"),
         ({"drop": ["x*"]}, "no column 'x\\*'"),
         ({"drop": ["*"]}, "every column of .* is left out"),
-        ({}, "'id' .* leave it out \\(--drop id\\)"),
+        ({}, "'id' .*'Jo'.*'when' .*'May'.* leave them out \\(--drop id,when\\)"),
     ],
 )
 def test_a_column_that_is_not_there_is_named_with_its_nearest(written, asked, message):
@@ -331,12 +334,9 @@ def test_a_separator_at_the_end_of_every_line_makes_no_column(written):
         ("a,b\n12%,2\n3,4\n", "without a percent sign"),
         ("a,b\n-,2\n3,4\n", "'-': leave the cell empty if a value is missing"),
         ("a,b\n n.a. ,2\n3,4\n", "leave the cell empty"),
-        ("a b\n1 2\n3 4\n", "separates its fields by spaces"),
         ("My table\na,b\n1,2\n", "line 2 .*remove titles and comments above the names"),
-        ("größe,b\n1,2\n".encode("latin-1"), "in Excel as 'CSV UTF-8'"),
-        ("a,b\n1,2\n".encode("utf-16"), "is in UTF-16, not UTF-8 text"),
         (gzip.compress(b"a,b\n1,2\n", mtime=0), r"is compressed by gzip: rename it to end in \.gz"),
-        (b"PK\x03\x04" + bytes(range(256)), "Excel workbook: save the table as CSV"),
+        (b"PK\x03\x04" + bytes(range(256)), "Excel workbook: rename it to end in .xlsx"),
     ],
 )
 def test_the_remedy_fits_what_is_wrong(written, content, message):

@@ -9,10 +9,13 @@ import typer
 
 from cosmodag.cli.shared.options import (
     ColumnsOption,
+    DecimalMark,
+    DecimalOption,
     DropOption,
     HeaderOption,
     JsonOption,
     TableArgument,
+    TransposeOption,
 )
 from cosmodag.cli.shared.output import print_json, print_result, print_table
 
@@ -28,6 +31,8 @@ def diagnose(
     columns: ColumnsOption = None,
     drop: DropOption = None,
     header: HeaderOption = True,
+    decimal: DecimalOption = DecimalMark.AUTO,
+    transpose: TransposeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Report properties of a table that affect a graph learnt from it.
@@ -41,7 +46,15 @@ def diagnose(
     from cosmodag.data.diagnose import diagnose as find
     from cosmodag.io import read_graph, read_table
 
-    data = read_table(table, header=header, missing="keep", columns=columns, drop=drop)
+    data = read_table(
+        table,
+        header=header,
+        missing="keep",
+        columns=columns,
+        drop=drop,
+        decimal=decimal.value,
+        transpose=transpose,
+    )
     findings = find(data, graph=None if graph is None else read_graph(graph))
     rows, variables = data.X.shape
     if json:

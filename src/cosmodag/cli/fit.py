@@ -26,6 +26,8 @@ from cosmodag.cli.shared.knowledge import (
 from cosmodag.cli.shared.learners import Method, make_learner, read_settings
 from cosmodag.cli.shared.options import (
     ColumnsOption,
+    DecimalMark,
+    DecimalOption,
     DeviceOption,
     DropOption,
     DryRunOption,
@@ -49,6 +51,7 @@ from cosmodag.cli.shared.options import (
     TableArgument,
     ThresholdOption,
     TopOption,
+    TransposeOption,
 )
 from cosmodag.cli.shared.output import noted_warnings, print_json, print_result
 from cosmodag.cli.shared.results import (
@@ -78,6 +81,8 @@ def fit(
     columns: ColumnsOption = None,
     drop: DropOption = None,
     header: HeaderOption = True,
+    decimal: DecimalOption = DecimalMark.AUTO,
+    transpose: TransposeOption = False,
     missing: FillingOption = Filling.ERROR,
     knowledge: KnowledgeOption = None,
     interventions: InterventionsOption = None,
@@ -116,6 +121,7 @@ def fit(
     with noted_warnings(noted, quiet):
         gaps = "keep" if missing is Filling.IMPUTE else missing.value
         reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
+        reading |= {"decimal": decimal.value, "transpose": transpose}
         data, targets = read_data(table, interventions, **reading)
     check_names_for(format or [], data.names)
     options = {

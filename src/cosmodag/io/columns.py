@@ -1,17 +1,11 @@
-"""Columns of a table: names, selection, and errors about values that are not numbers."""
+"""Names of columns: the header, selection by name or pattern, and names that are refused."""
 
 import difflib
 import fnmatch
-import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from cosmodag.errors import DataError, name_list
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "check_names",
@@ -20,22 +14,8 @@ __all__ = [
     "is_number",
     "made_up_names",
     "nearest",
-    "not_numbers",
     "numbered_names",
-    "refuse_empty",
-    "refuse_text",
 ]
-
-# Patterns of values that are almost numbers, with a remedy for each.
-_REMEDIES = (
-    (re.compile(r"[+-]?\d{1,3}([,'’\s]\d{3})+\.\d*"), "write numbers without thousands separators"),
-    (re.compile(r"[+-]?\d+(\.\d{3})*,\d+"), "write decimals with a point, not a comma"),
-    (re.compile(r"[+-]?\d[\d.]*\s*%"), "write the number alone, without a percent sign"),
-    (
-        re.compile(r"[-–—.?*]+|n\.?a\.?|missing", re.I),
-        "leave the cell empty if a value is missing",
-    ),
-)
 
 
 def choose_columns(
@@ -133,46 +113,6 @@ def check_names(names: Sequence[str], source: str) -> None:
         raise DataError(
             f"{source} has more than one column named {name_list(repeated)}: give every column a "
             "unique name."
-        )
-
-
-def not_numbers(
-    name: str, example: object, source: str, leave_out: str = "leave it out"
-) -> DataError:
-    """Create the error for a column that is not numeric: its name, a value, and a remedy."""
-    text = str(example)
-    shown = repr(text if len(text) <= 40 else text[:40] + "…")
-    remedy = next((words for known, words in _REMEDIES if known.fullmatch(text.strip())), None)
-    if remedy:
-        return DataError(f"column {name!r} of {source} has the value {shown}: {remedy}.")
-    return DataError(
-        f"column {name!r} of {source} is not numeric (it has the value {shown}): {leave_out}, "
-        "or code it as numbers first, a category as one 0/1 column per level."
-    )
-
-
-def refuse_text(frame: "pd.DataFrame", source: str) -> None:
-    """Refuse a CSV with a column that did not parse as numbers, and name the first bad value."""
-    import pandas as pd
-
-    for name, column in frame.items():
-        if pd.api.types.is_numeric_dtype(column.dtype):
-            continue
-        present = column.dropna()
-        kept = present[[str(value) not in ("True", "False") for value in present]]
-        wrong = kept[pd.to_numeric(kept, errors="coerce").isna()]
-        if len(wrong):
-            leave_out = f"leave it out (--drop {shlex.quote(str(name))})"
-            raise not_numbers(str(name), wrong.iloc[0], source, leave_out)
-
-
-def refuse_empty(frame: "pd.DataFrame", source: str) -> None:
-    """Refuse columns without any value, for which dropping rows does not help."""
-    empty = [str(name) for name, column in frame.items() if column.isna().all()]
-    if empty and len(frame):
-        raise DataError(
-            f"{source} has no values in {name_list(empty)}: leave empty columns out "
-            f"(--drop {shlex.quote(','.join(empty[:5]))})."
         )
 
 

@@ -25,11 +25,14 @@ from cosmodag.errors import DataError
 from cosmodag.io.unfinished import being_written
 
 __all__ = [
+    "UTF_8",
     "check_file",
     "given_file",
     "opened_text",
+    "opener",
     "read_model",
     "read_text",
+    "refuse_other_format",
     "write_bytes",
     "write_model",
     "write_text",
@@ -40,14 +43,25 @@ _STANDARD_INPUT = "-"
 # First bytes of files that are not UTF-8 text, their type, and a remedy.
 _NOT_TEXT = {
     b"\x1f\x8b": ("compressed by gzip", "rename it to end in .gz, or unpack it"),
-    b"PK\x03\x04": ("a ZIP archive or an Excel workbook", "save the table as CSV"),
+    b"PK\x03\x04": (
+        "a ZIP archive or an Excel workbook",
+        "rename it to end in .xlsx, or save the table as CSV",
+    ),
+    b"\x89HDF": ("an HDF5 file", "rename it to end in .h5ad if it holds an AnnData object"),
+    b"ARROW1": ("a Feather file", "rename it to end in .feather"),
     b"PAR1": ("a Parquet file", "rename it to end in .parquet"),
     b"\x93NUMPY": ("a NumPy file", "rename it to end in .npy"),
-    b"\xff\xfe": ("in UTF-16, not UTF-8 text", "save it as UTF-8, in Excel as 'CSV UTF-8'"),
-    b"\xfe\xff": ("in UTF-16, not UTF-8 text", "save it as UTF-8, in Excel as 'CSV UTF-8'"),
 }
 # First bytes of file types that may come through a pipe, and their extensions.
-_BEGINNINGS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"\x1f\x8b": ".csv.gz"}
+_BEGINNINGS = {
+    b"PAR1": ".parquet",
+    b"ARROW1": ".feather",
+    b"\x93NUMPY": ".npy",
+    b"\x1f\x8b": ".csv.gz",
+    b"PK\x03\x04": ".xlsx",
+    b"\x89HDF": ".h5ad",
+}
+UTF_8 = "utf-8-sig"  # skips a byte order mark
 
 
 def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
@@ -91,20 +105,19 @@ def given_file(path: str | os.PathLike[str]) -> Iterator[tuple[Path, str]]:
 
 
 @contextlib.contextmanager
-def opened_text(path: str | os.PathLike[str], source: str | None = None) -> Iterator[TextIO]:
-    """Open a UTF-8 file for reading; skip a byte order mark and keep line ends.
+def opened_text(
+    path: str | os.PathLike[str], source: str | None = None, encoding: str = UTF_8
+) -> Iterator[TextIO]:
+    """Open a text file for reading, UTF-8 by default; keep line ends.
 
     A file whose name ends in ``.gz`` is decompressed.
     """
     source = source or f"'{path}'"
-    is_compressed = Path(path).suffix.lower() == ".gz"
     try:
-        with (gzip.open if is_compressed else open)(
-            path, "rt", encoding="utf-8-sig", newline=""
-        ) as handle:
+        with opener(path)(path, "rt", encoding=encoding, newline="") as handle:
             yield cast(TextIO, handle)
     except UnicodeDecodeError as error:
-        _refuse_other_format(path, source)
+        refuse_other_format(path, source)
         raise DataError(
             f"{source} is not UTF-8 text: save it as UTF-8, in Excel as 'CSV UTF-8' (byte "
             f"{error.start} is not)."
@@ -113,7 +126,12 @@ def opened_text(path: str | os.PathLike[str], source: str | None = None) -> Iter
         raise DataError(f"{source} is not a complete gzip file: compress it again.") from error
 
 
-def _refuse_other_format(path: str | os.PathLike[str], source: str) -> None:
+def opener(path: str | os.PathLike[str]) -> Any:
+    """Give the function that opens a file, decompressed if its name ends in ``.gz``."""
+    return gzip.open if Path(path).suffix.lower() == ".gz" else open
+
+
+def refuse_other_format(path: str | os.PathLike[str], source: str) -> None:
     """Refuse a file that is not text, and name the type that its first bytes indicate."""
     with open(path, "rb") as handle:
         first = handle.read(8)

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning, name_list
-from cosmodag.io.columns import check_names, not_numbers
+from cosmodag.io.columns import check_names
+from cosmodag.io.foreign import native_frame
+from cosmodag.io.values import BadColumn, columns_error, described
 
 __all__ = ["Missing", "Table", "as_table"]
 
@@ -52,7 +54,7 @@ def as_table(
 
     Parameters
     ----------
-    data : DataFrame (pandas, polars), Arrow table, ndarray, list of rows, or Table
+    data : DataFrame (pandas, polars), Arrow table, AnnData, xarray, ndarray, list of rows, or Table
         Numbers or Booleans (as 0 and 1) in rows and columns. It is never changed, and a float32
         or float64 array is not copied.
     names : sequence of str, optional
@@ -126,6 +128,7 @@ def _matrix_and_names(data: Any, source: str) -> tuple[NDArray[Any], list[str] |
         )
     if isinstance(data, np.ndarray | list | tuple):
         return _from_array(data, source), None
+    data = native_frame(data, source)
     if any(hasattr(type(data), known) for known in ("columns", "column_names", "to_frame")):
         return _numbers_from_frame(data, source)
     if hasattr(data, "__array__"):
@@ -161,10 +164,10 @@ def _from_array(data: Any, source: str) -> NDArray[Any]:
         return array.astype(np.float64)
     if array.dtype.kind in "OUS":
         columns = [
-            _numbers_from_objects(array[:, index].astype(object), f"x{index}", source)
+            _numbers_from_objects(array[:, index].astype(object), f"x{index}")
             for index in range(array.shape[1])
         ]
-        return np.column_stack(columns) if columns else np.empty(array.shape)
+        return _joined(columns, len(array), source)
     raise DataError(
         f"{source} holds values of type {array.dtype}: convert every column to numbers first."
     )
@@ -220,20 +223,33 @@ def _complete_rows(
     return matrix[complete]  # type: ignore[no-any-return]
 
 
-def _numbers_from_objects(values: NDArray[np.object_], name: str, source: str) -> NDArray[Any]:
-    """Convert Python objects to float64: numbers, Booleans, None and NaN; refuse anything else."""
+def _joined(columns: list[NDArray[Any] | BadColumn], rows: int, source: str) -> NDArray[Any]:
+    """Join columns to a matrix, or refuse all columns that are not numeric in one message."""
+    bad = [column for column in columns if isinstance(column, BadColumn)]
+    if bad:
+        raise columns_error(bad, source)
+    numeric = [column for column in columns if not isinstance(column, BadColumn)]
+    return np.column_stack(numeric) if numeric else np.empty((rows, 0))
 
-    def number(value: object) -> float:
+
+def _numbers_from_objects(values: NDArray[np.object_], name: str) -> NDArray[Any] | BadColumn:
+    """Convert numbers, Booleans, None and NaN to float64; anything else makes a bad column."""
+    numbers = np.empty(len(values), dtype=np.float64)
+    for index, value in enumerate(values):
         if value is None or type(value).__name__ in ("NAType", "NaTType"):
-            return math.nan
-        if isinstance(value, Real | Decimal | np.bool_):
-            try:
-                return float(value)
-            except OverflowError:  # beyond double precision; refused later as infinite
-                return math.inf if value > 0 else -math.inf  # type: ignore[operator]
-        raise not_numbers(name, value, source)
+            numbers[index] = math.nan
+        elif isinstance(value, Real | Decimal | np.bool_):
+            numbers[index] = _as_float(value)
+        else:
+            return described(name, value)
+    return numbers
 
-    return np.array([number(value) for value in values], dtype=np.float64)
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # beyond double precision; refused later as infinite
+        return math.inf if value > 0 else -math.inf
 
 
 def _numbers_from_frame(data: Any, source: str) -> tuple[NDArray[Any], list[str]]:
@@ -256,11 +272,11 @@ def _numbers_from_frame(data: Any, source: str) -> tuple[NDArray[Any], list[str]
         matrix = np.asarray(frame.to_numpy())
         if matrix.dtype.kind == "f":
             return matrix, names
-    columns = [_numbers_from_column(column, source) for column in frame.iter_columns()]
-    return np.column_stack(columns) if columns else np.empty((len(frame), 0)), names
+    columns = [_numbers_from_column(column) for column in frame.iter_columns()]
+    return _joined(columns, len(frame), source), names
 
 
-def _numbers_from_column(column: Any, source: str) -> NDArray[Any]:
+def _numbers_from_column(column: Any) -> NDArray[Any] | BadColumn:
     """Convert a narwhals Series to float64, with missing values as NaN."""
     import narwhals as nw
 
@@ -269,8 +285,8 @@ def _numbers_from_column(column: Any, source: str) -> NDArray[Any]:
         values = np.asarray(column.to_numpy())
         if values.dtype.kind in "fiub":
             return values.astype(np.float64)
-        return _numbers_from_objects(values.astype(object), name, source)
+        return _numbers_from_objects(values.astype(object), name)
     present = column.drop_nulls()
     if dtype == nw.Object or len(present) == 0:
-        return _numbers_from_objects(np.asarray(column.to_list(), dtype=object), name, source)
-    raise not_numbers(name, present[0], source)
+        return _numbers_from_objects(np.asarray(column.to_list(), dtype=object), name)
+    return described(name, present[0])

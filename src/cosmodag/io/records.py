@@ -8,7 +8,10 @@ from cosmodag.errors import DataError
 from cosmodag.io.columns import is_number
 from cosmodag.io.files import opened_text
 
-__all__ = ["fields", "find_separator", "records_of", "refuse_blanks", "refuse_ragged"]
+__all__ = ["WHITESPACE", "fields", "find_separator", "records_of", "refuse_ragged"]
+
+WHITESPACE = r"\s+"
+"""Separator of fields that spaces separate, as pandas spells it."""
 
 # A comma comes after the semicolon: in 'a;b' over '1,5;2,5' the commas are decimal marks.
 _SEPARATORS = (";", "\t", ",", "|")
@@ -42,15 +45,30 @@ def _unless_blank(lines: list[str]) -> Iterator[str]:
         yield record
 
 
-def find_separator(records: Sequence[str]) -> str:
-    """Find the separator that splits the first records into the same number (> 1) of fields."""
+def find_separator(records: Sequence[str], spaces: bool = False) -> str:
+    """Find the separator that splits the first records into the same number (> 1) of fields.
+
+    With ``spaces``, runs of spaces are a candidate where no other character separates fields.
+    """
     counts = {
         separator: [_count(record, separator) for record in records] for separator in _SEPARATORS
     }
     for separator in _SEPARATORS:
         if counts[separator][0] > 1 and len(set(counts[separator])) == 1:
             return separator
+    if spaces and all(count[0] <= 1 for count in counts.values()) and _is_spaced(records):
+        return WHITESPACE
     return max((",", ";", "\t", "|"), key=lambda separator: counts[separator][0])
+
+
+def _is_spaced(records: Sequence[str]) -> bool:
+    """Whether spaces split the records into as many fields, and the last into numbers."""
+    split = [fields(record, WHITESPACE) for record in records]
+    return (
+        len({len(each) for each in split}) == 1
+        and len(split[0]) > 1
+        and all(is_number(text) for text in split[-1])
+    )
 
 
 def _count(record: str, separator: str) -> int:
@@ -62,21 +80,17 @@ def _count(record: str, separator: str) -> int:
 
 def fields(record: str, separator: str) -> list[str]:
     """Split one record into its fields."""
-    return next(csv.reader([record], delimiter=separator, skipinitialspace=True))
+    if separator == WHITESPACE:
+        record, separator = " ".join(record.split()), " "
+    return next(csv.reader([record], delimiter=separator, skipinitialspace=True), [])
 
 
-def refuse_blanks(records: list[str], separator: str, source: str) -> None:
-    """Refuse numbers separated by spaces, which would be read as one column of text."""
-    last = records[-1]
-    cut = last.split()
-    if len(fields(last, separator)) == 1 and len(cut) > 1 and all(map(is_number, cut)):
-        raise DataError(f"{source} separates its fields by spaces: use commas or tabs.")
-
-
-def refuse_ragged(path: Path, source: str, separator: str, width: int | None) -> int:
+def refuse_ragged(path: Path, source: str, separator: str, width: int | None, encoding: str) -> int:
     """Refuse the first line whose number of fields is not ``width`` (that of the first line)."""
-    with opened_text(path, source) as handle:
-        reader = csv.reader(handle, delimiter=separator, skipinitialspace=True)
+    with opened_text(path, source, encoding) as handle:
+        lines = _spaced(handle) if separator == WHITESPACE else handle
+        mark = " " if separator == WHITESPACE else separator
+        reader = csv.reader(lines, delimiter=mark, skipinitialspace=True)
         line = 1
         for record in reader:
             if record and width is None:
@@ -89,3 +103,7 @@ def refuse_ragged(path: Path, source: str, separator: str, width: int | None) ->
                 )
             line = reader.line_num + 1
     return width or 0
+
+
+def _spaced(lines: Iterable[str]) -> Iterator[str]:
+    return (" ".join(line.split()) + "\n" for line in lines)

@@ -1,63 +1,44 @@
-"""Tables from files: CSV, TSV, Parquet and NumPy ``.npy``, by file extension.
+"""Tables from files, by file extension.
 
-A CSV is read by pandas' C parser, but its first line and its separator are checked here, because
-pandas silently accepts doubtful files: a longer row makes the first column an index, a shorter one
-is filled with NaN, and repeated names are changed.
+Text (CSV, TSV, TXT), Parquet, Feather, NumPy, Excel, JSON records and AnnData are read into a data
+frame; then columns are chosen, an index without a name is left out, and all columns that are not
+numeric are refused together.
 """
 
-import csv
-import itertools
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 
-from cosmodag.errors import DataError
-from cosmodag.io.columns import (
-    check_names,
-    choose_columns,
-    header_names,
-    made_up_names,
-    nearest,
-    numbered_names,
-    refuse_empty,
-    refuse_text,
-)
-from cosmodag.io.files import check_file, given_file, opened_text
+from cosmodag.errors import DataError, DataWarning
+from cosmodag.io import binary_tables
+from cosmodag.io.columns import check_names, choose_columns, nearest, numbered_names
+from cosmodag.io.files import check_file, given_file
 from cosmodag.io.frames import Missing, Table, as_table
-from cosmodag.io.records import (
-    fields,
-    find_separator,
-    records_of,
-    refuse_blanks,
-    refuse_ragged,
-)
+from cosmodag.io.text_tables import Decimal, read_text_table
+from cosmodag.io.values import bad_columns, columns_error
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Missing", "Table", "as_table", "read_table", "read_with_labels"]
+__all__ = ["Decimal", "Missing", "Table", "as_table", "read_table", "read_with_labels"]
 
 _Choose = Callable[[Sequence[str]], list[int]]
+_SUPPORTED = ".csv, .tsv, .txt, .xlsx, .parquet, .feather, .json, .jsonl, .h5ad or .npy"
 
-# Exceptions of NumPy for files that are not its own: it parses the header as Python literals, and
-# opens files that start like an archive as one.
-_NOT_NPY = (
-    ValueError,
-    OverflowError,
-    EOFError,
-    OSError,
-    SyntaxError,
-    TokenError,
-    RecursionError,
-    BadZipFile,
-)
+
+@dataclass(frozen=True)
+class _Layout:
+    """How the cells of a file form a table: see `read_table`."""
+
+    header: bool
+    decimal: Decimal
+    transpose: bool
 
 
 def read_table(
@@ -67,24 +48,33 @@ def read_table(
     *,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    decimal: Decimal = "auto",
+    transpose: bool = False,
 ) -> Table:
     r"""Read a table of numbers from a file.
 
     Parameters
     ----------
     path : path-like
-        A ``.csv``, ``.tsv``, ``.csv.gz``, ``.tsv.gz``, ``.parquet`` or ``.npy`` file, or ``-`` for
-        standard input. A CSV is UTF-8; its separator is found among comma, semicolon, tab and
-        vertical bar, and decimals are written with a point.
+        A ``.csv``, ``.tsv``, ``.txt`` (each also ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``,
+        ``.json`` or ``.jsonl`` (records), ``.h5ad`` or ``.npy`` file, or ``-`` for standard input.
+        Text is UTF-8, UTF-16 or, with a warning, Windows-1252; its separator is found among
+        comma, semicolon, tab, vertical bar and spaces.
     header : bool
-        Whether the first line of a CSV or TSV names the columns; without it they are called
-        ``x0, x1, …``.
+        Whether the first line of a text file or sheet names the columns; without it they are
+        called ``x0, x1, …``.
     missing : {"error", "drop", "keep"}
         Refuse missing values; drop the rows that have one, with a warning; or keep them for a
         learner with ``missing="impute"``.
     columns, drop : sequence of str, optional
         Columns to keep, and columns to leave out, by name: see `choose_columns`. Omitted columns
-        may hold anything.
+        may hold anything. A first column without a name that numbers or names the rows is left
+        out with a warning.
+    decimal : {"auto", ".", ","}
+        Decimal mark of a text file; "auto" recognises decimal commas and warns about them.
+    transpose : bool
+        Whether the file holds one variable per row and one sample per column, as tables of genes
+        often do; its first column then names the variables.
 
     Returns
     -------
@@ -106,7 +96,8 @@ def read_table(
     """
     with given_file(path) as (file, source):
         choose = partial(choose_columns, columns=columns, drop=drop, source=source)
-        return _checked(_read_file(file, source, header, choose), source, missing)
+        layout = _Layout(header, decimal, transpose)
+        return _checked(_read_columns(file, source, layout, choose), source, missing)
 
 
 def read_with_labels(
@@ -117,12 +108,14 @@ def read_with_labels(
     *,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    decimal: Decimal = "auto",
+    transpose: bool = False,
 ) -> tuple[Table, list[Any]]:
     r"""Read a table of numbers and, separately, one column of labels of any type.
 
     Parameters
     ----------
-    path, header, missing, columns, drop
+    path, header, missing, columns, drop, decimal, transpose
         As for `read_table`; the label of a dropped row is dropped too.
     column : str
         The name of the column of labels.
@@ -149,7 +142,9 @@ def read_with_labels(
             others = choose_columns(names, columns, drop, source)
             return sorted({*others, list(names).index(column)})
 
-        frame = _read_file(file, source, header, choose, apart=column)
+        frame = _read_columns(
+            file, source, _Layout(header, decimal, transpose), choose, apart=column
+        )
         labels, rest = frame[column], frame.drop(columns=column)
         if missing == "drop":
             labels = labels[rest.notna().all(axis=1)]
@@ -170,136 +165,88 @@ def _checked(data: Any, source: str, missing: Missing) -> Table:
     return Table(table.X.astype(np.float64, copy=False), table.names)
 
 
-def _read_file(
-    path: Path, source: str, header: bool, choose: _Choose, apart: str | None = None
+def _read_columns(
+    path: Path, source: str, layout: _Layout, choose: _Choose, apart: str | None = None
 ) -> Any:
-    """Read a file into a data frame or array, by file extension; one column may be text."""
-    name = path.name.lower()
-    readers: dict[str, Any] = {
-        ".csv": lambda: _read_text(path, source, None, header, choose, apart),
-        ".csv.gz": lambda: _read_text(path, source, None, header, choose, apart),
-        ".tsv": lambda: _read_text(path, source, "\t", header, choose, apart),
-        ".tsv.gz": lambda: _read_text(path, source, "\t", header, choose, apart),
-        ".parquet": lambda: _read_parquet(path, source, choose),
-        ".npy": lambda: _read_npy(path, source, choose),
-    }
-    reader = next((readers[end] for end in readers if name.endswith(end)), None)
-    if path.is_dir() or reader is not None:
-        check_file(path, source)
-    if reader is None:
-        raise DataError(
-            f"{source} has no supported extension: give a file that ends in .csv, .tsv, .parquet "
-            "or .npy, or save it as CSV (.csv.gz if compressed)."
-        )
-    return reader()
-
-
-def _read_text(
-    path: Path,
-    source: str,
-    separator: str | None,
-    header: bool,
-    choose: _Choose,
-    apart: str | None = None,
-) -> "pd.DataFrame":
-    """Read a CSV or TSV into a data frame with column names."""
-    try:
-        with opened_text(path, source) as handle:
-            records = list(itertools.islice(records_of(handle), 2))
-        if not records:
-            raise DataError(f"{source} is empty: it has no columns and no rows.")
-        separator = separator or find_separator(records)
-        first = fields(records[0], separator)
-        names = header_names(first, source) if header else made_up_names(first, source)
-        chosen = choose(names)
-        refuse_blanks(records, separator, source)
-        frame = _parse(path, source, separator, skip=header)
-        if len(frame) == 0:
-            frame = frame.reindex(columns=range(len(first)))
-        # pandas fills a short row with missing values: distinguish it from real missing values.
-        if frame.shape[1] != len(first) or frame.iloc[:, -1].isna().any():
-            refuse_ragged(path, source, separator, len(first))
-        if frame.shape[1] != len(first):
-            raise _unreadable(source, len(first))
-    except csv.Error as error:
-        raise DataError(f"{source} cannot be read as a table: {error}.") from error
-    frame.columns = names
-    # A separator at the end of every line makes an empty column: no name, no value.
-    chosen = [each for each in chosen if names[each] or frame.iloc[:, each].notna().any()]
-    check_names([names[each] for each in chosen], source)
-    frame = frame.iloc[:, chosen]
-    numbers = frame if apart is None else frame.drop(columns=apart)
-    refuse_text(numbers, source)
-    refuse_empty(numbers, source)
+    """Read the chosen columns of a file; all but the column ``apart`` must be numeric."""
+    frame = _read_file(path, source, layout)
+    if isinstance(frame, np.ndarray):
+        return frame  # not a table: `as_table` says why
+    if layout.transpose:
+        frame = _transposed(frame)
+    names = [str(name) for name in frame.columns]
+    chosen = choose(names)
+    if 0 in chosen and _is_index(frame, names, source):
+        chosen.remove(0)
+    names = [names[place] for place in chosen]
+    check_names(names, source)
+    frame = frame.iloc[:, chosen].set_axis(names, axis=1)
+    bad = bad_columns(frame if apart is None else frame.drop(columns=apart))
+    if bad:
+        raise columns_error(bad, source)
     return frame
 
 
-def _parse(path: Path, source: str, separator: str, skip: bool) -> "pd.DataFrame":
-    """Read the records by pandas, after the header if there is one."""
-    import pandas as pd
-
-    with opened_text(path, source) as handle, warnings.catch_warnings():
-        warnings.simplefilter("ignore", pd.errors.DtypeWarning)
-        if skip:
-            next(records_of(handle))
-        try:
-            frame: pd.DataFrame = pd.read_csv(
-                handle,
-                sep=separator,
-                header=None,
-                low_memory=False,
-                skipinitialspace=True,
-                **_exact_floats(pd.__version__),
-            )
-            return frame
-        except pd.errors.EmptyDataError:
-            return pd.DataFrame()
-        except (pd.errors.ParserError, OverflowError) as error:
-            width = refuse_ragged(path, source, separator, None)
-            raise _unreadable(source, width) from error
-
-
-def _unreadable(source: str, width: int) -> DataError:
-    return DataError(
-        f"{source} cannot be read as a table of {width} columns: check its quotes, separators and "
-        "line ends."
-    )
-
-
-def _exact_floats(pandas_version: str) -> dict[str, Any]:
-    """Options for correctly rounded floats; since 3.1 pandas needs none, and warns about them."""
-    major, minor = (int(part) for part in pandas_version.split(".")[:2])
-    return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}
-
-
-def _read_parquet(path: Path, source: str, choose: _Choose) -> Any:
-    import pandas as pd
-
-    try:
-        frame = pd.read_parquet(path, engine="pyarrow")
-    except ImportError as error:
-        raise DataError(f"{source} needs pyarrow to be read: install it.") from error
-    except Exception as error:  # pyarrow raises its own classes for a broken file
-        raise DataError(f"{source} is not a readable Parquet file: write it again.") from error
-    return frame.iloc[:, choose([str(name) for name in frame.columns])]
-
-
-def _read_npy(path: Path, source: str, choose: _Choose) -> Any:
-    import pandas as pd
-
-    try:
-        # Memory-mapped, so that a header with a wrong size allocates no memory.
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except _NOT_NPY as error:
+def _read_file(path: Path, source: str, layout: _Layout) -> Any:
+    """Read a file by its extension into a data frame, or an array that is not a table."""
+    name = path.name.lower().removesuffix(".gz")
+    is_compressed = path.name.lower().endswith(".gz")
+    separators: dict[str, str | None] = {".csv": None, ".tsv": "\t", ".txt": None}
+    readers: dict[str, Callable[[Path, str], Any]] = {
+        ".xlsx": partial(binary_tables.read_excel, header=layout.header),
+        ".parquet": binary_tables.read_parquet,
+        ".feather": binary_tables.read_feather,
+        ".json": binary_tables.read_json,
+        ".jsonl": binary_tables.read_json_lines,
+        ".h5ad": binary_tables.read_anndata,
+        ".npy": binary_tables.read_npy,
+    }
+    for ending, separator in separators.items():
+        readers[ending] = partial(
+            read_text_table,
+            separator=separator,
+            header=layout.header,
+            decimal=layout.decimal,
+        )
+    known = separators if is_compressed else readers
+    end = next((end for end in known if name.endswith(end)), None)
+    if path.is_dir() or end is not None:
+        check_file(path, source)
+    if end is None:
         raise DataError(
-            f"{source} is not a NumPy file of plain numbers: write it with numpy.save."
-        ) from error
-    if not isinstance(array, np.ndarray):
-        raise DataError(f"{source} holds several arrays: save a single one with numpy.save.")
-    if array.ndim != 2 or array.shape[1] == 0:
-        return np.array(array)  # `as_table` refuses arrays that are not tables
-    names = numbered_names(array.shape[1])
-    chosen = choose(names)
-    if len(chosen) == len(names):
-        return np.array(array)
-    return pd.DataFrame(array[:, chosen], columns=[names[position] for position in chosen])
+            f"{source} has no supported extension: give a file that ends in {_SUPPORTED}, or save "
+            "it as CSV (.csv.gz if compressed)."
+        )
+    return readers[end](path, source)
+
+
+def _transposed(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Turn rows into columns; a first column of text, or else a named index, gives the names."""
+    import pandas as pd
+
+    if not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
+        return frame.iloc[:, 1:].T.set_axis([str(name) for name in frame.iloc[:, 0]], axis=1)
+    if pd.api.types.is_numeric_dtype(frame.index.dtype):
+        return frame.T.set_axis(numbered_names(len(frame)), axis=1)
+    return frame.T.set_axis([str(name) for name in frame.index], axis=1)
+
+
+def _is_index(frame: "pd.DataFrame", names: list[str], source: str) -> bool:
+    """Whether the first column has no name and numbers or names the rows; if so, warn."""
+    import pandas as pd
+
+    if not names or names[0] != "" or len(frame) < 2:
+        return False
+    first = frame.iloc[:, 0]
+    if pd.api.types.is_numeric_dtype(first.dtype):
+        is_index = bool((first.diff().iloc[1:] == 1).all())
+    else:
+        is_index = bool(first.notna().all() and first.is_unique)
+    if is_index:
+        warnings.warn(
+            f"the first column of {source} has no name and counts or names the rows "
+            f"({first.iloc[0]}, {first.iloc[1]}, …): it was left out.",
+            DataWarning,
+            stacklevel=4,
+        )
+    return is_index

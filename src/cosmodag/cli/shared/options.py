@@ -15,6 +15,8 @@ from cosmodag.cli.shared.learners import Method
 
 __all__ = [
     "ColumnsOption",
+    "DecimalMark",
+    "DecimalOption",
     "Device",
     "DeviceOption",
     "DropOption",
@@ -44,6 +46,7 @@ __all__ = [
     "TableArgument",
     "ThresholdOption",
     "TopOption",
+    "TransposeOption",
 ]
 
 
@@ -52,6 +55,14 @@ class Missing(StrEnum):
 
     ERROR = "error"
     DROP = "drop"
+
+
+class DecimalMark(StrEnum):
+    """Decimal mark of a text file."""
+
+    AUTO = "auto"
+    POINT = "."
+    COMMA = ","
 
 
 class Filling(StrEnum):
@@ -112,7 +123,8 @@ class Format(StrEnum):
 TableArgument = Annotated[
     Path,
     typer.Argument(
-        help="A .csv, .tsv (both also .gz), .parquet or .npy file; - is standard input."
+        help="A .csv, .tsv, .txt (each also .gz), .xlsx, .parquet, .feather, .json, .jsonl, .h5ad "
+        "or .npy file; - is standard input."
     ),
 ]
 ColumnsOption = Annotated[
@@ -133,6 +145,14 @@ DropOption = Annotated[
 ]
 HeaderOption = Annotated[
     bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
+]
+DecimalOption = Annotated[
+    DecimalMark,
+    typer.Option("--decimal", help="Decimal mark of a text file; decimal commas are recognised."),
+]
+TransposeOption = Annotated[
+    bool,
+    typer.Option("--transpose", help="The file has a variable per row, named by its first column."),
 ]
 MissingOption = Annotated[
     Missing, typer.Option(help="Refuse missing values, or drop rows that have one.")
