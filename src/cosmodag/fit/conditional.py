@@ -9,14 +9,14 @@ from scipy import linalg
 
 from cosmodag.fit.normal import Normal
 
-__all__ = ["Equations", "fill"]
+__all__ = ["GaussianEquations", "fill"]
 
 # Share of a variable's variance below which its noise is not taken to be.
 _LEAST_NOISE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Equations:
+class GaussianEquations:
     """Linear equations of all variables, or their inverse covariance alone.
 
     Attributes
@@ -39,7 +39,7 @@ class Equations:
     @classmethod
     def on(
         cls, arcs: NDArray[np.bool_], X: NDArray[np.float64], targets: NDArray[np.bool_] | None
-    ) -> "Equations":
+    ) -> "GaussianEquations":
         """Regress every variable on its parents, over the rows in which it was not set.
 
         Means are those of plain observations, as the equations imply them, whether or not the
@@ -75,7 +75,7 @@ class Equations:
         return cls(means, variances, terms @ terms.T, terms)
 
     @classmethod
-    def of_normal(cls, normal: Normal, n: int) -> "Equations":
+    def of_normal(cls, normal: Normal, n: int) -> "GaussianEquations":
         """Take a normal distribution without a graph, fitted to n rows."""
         return cls(normal.means, normal.scales**2, normal.precision(n))
 
@@ -92,7 +92,7 @@ class Equations:
 def fill(
     X: NDArray[np.float64],
     absent: NDArray[np.bool_],
-    equations: Equations,
+    equations: GaussianEquations,
     draws: NDArray[np.float64],
     targets: NDArray[np.bool_] | None,
 ) -> NDArray[np.float64]:
@@ -104,7 +104,7 @@ def fill(
         With anything where a value is missing.
     absent : (n, d) bool
         Where that is.
-    equations : Equations
+    equations : GaussianEquations
     draws : (number of missing values,) array
         Standard normal; zeros give conditional means.
     targets : (n, d) bool, optional
@@ -113,7 +113,7 @@ def fill(
     Examples
     --------
     >>> X = np.array([[1.0, np.nan]])
-    >>> chain = Equations(np.zeros(2), np.ones(2), np.array([[5.0, -2.0], [-2.0, 1.0]]))
+    >>> chain = GaussianEquations(np.zeros(2), np.ones(2), np.array([[5.0, -2.0], [-2.0, 1.0]]))
     >>> fill(X, np.isnan(X), chain, np.zeros(1), None).tolist()
     [[1.0, 2.0]]
     """

@@ -133,12 +133,14 @@ class FittedDAG:
             self.arcs,
             edges.row,
             edges.col,
-            *self._told_arrows(edges),
+            *self._known_directions(edges),
             otherwise,
             None if losses is None else losses[edges.row, edges.col],
         )
 
-    def _told_arrows(self, edges: sparse.coo_array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _known_directions(
+        self, edges: sparse.coo_array
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell of each arc whether knowledge, and whether interventions, exclude its reverse."""
         bounds, sets = self.bounds, self.target_sets
         nothing = np.zeros(edges.nnz, np.bool_)
@@ -154,10 +156,10 @@ class FittedDAG:
         an edge whose direction the class leaves open.
         """
         edges = self.edges
-        by_knowledge, by_interventions = self._told_arrows(edges)
+        by_knowledge, by_interventions = self._known_directions(edges)
         fixed = by_knowledge | by_interventions
-        told = mask_of(edges.row[fixed], edges.col[fixed], self.d)
-        found: Any = essential_graph(self.arcs, told if fixed.any() else None)
+        known = mask_of(edges.row[fixed], edges.col[fixed], self.d)
+        found: Any = essential_graph(self.arcs, known if fixed.any() else None)
         return found if sparse.issparse(self.adjacency) else found.toarray()
 
     def settled(self, data: NDArray[np.float32], *, recentre: bool) -> "FittedDAG":

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from cosmodag.fit.prepare import Prepared
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["Learning", "Learnt", "Task"]
+__all__ = ["FitTask", "Learning", "Learnt"]
 
 
-class Task(NamedTuple):
+class FitTask(NamedTuple):
     """A learner, and the prepared table that it is to be fitted to."""
 
     learner: "StructureLearner"

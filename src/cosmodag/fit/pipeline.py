@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from cosmodag.errors import DivergenceError
-from cosmodag.fit.learnt import Learning, Learnt, Task
+from cosmodag.fit.learnt import FitTask, Learning, Learnt
 from cosmodag.solve.threads import as_completed
 from cosmodag.solve.watch import QuietWatch, Watch
 
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
 
 
 def fit_many(
-    tasks: Sequence[Task],
+    tasks: Sequence[FitTask],
     watch: Watch,
     *,
     take: Take = lambda place, learnt: None,
@@ -52,7 +52,7 @@ def fit_many(
 
     Parameters
     ----------
-    tasks : sequence of Task
+    tasks : sequence of FitTask
         Learners of one class, each an object of its own, which holds the fit afterwards.
     watch : Watch
         Shows progress and may end the run early; it must have been entered.
@@ -78,7 +78,7 @@ def fit_many(
 
 
 def _finish(
-    tasks: Sequence[Task], watch: Watch, take: Take, finish_stopped: bool, learning: Learning
+    tasks: Sequence[FitTask], watch: Watch, take: Take, finish_stopped: bool, learning: Learning
 ) -> Outcome:
     """Refine and settle what was learnt."""
     place = learning.place

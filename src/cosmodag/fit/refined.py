@@ -10,11 +10,11 @@ from scipy import sparse
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 
-__all__ = ["Refined"]
+__all__ = ["RefinedFit"]
 
 
 @dataclass(frozen=True, eq=False)
-class Refined:
+class RefinedFit:
     """What refinement made of an order.
 
     Attributes

@@ -16,13 +16,13 @@ from cosmodag.fit.checks import check_choice, check_number
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
-from cosmodag.fit.learnt import Learning, Learnt, Task
+from cosmodag.fit.learnt import FitTask, Learning, Learnt
 from cosmodag.fit.matrices import chosen_arcs, count_arcs, isolated
 from cosmodag.fit.missing import CHOICES
 from cosmodag.fit.pipeline import fit_many
 from cosmodag.fit.preparation import SCALES, Preparation
 from cosmodag.fit.prepare import Prepared, prepare
-from cosmodag.fit.refined import Refined
+from cosmodag.fit.refined import RefinedFit
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
 from cosmodag.solve.machine import blas_threads, threads_worth
 from cosmodag.solve.watch import QuietWatch, Watch
@@ -33,7 +33,7 @@ __all__ = [
     "SEARCHED",
     "Learnt",
     "Prepared",
-    "Refined",
+    "RefinedFit",
     "Setting",
     "StructureLearner",
 ]
@@ -138,7 +138,7 @@ class StructureLearner(FittedGraph):
         is_complete = False
         try:
             with self._watch() as watch, blas_threads(threads_worth(float(n) * d * d)):
-                (outcome,) = fit_many([Task(self, given)], watch, finish_stopped=True)
+                (outcome,) = fit_many([FitTask(self, given)], watch, finish_stopped=True)
                 if outcome.error is not None:
                     raise outcome.error
                 self._weigh_arrows(given)
@@ -153,12 +153,12 @@ class StructureLearner(FittedGraph):
         return self
 
     @classmethod
-    def learn_many(cls, tasks: Sequence[Task], watch: Watch) -> Iterator[Learning]:
+    def learn_many(cls, tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
         """Learn from many prepared tables, here one by one.
 
         Parameters
         ----------
-        tasks : sequence of Task
+        tasks : sequence of FitTask
             Learners of this class and their tables.
         watch : Watch
             Shows progress, and says when to stop.
@@ -297,15 +297,15 @@ class StructureLearner(FittedGraph):
     def _warn_if_repaired(self) -> None:
         """Say that arcs were dropped, where that is not how the method works."""
 
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
+    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Turn the order that was learnt into a graph by evidence."""
-        from cosmodag.fit.refining import refine_linear
+        from cosmodag.fit.refining import refine_orders
 
         learnt_order = {} if learnt.order is None else {"learnt": learnt.order}
         orders = {**learnt_order, **learnt.orders}
-        return refine_linear(self, given, orders, watch, scale_free=learnt.scale_free)
+        return refine_orders(self, given, orders, watch, scale_free=learnt.scale_free)
 
-    def _refined(self, refined: Refined, known: Known) -> dict[str, Any]:
+    def _refined(self, refined: RefinedFit, known: Known) -> dict[str, Any]:
         """Make a graph of what refinement found."""
         self.noise_scores_, self.refine_report_ = refined.scores, refined.report
         self.stopped_ = self.stopped_ or refined.stopped

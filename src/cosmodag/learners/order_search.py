@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count, check_number
-from cosmodag.learners.base import Learnt, Prepared, Refined, StructureLearner
+from cosmodag.learners.base import Learnt, Prepared, RefinedFit, StructureLearner
 from cosmodag.solve.watch import Watch
 
 __all__ = ["OrderSearch"]
@@ -147,8 +147,8 @@ class OrderSearch(StructureLearner):
             )
         return places
 
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
-        from cosmodag.fit.refining import refine_linear
+    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
+        from cosmodag.fit.refining import refine_orders
 
         restarts = None if self.restarts == "auto" else int(self.restarts)
-        return refine_linear(self, given, learnt.orders, watch, scale_free=True, restarts=restarts)
+        return refine_orders(self, given, learnt.orders, watch, scale_free=True, restarts=restarts)

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from cosmodag.learners.registry import LEARNERS, Entry
+from cosmodag.learners.registry import LEARNERS, LearnerEntry
 
 __all__ = ["Parameter", "parameters_of"]
 
@@ -55,7 +55,7 @@ class Parameter:
     option: str | None
 
 
-def parameters_of(entry: Entry) -> list[Parameter]:
+def parameters_of(entry: LearnerEntry) -> list[Parameter]:
     """List the parameters of a learner, in the order of its signature.
 
     Examples
@@ -113,7 +113,7 @@ def _own_fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
             yield member.target.id, ast.unparse(member.value).replace("'", '"')
 
 
-def _description(entry: Entry, name: str, default: str) -> tuple[str, str, str]:
+def _description(entry: LearnerEntry, name: str, default: str) -> tuple[str, str, str]:
     """Return type, default and meaning; "as for ..." is resolved in the learner it names."""
     type_, meaning = "", ""
     for place in _places(entry):
@@ -127,7 +127,7 @@ def _description(entry: Entry, name: str, default: str) -> tuple[str, str, str]:
     return type_, default, meaning
 
 
-def _places(entry: Entry) -> Iterator[Entry]:
+def _places(entry: LearnerEntry) -> Iterator[LearnerEntry]:
     """Yield the learner, then the learners that its docstring refers to, recursively."""
     waiting, seen = [entry], set()
     while waiting:
@@ -140,13 +140,13 @@ def _places(entry: Entry) -> Iterator[Entry]:
         waiting += [LEARNERS[name] for name in named if name in LEARNERS]
 
 
-def _docstring(entry: Entry) -> str:
+def _docstring(entry: LearnerEntry) -> str:
     node = _class_in(f"cosmodag.learners.{entry.module}", entry.name)
     return "" if node is None else inspect.cleandoc(ast.get_docstring(node) or "")
 
 
 @cache
-def _described(entry: Entry) -> dict[str, tuple[str, str]]:
+def _described(entry: LearnerEntry) -> dict[str, tuple[str, str]]:
     """Parse the Parameters section: name → (type, first sentence)."""
     section = re.search(
         r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", _docstring(entry), re.M | re.S

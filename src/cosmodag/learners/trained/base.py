@@ -20,7 +20,7 @@ from cosmodag.errors import (
 from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.learnt import Learning, Learnt, Task
+from cosmodag.fit.learnt import FitTask, Learning, Learnt
 from cosmodag.fit.prepare import Prepared, prepare_table
 from cosmodag.io.frames import as_table
 from cosmodag.learners.base import Setting, StructureLearner
@@ -152,7 +152,7 @@ class TrainedLearner(StructureLearner):
         return estimate(other.solver_for(*problems[0].data.shape), problems, other._device)
 
     @classmethod
-    def learn_many(cls, tasks: Sequence[Task], watch: Watch) -> Iterator[Learning]:
+    def learn_many(cls, tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
         """Learn from many prepared tables: all problems of one solver are solved as one batch."""
         from cosmodag.learners.trained.training import train_many
 

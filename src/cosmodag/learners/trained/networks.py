@@ -12,7 +12,7 @@ from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
 from cosmodag.fit.fitted import OfDAG
 from cosmodag.fit.matrices import chosen_arcs, isolated
-from cosmodag.learners.base import Learnt, Prepared, Refined
+from cosmodag.learners.base import Learnt, Prepared, RefinedFit
 from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.learners.trained.network_equations import ARRAYS, NetworkEquations
 from cosmodag.learners.trained.network_refit import Networks, refit
@@ -93,7 +93,7 @@ class NetworkLearner(TrainedLearner):
         super().finish(given, learnt, watch)
         self.prepared_means_ = given.data.mean(axis=0, dtype=np.float64)
 
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
+    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Ask of each network which inputs it needs, and fit the networks on those anew."""
         watch.begin(self.n_features_in_, f"{type(self).__name__}: pruning")
         (seed,) = seeds_from(self.random_state, 1)
@@ -121,7 +121,7 @@ class NetworkLearner(TrainedLearner):
         strengths = isolated(equations.strengths(self.arc_strength), given.preparation.constant)
         places = np.nonzero(pruned.adjacency)
         weights = sparse.csr_array((strengths[places], places), shape=strengths.shape)
-        return Refined(
+        return RefinedFit(
             order=pruned.order,
             weights=weights,
             noise="equal-variance" if self._order_from_units else "gaussian",
