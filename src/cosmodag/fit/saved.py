@@ -98,6 +98,7 @@ def _rebuilt(
 ) -> StructureLearner:
     """Make a learner of what a file holds, none of which is believed before it was checked."""
     check_facts(facts)
+    facts = _without_variant(facts)
     learner = learner_named(facts["learner"])
     if learner is None:
         raise DataError(
@@ -119,6 +120,19 @@ def _rebuilt(
     _restore(model, arrays, facts)
     check_model(model)
     return model
+
+
+def _without_variant(facts: dict[str, Any]) -> dict[str, Any]:
+    """Translate a file of the versions in which ``variant`` chose between two algorithms."""
+    parameters = dict(facts["parameters"])
+    variant, joint = parameters.pop("variant", None), parameters.pop("joint", False)
+    if variant is None:
+        return facts
+    name = facts["learner"] if variant == "original" else f"Stochastic{facts['learner']}"
+    learner = learner_named("NoCurlU" if joint is True else name)
+    known = parameters if learner is None else learner._get_param_names()
+    kept = {key: value for key, value in parameters.items() if key in known}
+    return {**facts, "learner": name if learner is None else learner.__name__, "parameters": kept}
 
 
 def _restore(

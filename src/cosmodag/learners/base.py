@@ -24,6 +24,7 @@ from cosmodag.fit.preparation import SCALES, Preparation
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.refined import RefinedFit
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
+from cosmodag.learners.documentation import inherit_descriptions
 from cosmodag.solve.machine import blas_threads, threads_worth
 from cosmodag.solve.watch import QuietWatch, Watch
 
@@ -55,14 +56,70 @@ _MOST_WEIGHED = 200
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StructureLearner(FittedGraph):
-    """Base of all learners: validates, prepares, learns, refines, and reads out a DAG.
+    r"""Base of all learners: validates, prepares, learns, refines, and reads out a DAG.
 
-    Parameters are the keyword-only fields of the dataclasses a learner inherits from. A subclass
-    adds fields of its own, and implements :meth:`_learn`.
+    Parameters are the keyword-only fields of the dataclasses that a learner inherits from, and
+    their descriptions are inherited too. A subclass adds fields, and implements :meth:`_learn`.
+
+    Parameters
+    ----------
+    refine : {"auto", "prune", "order", None}
+        Use of the learnt order. ``"prune"`` regresses each variable on those before it and keeps
+        the arcs that the evidence supports; ``"order"`` also searches for a better order, from the
+        learnt one and from others; ``"auto"`` is ``"order"`` up to 5,000 variables and ``"prune"``
+        beyond. ``None`` keeps the optimised weights.
+    noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
+        What refinement assumes of the noise: Gaussian with one variance per variable (units do not
+        matter, and only the equivalence class is decided), Gaussian with one common variance, or
+        not Gaussian. ``"auto"`` decides from the data; ``noise_`` and ``noise_reason_`` report the
+        decision.
+    threshold : float or "auto"
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 after
+        refinement, 0.3 without.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop rows that have one; or estimate them from the other
+        values, without counting them as evidence (`docs/missing.md`; see `missing_report_`).
+    scale : {"center", "standardize", "none"}
+        Subtract column means; also divide by standard deviations (which removes the differences in
+        variance that squared-error learners rely on, and warns); or leave the data unchanged.
+    max_time : float, optional
+        Seconds after which the fit stops with the result so far and a warning.
+    random_state : int, Generator, RandomState or None
+        The same number gives the same result, bit for bit, on the same machine.
+    verbose : bool
+        Show progress on stderr if it is a terminal.
+
+    Attributes
+    ----------
+    raw_weights_ : (d, d) array
+        Weights as optimised.
+    weights_ : (d, d) array
+        Acyclic weights: `raw_weights_` without the arcs against `causal_order_`, or weights from
+        refinement.
+    adjacency_ : (d, d) array
+        `weights_` above the threshold; ``adjacency_[u, v]`` is the arc u → v.
+    was_cyclic_ : bool
+        Whether `raw_weights_` above the threshold have a cycle.
+    dropped_arcs_ : int
+        Number of arcs above the threshold in `raw_weights_` that are against `causal_order_`.
+    graph_ : networkx.DiGraph
+        The graph, with column names as nodes.
+    causal_order_ : list
+        Names or numbers of the variables, causes first.
+    stopped_ : str or None
+        ``"time"`` or ``"interrupt"`` if the fit ended early.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
     """
 
     # Of the noise decision, until the findings of the fit are put together.
     _doubt: Finding | None = field(default=None, init=False)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        inherit_descriptions(cls)
 
     threshold: Setting = "auto"
     knowledge: Any = None

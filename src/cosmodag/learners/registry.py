@@ -56,7 +56,18 @@ LEARNERS: dict[str, LearnerEntry] = {
         LearnerEntry("NotearsMLP", "notears_mlp", "notears-mlp", "NOTEARS with networks"),
         LearnerEntry("Dagma", "dagma", "dagma", "linear DAGMA"),
         LearnerEntry("DagmaMLP", "dagma_mlp", "dagma-mlp", "DAGMA with networks"),
-        LearnerEntry("NoCurl", "nocurl", "nocurl", "NOCURL, and NOCURL-U"),
+        LearnerEntry("NoCurl", "nocurl", "nocurl", "linear NOCURL"),
+        LearnerEntry(
+            "StochasticNotears",
+            "notears",
+            "stochastic-notears",
+            "NOTEARS as in the COSMO paper",
+        ),
+        LearnerEntry("StochasticDagma", "dagma", "stochastic-dagma", "DAGMA as in the COSMO paper"),
+        LearnerEntry(
+            "StochasticNoCurl", "nocurl", "stochastic-nocurl", "NOCURL as in the COSMO paper"
+        ),
+        LearnerEntry("NoCurlU", "nocurl", "nocurl-u", "NOCURL-U of the COSMO paper"),
         LearnerEntry(
             "EqualVariance", "baselines", "equal-variance", "order by conditional variance"
         ),

@@ -39,10 +39,23 @@ __all__ = ["Setting", "TrainedLearner"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TrainedLearner(StructureLearner):
-    """Structure learning by a solver, whichever it is.
+    """Structure learning by a solver.
 
-    A subclass adds parameters and says which solver it uses, which numbers stand for ``"auto"``,
-    and which further settings its problems have.
+    A subclass adds parameters and defines the solver, the values of ``"auto"``, and the further
+    settings of its problems.
+
+    Attributes
+    ----------
+    history_ : list of dict
+        Records of the run.
+    n_iter_ : int
+        Rounds or iterations.
+    converged_ : bool
+        Whether the solver ended by its own rule rather than at a limit.
+    settings_ : dict
+        Every hyper-parameter as it was used.
+    backend_ : str
+        Implementation that trained.
     """
 
     refine: str | None = None
@@ -125,14 +138,14 @@ class TrainedLearner(StructureLearner):
         needs = self.solver_for(n, d).needs
         settings = {name: value for name, value in numbers.items() if name in needs}
         data = data.astype(self._precision, copy=False)
-        told: dict[str, Any] = {
+        optional: dict[str, Any] = {
             "support": known.support,
             "required": known.required,
             "gaps": known.gaps,
             "counted": known.counted,
         }
         seeds = seeds_from(self.random_state, self._starts)
-        return [Problem(data, settings, seed, **told) for seed in seeds]
+        return [Problem(data, settings, seed, **optional) for seed in seeds]
 
     def estimate(self, X: Any) -> "Cost":
         """Say what fitting a table would cost: memory, and time from a few timed rounds.

@@ -28,10 +28,38 @@ __all__ = ["NetworkLearner"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NetworkLearner(TrainedLearner):
-    """A learner whose variables are perceptrons of their parents.
+    """A learner in which every variable is a perceptron of its parents.
 
     Predictions use the *pruned* networks: of the first layer, only the weights of arcs in
     ``adjacency_``.
+
+    Parameters
+    ----------
+    hidden : tuple of int
+        Units in each hidden layer of each network; one layer of sigmoids is fastest in COSMO.
+    activation : {"sigmoid", "tanh", "relu"}
+        Activation of hidden units.
+    arc_strength : {"norm", "sum"}
+        Strength of an arc from its first-layer weights: their Euclidean norm, or the signed sum of
+        the authors' code, in which weights may cancel. :meth:`read_out` changes it without another
+        fit.
+    refine : {None, "prune"}
+        ``"prune"`` keeps the inputs of each network that the evidence of a Gaussian process
+        supports, and adds inputs that the learnt order had forbidden
+        (:func:`cosmodag.refinement.prune_networks`); ``None`` keeps all above the threshold.
+
+    Attributes
+    ----------
+    raw_weights_ : (d, d) array
+        Strength of every arc.
+    arc_norms_, arc_sums_ : (d, d) arrays
+        Both strengths of every arc; `raw_weights_` is one of them.
+    first_weights_, first_biases_, output_weights_, output_biases_ : arrays
+        The networks: (d, d, h), from each variable to the hidden units of each, (d, h), (d, h) and
+        (d,). Output biases are those of the pruned networks, whose residuals have mean zero on the
+        training data.
+    inner_layers_ : array
+        Weights (d, in, out) and biases (d, out) of further hidden layers, concatenated.
     """
 
     hidden: tuple[int, ...] = (10,)
