@@ -9,8 +9,7 @@ import pytest
 
 from cosmodag import Cosmo, OrderSearch, VarianceSort, simulate
 from cosmodag.errors import DivergenceError
-from cosmodag.fit.learnt import FitTask
-from cosmodag.fit.pipeline import fit_many
+from cosmodag.fit.pipeline import FitTask, fit_many
 from cosmodag.fit.prepare import prepare
 from cosmodag.solve.watch import Watch
 from cosmodag.stability import rows_of

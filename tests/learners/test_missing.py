@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import cosmodag
 from cosmodag import Cosmo, OrderSearch, VarianceSort, metrics, simulate
 from cosmodag.errors import DataError, DataWarning
-from cosmodag.fit.conditional import GaussianEquations, fill
-from cosmodag.fit.normal import Normal, effective_rows, moments_of_gaps
+from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill, moments_of_gaps
 from cosmodag.learners.registry import LEARNERS
 from cosmodag.stability import bootstrap
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from cosmodag.data.interventions import targets_of
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.conditional import GaussianEquations, fill
+from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill
 from cosmodag.fit.known import Known
-from cosmodag.fit.normal import Normal, effective_rows
 from cosmodag.io.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
 

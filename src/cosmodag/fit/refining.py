@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.refined import RefinedFit
+from cosmodag.fit.pipeline import RefinedFit
 from cosmodag.refinement.noise.decision import Doubt, NoiseInputs, decide_noise
 from cosmodag.refinement.starts import respecting
 from cosmodag.solve.plan import device_named

@@ -1,29 +1,30 @@
-"""The contract of every learner: what goes in, what is done to it, and that a DAG comes out."""
+"""The base class of learners: parameters that all share, and the stations of a fit."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.diagnose import Finding, after_fit, warn_about
-from cosmodag.data.diagnose.after import MOST_TESTED
+from cosmodag.data.diagnose import Finding, warn_about
 from cosmodag.fit.checks import check_choice, check_number
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
-from cosmodag.fit.learnt import FitTask, Learning, Learnt
-from cosmodag.fit.matrices import chosen_arcs, count_arcs, isolated
 from cosmodag.fit.missing import CHOICES
-from cosmodag.fit.pipeline import fit_many
-from cosmodag.fit.preparation import SCALES, Preparation
-from cosmodag.fit.prepare import Prepared, prepare
-from cosmodag.fit.refined import RefinedFit
-from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
+from cosmodag.fit.pipeline import FitTask, Learning, Learnt, RefinedFit, fit_many
+from cosmodag.fit.prepare import SCALES, Preparation, Prepared, prepare
+from cosmodag.fit.settle import (
+    findings_after,
+    read_out,
+    refined_graph,
+    unrefined_graph,
+    with_turning_losses,
+)
+from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.documentation import inherit_descriptions
 from cosmodag.solve.machine import blas_threads, threads_worth
 from cosmodag.solve.watch import QuietWatch, Watch
@@ -50,8 +51,6 @@ data (``benchmarks/answer_large.md``)."""
 NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 
 _RAW_CUT = 0.3
-# Variables up to which arrows are turned one by one: milliseconds at 50, a second or so at 200.
-_MOST_WEIGHED = 200
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -159,7 +158,7 @@ class StructureLearner(FittedGraph):
         return _RAW_CUT if self.threshold == "auto" else float(self.threshold)
 
     @property
-    def _refined_cut(self) -> float:
+    def _refined_threshold(self) -> float:
         """Threshold on weights that refinement chose by evidence."""
         return 0.0 if self.threshold == "auto" else float(self.threshold)
 
@@ -198,8 +197,7 @@ class StructureLearner(FittedGraph):
                 (outcome,) = fit_many([FitTask(self, given)], watch, finish_stopped=True)
                 if outcome.error is not None:
                     raise outcome.error
-                self._weigh_arrows(given)
-                self._look_at_residuals(given)
+                self._examine(given)
                 is_complete = True
         except KeyboardInterrupt:
             if is_complete:
@@ -211,62 +209,20 @@ class StructureLearner(FittedGraph):
 
     @classmethod
     def learn_many(cls, tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
-        """Learn from many prepared tables, here one by one.
-
-        Parameters
-        ----------
-        tasks : sequence of FitTask
-            Learners of this class and their tables.
-        watch : Watch
-            Shows progress, and says when to stop.
-
-        Yields
-        ------
-        Learning
-            As learning ends, in any order.
-        """
+        """Learn from many prepared tables, here one by one; results come in any order."""
         own = watch if len(tasks) == 1 else QuietWatch(watch)
         watch.begin(len(tasks))
         for place, task in enumerate(tasks):
             watch.advance(1)
             yield Learning(place, watch.stop, partial(task.learner._learn, watch=own))
 
-    def _weigh_arrows(self, given: Prepared) -> None:
-        """Keep the loss of score from turning each arrow, if that score alone decides."""
-        dag, known = self.fitted_, given.known
-        if dag.noise != "gaussian" or dag.d > _MOST_WEIGHED:
-            return
-        from cosmodag.refinement.turning import turning_losses
-
-        edges = dag.edges
-        losses = np.full((dag.d, dag.d), np.nan)
-        losses[edges.row, edges.col] = turning_losses(
-            known.moments(given.X),
-            dag.order,
-            edges.row,
-            edges.col,
-            support=known.support,
-            required=known.required,
-        )
-        self.fitted_ = replace(dag, turning_losses=losses)
-
-    def _look_at_residuals(self, given: Prepared) -> None:
-        """Warn of what linear equations on the learnt graph leave unexplained."""
-        rows, d = given.known.untouched, self.n_features_in_
-        is_observed = given.known.targets is None or rows is not None
-        if not self.is_linear or d > MOST_TESTED or not is_observed:
-            return
-        arcs = self.fitted_.arcs.toarray()
-        found = after_fit(
-            given.X if rows is None else given.X[rows],
-            self.fitted_.texts,
-            arcs,
-            self.order_,
-            known=self.findings_,
-            doubt=self._doubt,
-        )
-        warn_about(found, stacklevel=3)
-        self.findings_ = [*self.findings_, *found]
+    def _examine(self, given: Prepared) -> None:
+        """Record how firm arrows are, and warn of what the equations leave unexplained."""
+        self.fitted_ = with_turning_losses(self.fitted_, given)
+        if self.is_linear:
+            found = findings_after(self.fitted_, given, self.findings_, self._doubt)
+            warn_about(found, stacklevel=3)
+            self.findings_ = [*self.findings_, *found]
 
     def begin(self, given: Prepared) -> None:
         """Forget an earlier fit, and remember what is known of the table before learning."""
@@ -290,9 +246,13 @@ class StructureLearner(FittedGraph):
             setattr(self, name, value)
         learnt = self._read_out(learnt, given.preparation, given.known)
         if self.refinement_ is None:
-            graph = self._unrefined(learnt, given.known)
+            graph = unrefined_graph(learnt, given.known, self.raw_threshold)
         else:
-            graph = self._refined(self._refine(given, learnt, watch), given.known)
+            refined = self._refine(given, learnt, watch)
+            self.noise_scores_, self.refine_report_ = refined.scores, refined.report
+            self.stopped_ = self.stopped_ or refined.stopped
+            self._doubt = refined.doubt
+            graph = refined_graph(refined, given.known, self._refined_threshold)
         if watch.stop == "interrupt":  # also where refinement had ended already
             self.stopped_ = "interrupt"
         self.fitted_ = FittedDAG(
@@ -321,35 +281,13 @@ class StructureLearner(FittedGraph):
             delattr(self, name)
 
     def _read_out(self, learnt: Learnt, preparation: Preparation, known: Known) -> Learnt:
-        """Bring weights and order in line with constant columns and with what is known.
-
-        Of the weights, only what users ask of them is kept; the graph is made by refinement, or by
-        :meth:`_unrefined`.
-        """
-        order = learnt.order
-        raw, self.was_cyclic_, self.dropped_arcs_ = learnt.raw_weights, False, 0
-        if raw is not None:
-            raw = isolated(raw, preparation.constant)
-            order = _order_from(raw, known) if order is None else known.ordered(order)
-            strong = above(raw, self.raw_threshold)
-            self.was_cyclic_ = not is_dag(strong)
-            self.dropped_arcs_ = count_arcs(strong) - count_arcs(agreeing(strong, order))
-            if not sparse.issparse(raw):
-                self.raw_weights_ = raw
-        elif order is not None:
-            order = known.ordered(order)
-        return replace(learnt, raw_weights=raw, order=order)
-
-    def _unrefined(self, learnt: Learnt, known: Known) -> dict[str, Any]:
-        """Make a graph of the weights as optimised; arcs against the order are dropped."""
-        assert learnt.order is not None
-        weights = agreeing(learnt.raw_weights, learnt.order)
-        return {
-            "order": learnt.order,
-            "weights": None if sparse.issparse(weights) else weights,
-            "adjacency": chosen_arcs(weights, self.raw_threshold, known.required),
-            "equations": learnt.equations,
-        }
+        """Bring weights and order in line with what is known, and keep the optimised weights."""
+        found = read_out(learnt, preparation, known, self.raw_threshold)
+        self.was_cyclic_, self.dropped_arcs_ = found.was_cyclic, found.dropped_arcs
+        raw = found.learnt.raw_weights
+        if raw is not None and not sparse.issparse(raw):
+            self.raw_weights_ = raw
+        return found.learnt
 
     def _warn_if_repaired(self) -> None:
         """Say that arcs were dropped, where that is not how the method works."""
@@ -361,27 +299,3 @@ class StructureLearner(FittedGraph):
         learnt_order = {} if learnt.order is None else {"learnt": learnt.order}
         orders = {**learnt_order, **learnt.orders}
         return refine_orders(self, given, orders, watch, scale_free=learnt.scale_free)
-
-    def _refined(self, refined: RefinedFit, known: Known) -> dict[str, Any]:
-        """Make a graph of what refinement found."""
-        self.noise_scores_, self.refine_report_ = refined.scores, refined.report
-        self.stopped_ = self.stopped_ or refined.stopped
-        self._doubt = refined.doubt
-        chosen = chosen_arcs(refined.weights, self._refined_cut, known.required)
-        is_sparse = len(refined.order) > DENSE_LIMIT
-        return {
-            "order": np.asarray(refined.order),
-            "weights": None if is_sparse else refined.weights.toarray(),
-            "adjacency": chosen if is_sparse else chosen.toarray(),
-            "equations": refined.equations,
-            "noise": refined.noise,
-            "noise_reason": refined.reason,
-        }
-
-
-def _order_from(raw: NDArray[np.float64], known: Known) -> NDArray[np.intp]:
-    """Order of weights that may have cycles: what is known is inserted first."""
-    before = known.before
-    # Infinitely strong: inserted before all others, of which those that disagree are dropped.
-    bound = raw if before is None else np.where(before, np.inf, raw)
-    return topological_order(drop_cycles(bound)[0])

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import variance_inflation
 from cosmodag.fit.checks import check_choice, seeds_from
-from cosmodag.fit.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared, StructureLearner
+from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.order import choose_parents
 from cosmodag.refinement.starts import equal_variance_order
 from cosmodag.solve.watch import Watch
@@ -38,7 +38,7 @@ class SortLearner(StructureLearner):
     ----------
     criterion : {"bic", "aic", "none"}
         How the adaptive lasso chooses among the predecessors of a variable
-        (:func:`cosmodag.fit.regression.regress_on_predecessors`, also with fewer rows than
+        (:func:`cosmodag.learners.regression.regress_on_predecessors`, also with fewer rows than
         columns); ``"none"`` is least squares on all of them.
     refine : {"auto", "prune", "order", None}
         Use of the order instead of the regression, as in :class:`cosmodag.Cosmo`.

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.fit.basis import FREE, SCALE
-from cosmodag.fit.learnt import FitTask, Learnt
-from cosmodag.fit.pipeline import fit_many
+from cosmodag.fit.pipeline import FitTask, Learnt, fit_many
 from cosmodag.fit.prepare import Prepared
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.machine import blas_threads, cores

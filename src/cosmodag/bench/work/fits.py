@@ -13,8 +13,7 @@ from cosmodag.bench.methods import METHODS
 from cosmodag.bench.work.data import Drawn, Result, as_result, draw_tables
 from cosmodag.engines.outcomes import Failure, attempt
 from cosmodag.errors import CosmodagWarning
-from cosmodag.fit.learnt import FitTask, Learnt
-from cosmodag.fit.pipeline import Outcome, fit_many
+from cosmodag.fit.pipeline import FitTask, Learnt, Outcome, fit_many
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import LEARNERS

@@ -9,7 +9,7 @@ import numpy as np
 
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, check_number
-from cosmodag.fit.learnt import Learnt
+from cosmodag.fit.pipeline import Learnt
 from cosmodag.fit.prepare import Prepared
 from cosmodag.learners.trained.base import Setting, TrainedLearner
 from cosmodag.solve.watch import Watch

@@ -20,7 +20,7 @@ from cosmodag.errors import (
 from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.learnt import FitTask, Learning, Learnt
+from cosmodag.fit.pipeline import FitTask, Learning, Learnt
 from cosmodag.fit.prepare import Prepared, prepare_table
 from cosmodag.io.frames import as_table
 from cosmodag.learners.base import Setting, StructureLearner

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
 from cosmodag.fit.fitted import OfDAG
-from cosmodag.fit.matrices import chosen_arcs, isolated
+from cosmodag.fit.settle import chosen_arcs, isolated, unrefined_graph
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
 from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.learners.trained.network_equations import ARRAYS, NetworkEquations
@@ -204,11 +204,11 @@ class NetworkLearner(TrainedLearner):
         if self.refinement_ is None:
             learnt = Learnt(strengths, self._learnt_order(), equations=dag.equations)
             learnt = self._read_out(learnt, dag.preparation, dag.known)
-            graph = self._unrefined(learnt, dag.known)
+            graph = unrefined_graph(learnt, dag.known, self.raw_threshold)
         else:
             self.raw_weights_ = strengths
             weights = np.where(self.weights_ != 0, strengths, 0.0)
-            chosen = chosen_arcs(weights, self._refined_cut, dag.known.required)
+            chosen = chosen_arcs(weights, self._refined_threshold, dag.known.required)
             graph = {"weights": weights, "adjacency": chosen}
         self.fitted_ = replace(dag, **graph).settled(data, recentre=self.scale != "none")
         self.prepared_means_ = data.mean(axis=0, dtype=np.float64)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cosmodag.fit.learnt import FitTask, Learning, Learnt
+from cosmodag.fit.pipeline import FitTask, Learning, Learnt
 from cosmodag.fit.prepare import Prepared
 from cosmodag.solve.many import Solved, solve_many
 from cosmodag.solve.problems import Problem
