@@ -17,6 +17,7 @@ from scipy import sparse
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.errors import DivergenceError
 from cosmodag.fit.equations import FittedEquations, LinearEquations
+from cosmodag.solve.machine import blas_threads, threads_worth
 from cosmodag.solve.threads import as_completed
 from cosmodag.solve.watch import QuietWatch, Watch
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from cosmodag.fit.prepare import Prepared
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["FitTask", "Learning", "Learnt", "Outcome", "RefinedFit", "fit_many"]
+__all__ = ["FitTask", "Learning", "Learnt", "Outcome", "RefinedFit", "fit_many", "fit_prepared"]
 
 
 class FitTask(NamedTuple):
@@ -203,3 +204,40 @@ def _finish(
     if learner.stopped_ is not None and not finish_stopped:
         return Outcome(place, learner.stopped_)
     return Outcome(place, learner.stopped_, taken=take(place, learnt))
+
+
+def fit_prepared(tasks: Sequence[FitTask], *, examine: bool = True) -> None:
+    """Fit learners of one class as ``fit`` does: with progress, a time limit, and Ctrl-C.
+
+    Parameters
+    ----------
+    tasks : sequence of FitTask
+        The time limit of the first learner counts for each of them.
+    examine : bool
+        Whether the finished graphs are examined, which warns.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C; learners that have a graph keep it, with ``stopped_`` set.
+    """
+    learners = [task.learner for task in tasks]
+    for learner in learners:
+        learner.forget()
+    n, d = tasks[0].given.data.shape
+    is_complete = False
+    try:
+        with learners[0].watch(len(tasks)) as watch, blas_threads(threads_worth(float(n) * d * d)):
+            for outcome in fit_many(tasks, watch, finish_stopped=True):
+                if outcome.error is not None:
+                    raise outcome.error
+            for learner, given in tasks if examine else ():
+                learner.examine(given)
+            is_complete = True
+    except KeyboardInterrupt:
+        for learner in learners:
+            if is_complete:
+                learner.stopped_ = "interrupt"
+            else:
+                learner.forget()
+        raise

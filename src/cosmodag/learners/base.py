@@ -15,7 +15,7 @@ from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.missing import CHOICES
-from cosmodag.fit.pipeline import FitTask, Learning, Learnt, RefinedFit, fit_many
+from cosmodag.fit.pipeline import FitTask, Learning, Learnt, RefinedFit, fit_prepared
 from cosmodag.fit.prepare import SCALES, Preparation, Prepared, prepare
 from cosmodag.fit.settle import (
     findings_after,
@@ -26,7 +26,6 @@ from cosmodag.fit.settle import (
 )
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.documentation import inherit_descriptions
-from cosmodag.solve.machine import blas_threads, threads_worth
 from cosmodag.solve.watch import QuietWatch, Watch
 
 __all__ = [
@@ -188,23 +187,7 @@ class StructureLearner(FittedGraph):
             After Ctrl-C. The model holds the graph learnt so far, with ``stopped_`` set to
             ``"interrupt"``. A second Ctrl-C does not wait for that: the model is then not fitted.
         """
-        given = prepare(self, X, interventions)
-        self.forget()
-        n, d = given.data.shape
-        is_complete = False
-        try:
-            with self._watch() as watch, blas_threads(threads_worth(float(n) * d * d)):
-                (outcome,) = fit_many([FitTask(self, given)], watch, finish_stopped=True)
-                if outcome.error is not None:
-                    raise outcome.error
-                self._examine(given)
-                is_complete = True
-        except KeyboardInterrupt:
-            if is_complete:
-                self.stopped_ = "interrupt"
-            else:
-                self.forget()
-            raise
+        fit_prepared([FitTask(self, prepare(self, X, interventions))])
         return self
 
     @classmethod
@@ -216,12 +199,12 @@ class StructureLearner(FittedGraph):
             watch.advance(1)
             yield Learning(place, watch.stop, partial(task.learner._learn, watch=own))
 
-    def _examine(self, given: Prepared) -> None:
+    def examine(self, given: Prepared) -> None:
         """Record how firm arrows are, and warn of what the equations leave unexplained."""
         self.fitted_ = with_turning_losses(self.fitted_, given)
         if self.is_linear:
             found = findings_after(self.fitted_, given, self.findings_, self._doubt)
-            warn_about(found, stacklevel=3)
+            warn_about(found, stacklevel=4)
             self.findings_ = [*self.findings_, *found]
 
     def begin(self, given: Prepared) -> None:
@@ -270,10 +253,11 @@ class StructureLearner(FittedGraph):
         if self.refinement_ is None:
             self._warn_if_repaired()
 
-    def _watch(self) -> Watch:
-        """Make what looks after the run; learners without a limit on time have none to give."""
+    def watch(self, fits: int = 1) -> Watch:
+        """Make the watch of a number of fits: progress, and a limit on time if there is one."""
+        limit: float | None = getattr(self, "max_time", None)
         verbose = bool(getattr(self, "verbose", True))
-        return Watch(1, type(self).__name__, getattr(self, "max_time", None), verbose)
+        return Watch(1, type(self).__name__, None if limit is None else limit * fits, verbose)
 
     def forget(self) -> None:
         """Drop what an earlier fit left, so that no attribute of it outlives this one."""
