@@ -32,8 +32,8 @@ from cosmodag import (
     simulate,
 )
 from cosmodag.errors import CosmodagWarning
-from cosmodag.fit.regression import regress_on_predecessors
 from cosmodag.graph.dags import topological_order
+from cosmodag.learners.regression import regress_on_predecessors
 from environment import header, table
 
 FAMILIES = [f"{graph}_{noise}" for graph in ("ER4", "SF4") for noise in ("gauss", "exp", "gumbel")]

@@ -15,17 +15,24 @@ from typing import Any
 import jax
 import numpy as np
 
-from cosmodag import Dagma, NoCurl, Notears, metrics, simulate
+from cosmodag import (
+    NoCurlU,
+    StochasticDagma,
+    StochasticNoCurl,
+    StochasticNotears,
+    metrics,
+    simulate,
+)
 from cosmodag.solve.many import solve_many
 from cosmodag.solve.readout import read_out
 from cosmodag.solve.watch import Watch
 from environment import header, table
 
 LEARNERS = {
-    "notears": lambda **more: Notears(variant="paper", **more),
-    "dagma": lambda **more: Dagma(variant="paper", **more),
-    "nocurl": lambda **more: NoCurl(variant="paper", **more),
-    "nocurl-u": lambda **more: NoCurl(joint=True, variant="paper", **more),
+    "notears": StochasticNotears,
+    "dagma": StochasticDagma,
+    "nocurl": StochasticNoCurl,
+    "nocurl-u": NoCurlU,
 }
 # Learning rate, λ₁, and the paper's AUC: mean, standard deviation, runs.
 PUBLISHED = {

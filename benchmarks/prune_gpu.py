@@ -25,7 +25,7 @@ from scipy import sparse
 from cosmodag import simulate
 from cosmodag.graph.dags import topological_order
 from cosmodag.metrics.counts import count, hamming_scores
-from cosmodag.refinement.in_blocks.pruning import prune_blocks
+from cosmodag.refinement.blocks.pruning import prune_blocks
 from cosmodag.refinement.moments import Moments
 from environment import header, table
 

@@ -10,7 +10,7 @@ import pandas as pd
 from cosmodag.learners import StructureLearner
 from cosmodag.learners.registry import LEARNERS
 
-PAPER = {"variant": "paper", "epochs": 5, "random_state": 0}
+STOCHASTIC = {"epochs": 5, "random_state": 0}
 
 # By the name of the class, then by what the variant changes: the settings. A learner that is not
 # here fails `test_every_learner_has_quick_settings`.
@@ -26,11 +26,15 @@ QUICK: dict[str, dict[str, dict[str, Any]]] = {
         "unrefined": {"epochs": 10, "hidden": (3,), "refine": None, "random_state": 0},
     },
     "OrderSearch": {"": {"random_state": 0}},
-    "Notears": {"": {}, "paper": {**PAPER, "max_iter": 2}},
+    "Notears": {"": {}},
+    "StochasticNotears": {"": {**STOCHASTIC, "max_iter": 2}},
     "NotearsMLP": {"": {"max_iter": 1, "hidden": (3,), "random_state": 0}},
-    "Dagma": {"": {"max_iter": 2000}, "paper": PAPER},
+    "Dagma": {"": {"max_iter": 2000}},
+    "StochasticDagma": {"": STOCHASTIC},
     "DagmaMLP": {"": {"max_iter": 100, "hidden": (3,), "random_state": 0}},
-    "NoCurl": {"": {}, "paper": PAPER, "joint": {**PAPER, "joint": True}},
+    "NoCurl": {"": {}},
+    "StochasticNoCurl": {"": STOCHASTIC},
+    "NoCurlU": {"": STOCHASTIC},
     "EqualVariance": {"": {}},
     "VarianceSort": {"": {}, "least-squares": {"criterion": "none"}, "pruned": {"refine": "prune"}},
     "R2Sort": {"": {}},

@@ -49,7 +49,7 @@ def test_twice_the_same_bits_and_global_generators_neither_read_nor_moved(name: 
 
 def test_another_process_gives_the_same_bits() -> None:
     names = [
-        "Cosmo-unrefined", "OrderSearch", "Notears", "Dagma-paper", "VarianceSort",
+        "Cosmo-unrefined", "OrderSearch", "Notears", "StochasticDagma", "VarianceSort",
         "non-Gaussian search", "imputation", "simulators",
     ]  # fmt: skip
     places = [str(ROOT / "src"), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]

@@ -9,8 +9,7 @@ import pytest
 
 from cosmodag import Cosmo, OrderSearch, VarianceSort, simulate
 from cosmodag.errors import DivergenceError
-from cosmodag.fit.learnt import Task
-from cosmodag.fit.pipeline import fit_many
+from cosmodag.fit.pipeline import FitTask, fit_many
 from cosmodag.fit.prepare import prepare
 from cosmodag.solve.watch import Watch
 from cosmodag.stability import rows_of
@@ -29,8 +28,8 @@ class Stopped(Watch):
         return "time"
 
 
-def tasks_of(model) -> list[Task]:
-    return [Task(copy(model), prepare(model, table)) for table in TABLES]
+def tasks_of(model) -> list[FitTask]:
+    return [FitTask(copy(model), prepare(model, table)) for table in TABLES]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -55,7 +54,7 @@ def test_a_resample_is_settled_on_its_own_rows():
     model = VarianceSort()
     given = replace(prepare(model, TABLES[0]), draw=ROWS)
     with Watch(1, "", show=False) as watch:
-        (outcome,) = fit_many([Task(model, given)], watch)
+        (outcome,) = fit_many([FitTask(model, given)], watch)
     assert outcome.error is None
     np.testing.assert_allclose(
         model.training_data(), given.data[ROWS()].astype(np.float64), atol=1e-5
@@ -101,7 +100,7 @@ def test_refinement_needs_no_graph_of_what_was_learnt():
     model = OrderSearch(random_state=0)
     given = prepare(model, TABLES[0])
     with Watch(1, "", show=False) as watch:
-        (learning,) = model.learn_many([Task(model, given)], watch)
+        (learning,) = model.learn_many([FitTask(model, given)], watch)
         learnt = learning.read(given)
     assert learnt.raw_weights is None
     assert learnt.order is None

@@ -19,8 +19,8 @@ from cosmodag import (
     simulate,
 )
 from cosmodag.errors import CosmodagWarning, DataError
-from cosmodag.fit.regression import regress_on_predecessors
 from cosmodag.graph.dags import is_dag
+from cosmodag.learners.regression import regress_on_predecessors
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 

@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 
 import cosmodag
-from cosmodag import Cosmo, CosmoMLP, Dagma, NoCurl, Notears, OrderSearch, VarianceSort, simulate
+from cosmodag import (
+    Cosmo,
+    CosmoMLP,
+    Dagma,
+    NoCurl,
+    Notears,
+    OrderSearch,
+    StochasticDagma,
+    StochasticNoCurl,
+    VarianceSort,
+    simulate,
+)
 from cosmodag.errors import DataWarning, DivergenceError, InterruptedWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
@@ -19,15 +30,15 @@ def data() -> simulate.Dataset:
 
 
 def test_huge_numbers_end_dagmas_path_and_do_not_loop(data):
-    settings = {"variant": "paper", "epochs": 3, "random_state": 0}
-    assert np.isfinite(Dagma(**settings).fit(data.X * 1e22).raw_weights_).all()
+    settings = {"epochs": 3, "random_state": 0}
+    assert np.isfinite(StochasticDagma(**settings).fit(data.X * 1e22).raw_weights_).all()
     with pytest.raises(DivergenceError):
-        Dagma(scale="none", **settings).fit(data.X * 1e22)
+        StochasticDagma(scale="none", **settings).fit(data.X * 1e22)
 
 
 def test_nocurl_stopped_in_its_first_stage_returns_that_stages_weights(data):
     with pytest.warns(InterruptedWarning):
-        model = NoCurl(variant="paper", epochs=10**6, max_time=0.3, random_state=0).fit(data.X)
+        model = StochasticNoCurl(epochs=10**6, max_time=0.3, random_state=0).fit(data.X)
     # Started at zero and hardly moved; the second stage would start from N(0, 1).
     assert not hasattr(model, "potentials_")
     assert np.abs(model.raw_weights_).max() < 1

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import cosmodag
 from cosmodag import Cosmo, OrderSearch, VarianceSort, metrics, simulate
 from cosmodag.errors import DataError, DataWarning
-from cosmodag.fit.conditional import Equations, fill
-from cosmodag.fit.normal import Normal, effective_rows, moments_of_gaps
+from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill, moments_of_gaps
 from cosmodag.learners.registry import LEARNERS
 from cosmodag.stability import bootstrap
 
@@ -125,7 +124,7 @@ def test_filling_in_is_conditioning(seed, d):
     random = np.random.default_rng(seed)
     arcs = np.triu(random.random((d, d)) < 0.6, 1)
     X = random.normal(size=(50, d)) @ np.linalg.inv(np.eye(d) - arcs) + random.normal(size=d)
-    equations = Equations.on(arcs, X, None)
+    equations = GaussianEquations.on(arcs, X, None)
     absent = random.random(X.shape) < 0.3
     absent[:, 0] &= False
     draws = np.zeros(absent.sum())
@@ -144,7 +143,7 @@ def test_draws_vary_as_much_as_they_should():
     absent = np.zeros(X.shape, bool)
     absent[:, 1] = True
     precision = np.array([[5.0, -2.0], [-2.0, 1.0]])  # x1 = 2 x0 + noise of variance 1
-    equations = Equations(np.zeros(2), np.ones(2), precision)
+    equations = GaussianEquations(np.zeros(2), np.ones(2), precision)
     draws = np.random.default_rng(0).normal(size=20_000)
     assert abs(fill(X, absent, equations, draws, None)[:, 1].var() - 1) < 0.05
 
@@ -157,7 +156,7 @@ def test_a_variable_that_was_set_says_nothing_of_its_causes():
     targets = np.zeros(X.shape, bool)
     targets[:100, 1] = True
     X[:100, 1] = 30.0
-    equations = Equations.on(np.array([[False, True], [False, False]]), X, targets)
+    equations = GaussianEquations.on(np.array([[False, True], [False, False]]), X, targets)
     absent = np.zeros(X.shape, bool)
     absent[[0, 200], 0] = True
     filled = fill(X, absent, equations, np.zeros(2), targets)
@@ -210,7 +209,7 @@ def test_values_that_were_set_change_no_equation():
     found = []
     for value in (0.0, 30.0):
         X[:100, 1] = value
-        found.append(Equations.on(arcs, X, targets))
+        found.append(GaussianEquations.on(arcs, X, targets))
     np.testing.assert_allclose(found[0].terms, found[1].terms)
     np.testing.assert_allclose(found[0].means, found[1].means)
     assert -found[0].terms[0, 1] / found[0].terms[1, 1] == pytest.approx(2.0, abs=0.2)

@@ -8,9 +8,9 @@ from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import choose_parents
 from cosmodag.refinement import jobs
-from cosmodag.refinement.in_blocks import pruning as blocks
-from cosmodag.refinement.in_blocks.columns import Columns
-from cosmodag.refinement.in_blocks.pruning import prune_blocks
+from cosmodag.refinement.blocks import pruning as blocks
+from cosmodag.refinement.blocks.columns import Columns
+from cosmodag.refinement.blocks.pruning import prune_blocks
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.refine import refine_linear
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cosmodag.refinement.networks import evidence
-from cosmodag.refinement.networks.evidence import Kernel, cost, cost_and_slopes, fit_kernel
+from cosmodag.refinement.networks.evidence import ProcessKernel, cost, cost_and_slopes, fit_kernel
 
 ROWS = 60
 
@@ -16,7 +16,7 @@ def make_data(seed: int, k: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return inputs, target - target.mean()
 
 
-def cost_by_definition(inputs: np.ndarray, target: np.ndarray, kernel: Kernel) -> float:
+def cost_by_definition(inputs: np.ndarray, target: np.ndarray, kernel: ProcessKernel) -> float:
     n = len(target)
     covariance = np.eye(n)
     for i in range(n):
@@ -34,14 +34,14 @@ def cost_by_definition(inputs: np.ndarray, target: np.ndarray, kernel: Kernel) -
 @pytest.mark.parametrize(("dtype", "within"), [(np.float64, 1e-9), (np.float32, 1e-3)])
 def test_cost_equals_its_definition(dtype: type, within: float) -> None:
     inputs, target = make_data(0)
-    kernel = Kernel(np.array([0.7, 0.1, 0.3]), amplitude=20.0, bias=0.5)
+    kernel = ProcessKernel(np.array([0.7, 0.1, 0.3]), amplitude=20.0, bias=0.5)
     found = cost(inputs.astype(dtype), target.astype(dtype), kernel)
     assert found == pytest.approx(cost_by_definition(inputs, target, kernel), abs=within)
 
 
 def test_an_input_without_relevance_has_no_part_in_the_cost() -> None:
     inputs, target = make_data(1)
-    kernel = Kernel(np.array([0.7, 0.0, 0.3]), amplitude=20.0, bias=0.5)
+    kernel = ProcessKernel(np.array([0.7, 0.0, 0.3]), amplitude=20.0, bias=0.5)
     kept = np.array([True, False, True])
     without = cost(inputs[:, kept], target, kernel.only(kept))
     assert cost(inputs, target, kernel) == pytest.approx(without, abs=1e-9)
@@ -49,7 +49,7 @@ def test_an_input_without_relevance_has_no_part_in_the_cost() -> None:
 
 def test_without_inputs_the_cost_is_that_of_noise() -> None:
     inputs, target = make_data(2)
-    kernel = Kernel(np.zeros(0), amplitude=20.0, bias=0.5)
+    kernel = ProcessKernel(np.zeros(0), amplitude=20.0, bias=0.5)
     noise = 0.5 * ROWS * np.log(np.mean(target**2))
     assert cost(inputs[:, :0], target, kernel) == pytest.approx(noise)
 
@@ -61,10 +61,10 @@ def test_slopes_equal_finite_differences(dtype: type) -> None:
 
     def total(logarithms: np.ndarray) -> float:
         values = np.exp(logarithms)
-        return cost(inputs, target, Kernel(values[:3], values[3], values[4]))
+        return cost(inputs, target, ProcessKernel(values[:3], values[3], values[4]))
 
     expected = [(total(start + h) - total(start - h)) / 2e-5 for h in 1e-5 * np.eye(5)]
-    kernel = Kernel(np.exp(start[:3]), 20.0, 0.5)
+    kernel = ProcessKernel(np.exp(start[:3]), 20.0, 0.5)
     slopes = cost_and_slopes(inputs.astype(dtype), target.astype(dtype), kernel)
     found = [*kernel.relevances * slopes.relevances, slopes.amplitude, slopes.bias]
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
@@ -72,7 +72,7 @@ def test_slopes_equal_finite_differences(dtype: type) -> None:
 
 def test_slopes_of_inputs_that_are_left_out() -> None:
     inputs, target = make_data(4)
-    kernel = Kernel(np.array([0.3]), amplitude=20.0, bias=0.5)
+    kernel = ProcessKernel(np.array([0.3]), amplitude=20.0, bias=0.5)
     slopes = cost_and_slopes(inputs[:, :1], target, kernel, inputs).relevances
     now = cost(inputs[:, :1], target, kernel)
     step = 1e-6
@@ -88,7 +88,7 @@ def test_fitting_tells_relevant_inputs_from_others() -> None:
 
 def test_double_precision_takes_over_where_single_would_not_do() -> None:
     inputs, target = make_data(6)
-    kernel = Kernel(np.full(3, 0.01), amplitude=2e6, bias=0.5)
+    kernel = ProcessKernel(np.full(3, 0.01), amplitude=2e6, bias=0.5)
     single = cost(inputs.astype(np.float32), target.astype(np.float32), kernel)
     assert single == pytest.approx(cost(inputs, target, kernel), abs=1e-2)
 
@@ -97,7 +97,7 @@ def test_a_failed_factorisation_is_tried_again_in_double_precision(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     inputs, target = make_data(7)
-    kernel = Kernel(np.full(3, 0.3), amplitude=20.0, bias=0.5)
+    kernel = ProcessKernel(np.full(3, 0.3), amplitude=20.0, bias=0.5)
     monkeypatch.setattr(evidence.lapack, "spotrf", lambda a, **_: (a, 1))
     single = inputs.astype(np.float32), target.astype(np.float32)
     assert cost(*single, kernel) == pytest.approx(cost(inputs, target, kernel), abs=1e-3)

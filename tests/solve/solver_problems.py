@@ -14,7 +14,7 @@ from cosmodag.solve.kernels import BACKENDS
 from cosmodag.solve.plan import choose
 from cosmodag.solve.problems import Batch, Problem
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.reference import REFERENCE
 from cosmodag.solve.training.schedules import CosineAnnealing
 
@@ -64,15 +64,17 @@ def backend_named(name: str) -> Backend:
     return next(backend for backend in BACKENDS if backend.name == name)
 
 
-def run_rounds(backend: Backend, batch: Batch, *marks: int, state: State | None = None) -> State:
-    """State of a batch after rounds run in pieces, given by the rounds at which they meet."""
+def run_rounds(
+    backend: Backend, batch: Batch, *marks: int, state: AdamState | None = None
+) -> AdamState:
+    """AdamState of a batch after rounds run in pieces, given by the rounds at which they meet."""
     state = backend.start(batch) if state is None else state
     for first, last in itertools.pairwise(marks):
         state = backend.advance(batch, state, first, last)
     return jax.tree.map(np.array, state)
 
 
-def assert_close_after_100_steps(ours: State, theirs: State) -> None:
+def assert_close_after_100_steps(ours: AdamState, theirs: AdamState) -> None:
     """Parameters as close as single precision keeps them over about a hundred steps.
 
     An entry that λ₁ holds at zero has a sign that rounding decides, and moves by up to a learning

@@ -12,7 +12,7 @@ CONTRACT = "learners/test_contract.py"
 FAULTS = (
     Fault(
         "constant columns are divided by zero",
-        "fit/preparation.py",
+        "fit/prepare.py",
         "deviations = np.where(constant | (deviations == 0), 1.0, deviations)",
         "deviations = np.where(constant | (deviations == 0), 0.0, deviations)",
         (
@@ -23,7 +23,7 @@ FAULTS = (
     ),
     Fault(
         "the unit of a table is its largest deviation",
-        "fit/preparation.py",
+        "fit/prepare.py",
         'np.quantile(varying, _SMALL_COLUMNS, method="lower")',
         'np.quantile(varying, 1.0, method="lower")',
         (
@@ -34,7 +34,7 @@ FAULTS = (
     ),
     Fault(
         "predictions have the units of training",
-        "fit/preparation.py",
+        "fit/prepare.py",
         "return np.asarray(prepared * self.scales + self.means, dtype=np.float64)",
         "return np.asarray(prepared * self.factors + self.means, dtype=np.float64)",
         (
@@ -44,7 +44,7 @@ FAULTS = (
     ),
     Fault(
         "means are moved in the units of training",
-        "fit/preparation.py",
+        "fit/prepare.py",
         "return replace(self, means=self.means + by * self.scales)",
         "return replace(self, means=self.means + by)",
         (
@@ -98,7 +98,7 @@ FAULTS = (
     ),
     Fault(
         "EM adds no covariance for what is missing",
-        "fit/normal.py",
+        "fit/gaussian.py",
         "covariance = (filled - means).T @ (filled - means) / n + lacking / n",
         "covariance = (filled - means).T @ (filled - means) / n",
         (f"{MISSING}::test_what_is_missing_varies_as_what_is_there",),
@@ -106,21 +106,21 @@ FAULTS = (
     ),
     Fault(
         "EM stops after one round",
-        "fit/normal.py",
+        "fit/gaussian.py",
         "if np.max(np.abs(covariance - before)) <= _SETTLED:",
         "if True:",
         (f"{MISSING}::test_em_finds_the_most_likely_mean_and_covariance",),
     ),
     Fault(
         "rows with gaps count as whole rows",
-        "fit/normal.py",
+        "fit/gaussian.py",
         "return max(of_use * float((shared / of_use) ** 1.5), 2.0)",
         "return float(len(absent))",
         (f"{MISSING}::test_rows_with_one_value_are_no_evidence",),
     ),
     Fault(
         "imputation regresses on rows that were set",
-        "fit/conditional.py",
+        "fit/gaussian.py",
         "counted = np.ones((n, d), bool) if targets is None else ~targets",
         "counted = np.ones((n, d), bool)",
         (f"{MISSING}::test_values_that_were_set_change_no_equation",),
@@ -128,7 +128,7 @@ FAULTS = (
     ),
     Fault(
         "what was set is taken to follow its equation when gaps are filled",
-        "fit/conditional.py",
+        "fit/gaussian.py",
         "        terms[:, was_set] = 0.0\n",
         "",
         (
@@ -139,7 +139,7 @@ FAULTS = (
     ),
     Fault(
         "gaps are filled with means alone",
-        "fit/conditional.py",
+        "fit/gaussian.py",
         "(means + drawn).T + equations.means[some]",
         "means.T + equations.means[some]",
         (f"{MISSING}::test_draws_vary_as_much_as_they_should",),
@@ -153,21 +153,21 @@ FAULTS = (
     ),
     Fault(
         "regression takes the worst model of the path",
-        "fit/regression.py",
+        "learners/regression.py",
         "path[:, np.argmin(criteria)]",
         "path[:, np.argmax(criteria)]",
         (f"{BASELINES}::test_regression_equals_that_of_sortnregress",),
     ),
     Fault(
         "regression is not scaled back",
-        "fit/regression.py",
+        "learners/regression.py",
         "weights[earlier, v] = (sizes[v] / sizes[earlier]) * _regress(",
         "weights[earlier, v] = _regress(",
         (f"{BASELINES}::test_regression_follows_the_units",),
     ),
     Fault(
         "a required arc has the weight of a regression on it alone",
-        "fit/regression.py",
+        "learners/regression.py",
         "left = target[added] - gram[added] @ coefficients",
         "left = target[added]",
         (f"{BASELINES}::test_a_required_arc_has_what_other_causes_leave",),

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from cosmodag.fit.matrices import column
+from scipy import sparse
 
 # JAX takes most of a second to import, and linear equations need none of it.
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class LinearEquations:
 
     def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
         """Predict one variable."""
-        weights = column(adjacency, v)
+        weights = _column(adjacency, v)
         parents = np.flatnonzero(weights)
         fitted: NDArray[Any] = data[:, parents] @ weights[parents]
         return fitted
@@ -91,3 +90,9 @@ class FunctionEquations:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Give the parameters as named arrays, for saving."""
         return self.functions.arrays()
+
+
+def _column(weights: Any, v: int) -> NDArray[Any]:
+    """Take one column, as a dense vector, of a matrix that may be sparse."""
+    taken = weights[:, [v]]
+    return np.asarray(taken.toarray() if sparse.issparse(taken) else taken)[:, 0]

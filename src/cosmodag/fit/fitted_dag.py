@@ -13,7 +13,7 @@ from cosmodag.errors import DataError
 from cosmodag.fit.basis import arrow_basis, mask_of
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.prepare import Preparation, deviations_of
 from cosmodag.graph.equivalence import essential_graph, separated
 from cosmodag.io.frames import as_table
 
@@ -133,12 +133,14 @@ class FittedDAG:
             self.arcs,
             edges.row,
             edges.col,
-            *self._told_arrows(edges),
+            *self._known_directions(edges),
             otherwise,
             None if losses is None else losses[edges.row, edges.col],
         )
 
-    def _told_arrows(self, edges: sparse.coo_array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _known_directions(
+        self, edges: sparse.coo_array
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell of each arc whether knowledge, and whether interventions, exclude its reverse."""
         bounds, sets = self.bounds, self.target_sets
         nothing = np.zeros(edges.nnz, np.bool_)
@@ -148,16 +150,12 @@ class FittedDAG:
         )
 
     def equivalence_class(self) -> Any:
-        """Give the class of the graph as a (d, d) matrix of bool, sparse where `adjacency` is.
-
-        True at [u, v] alone is an arrow of every graph of the class; true at [u, v] and [v, u] is
-        an edge whose direction the class leaves open.
-        """
+        """Class of the graph as a (d, d) matrix; see `FittedGraph.equivalence_class`."""
         edges = self.edges
-        by_knowledge, by_interventions = self._told_arrows(edges)
+        by_knowledge, by_interventions = self._known_directions(edges)
         fixed = by_knowledge | by_interventions
-        told = mask_of(edges.row[fixed], edges.col[fixed], self.d)
-        found: Any = essential_graph(self.arcs, told if fixed.any() else None)
+        known = mask_of(edges.row[fixed], edges.col[fixed], self.d)
+        found: Any = essential_graph(self.arcs, known if fixed.any() else None)
         return found if sparse.issparse(self.adjacency) else found.toarray()
 
     def settled(self, data: NDArray[np.float32], *, recentre: bool) -> "FittedDAG":
@@ -191,7 +189,7 @@ class FittedDAG:
             preparation=preparation,
             residuals=residuals,
             noise_variances=np.average(scaled**2, axis=0, weights=counted),
-            deviations=_deviations(data, counted) * preparation.scales,
+            deviations=deviations_of(data, counted) * preparation.scales,
         )
 
     def _shift_of_means(self, unexplained: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -297,13 +295,3 @@ class FittedDAG:
         for v in self.order:
             values[:, v] += self.predict_column(values, v)
         return values
-
-
-def _deviations(
-    data: NDArray[np.float32], counted: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
-    """Give the standard deviation of each column over the rows in which it was not set."""
-    if counted is None:
-        return np.asarray(data.std(axis=0, dtype=np.float64))
-    means = np.average(data, axis=0, weights=counted)
-    return np.asarray(np.sqrt(np.average((data - means) ** 2, axis=0, weights=counted)))

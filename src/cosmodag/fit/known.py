@@ -112,7 +112,7 @@ class Known:
         ResourceError
             Where one matrix for each set of rows would be too much to hold.
         """
-        from cosmodag.fit.normal import moments_of_gaps
+        from cosmodag.fit.gaussian import moments_of_gaps
         from cosmodag.refinement.moments import Moments
 
         if self.targets is None and self.absent is not None:

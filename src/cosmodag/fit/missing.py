@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from cosmodag.data.interventions import targets_of
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.conditional import Equations, fill
+from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill
 from cosmodag.fit.known import Known
-from cosmodag.fit.normal import Normal, effective_rows
 from cosmodag.io.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
 
@@ -139,11 +138,11 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
 
 def _without_graph(
     X: NDArray[np.float64], absent: NDArray[np.bool_], targets: Targets
-) -> Equations:
+) -> GaussianEquations:
     """Fit a normal distribution to the plain observations, where there are enough of them."""
     rows = Known(targets=targets).untouched
     some = slice(None) if rows is None or absent[rows].all(axis=0).any() else rows
-    return Equations.of_normal(Normal.of(X[some], absent[some]), len(X[some]))
+    return GaussianEquations.of_normal(Normal.of(X[some], absent[some]), len(X[some]))
 
 
 def _by_graphs(
@@ -151,7 +150,7 @@ def _by_graphs(
     X: NDArray[np.float64],
     absent: NDArray[np.bool_],
     targets: NDArray[np.bool_],
-    equations: Equations,
+    equations: GaussianEquations,
     draws: NDArray[np.float64],
     names: list[str],
 ) -> tuple[NDArray[np.float64], int]:
@@ -178,7 +177,9 @@ def _by_graphs(
             learner.fit(Table(filled, names), interventions=targets)
             arcs = _pattern(learner)
             for _ in range(_REPEATS):
-                filled = fill(X, absent, Equations.on(arcs, filled, targets), draws, targets)
+                filled = fill(
+                    X, absent, GaussianEquations.on(arcs, filled, targets), draws, targets
+                )
             rounds += 1
             if before is not None and np.array_equal(arcs, before):
                 break

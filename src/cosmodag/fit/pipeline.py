@@ -1,20 +1,130 @@
-"""The one way through a fit: prepared tables are learnt from, refined and settled, one or many.
+"""The pipeline of a fit: tasks are learnt from, refined and settled, one or many.
 
 A fit is a list of one task, a bootstrap a list of resamples of one table, and the benchmark a list
-of tables. Learners decide in `learn_many` what they do with many tasks at once: those that train
+of tables. A learner decides in `learn_many` how it learns from many tasks: learners that train
 solve all problems as one batch.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cosmodag.data.diagnose.findings import Finding
 from cosmodag.errors import DivergenceError
-from cosmodag.fit.learnt import Learning, Learnt, Task
+from cosmodag.fit.equations import FittedEquations, LinearEquations
+from cosmodag.solve.machine import blas_threads, threads_worth
 from cosmodag.solve.threads import as_completed
 from cosmodag.solve.watch import QuietWatch, Watch
 
-__all__ = ["Outcome", "fit_many"]
+if TYPE_CHECKING:
+    from cosmodag.fit.prepare import Prepared
+    from cosmodag.learners.base import StructureLearner
+
+__all__ = ["FitTask", "Learning", "Learnt", "Outcome", "RefinedFit", "fit_many", "fit_prepared"]
+
+
+class FitTask(NamedTuple):
+    """A learner, and the prepared table that it is to be fitted to."""
+
+    learner: "StructureLearner"
+    given: "Prepared"
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What a learner found, before it is made a DAG.
+
+    Attributes
+    ----------
+    raw_weights
+        (d, d) strengths as optimised; for very many variables a sparse matrix of those above the
+        threshold; None where a learner has orders only, and leaves the weights to refinement.
+    order
+        Causal order, causes first; None to take it from the weights.
+    stopped
+        Why learning ended early (``"time"``, ``"interrupt"``), or None.
+    extra
+        Fitted attributes of the learner's own, by name.
+    orders
+        Further orders that refinement starts from, by name.
+    scale_free
+        Whether refinement adds only starts that do not depend on units.
+    equations
+        The equations as optimised, with no arc cut.
+    """
+
+    raw_weights: Any
+    order: NDArray[np.intp] | None = None
+    stopped: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+    orders: dict[str, NDArray[np.intp]] = field(default_factory=dict)
+    scale_free: bool = False
+    equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
+
+    def predict(self, data: NDArray[Any]) -> NDArray[np.float64]:
+        """Every variable as the equations as optimised give it, in prepared units."""
+        return np.asarray(self.equations.predict(data, self.raw_weights), np.float64)
+
+
+class Learning(NamedTuple):
+    """One of many tasks whose learning has ended, or can be done at once.
+
+    Attributes
+    ----------
+    place
+        The place of the task among those given.
+    stopped
+        Why it was cut short (``"time"``, ``"interrupt"``), or None.
+    read
+        Gives what was learnt. Its argument is the prepared table, the rows of a resample taken.
+        May be called from another thread; raises `DivergenceError` where training diverged.
+    """
+
+    place: int
+    stopped: str | None
+    read: "Callable[[Prepared], Learnt]"
+
+
+@dataclass(frozen=True, eq=False)
+class RefinedFit:
+    """What refinement made of an order.
+
+    Attributes
+    ----------
+    order
+        Causal order, causes first.
+    weights
+        (d, d) sparse: the chosen arcs and their refitted weights.
+    noise, reason
+        What was assumed of the noise, and why, in a sentence.
+    report
+        One record for each start: ``start``, ``before`` and ``after``, the scores, ``moves``,
+        ``seconds``.
+    stopped
+        Why it ended early, or None.
+    scores
+        Numbers that decided about the noise, by name.
+    equations
+        The equations of variables on the chosen arcs.
+    doubt
+        What contradicts every model that could direct more than the class, or None.
+    """
+
+    order: NDArray[np.intp]
+    weights: sparse.csr_array
+    noise: str
+    reason: str
+    report: list[dict[str, Any]]
+    stopped: str | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+    equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
+    doubt: Finding | None = None
+
 
 Take = Callable[[int, Learnt], Any]
 
@@ -41,7 +151,7 @@ class Outcome(NamedTuple):
 
 
 def fit_many(
-    tasks: Sequence[Task],
+    tasks: Sequence[FitTask],
     watch: Watch,
     *,
     take: Take = lambda place, learnt: None,
@@ -52,7 +162,7 @@ def fit_many(
 
     Parameters
     ----------
-    tasks : sequence of Task
+    tasks : sequence of FitTask
         Learners of one class, each an object of its own, which holds the fit afterwards.
     watch : Watch
         Shows progress and may end the run early; it must have been entered.
@@ -78,7 +188,7 @@ def fit_many(
 
 
 def _finish(
-    tasks: Sequence[Task], watch: Watch, take: Take, finish_stopped: bool, learning: Learning
+    tasks: Sequence[FitTask], watch: Watch, take: Take, finish_stopped: bool, learning: Learning
 ) -> Outcome:
     """Refine and settle what was learnt."""
     place = learning.place
@@ -94,3 +204,40 @@ def _finish(
     if learner.stopped_ is not None and not finish_stopped:
         return Outcome(place, learner.stopped_)
     return Outcome(place, learner.stopped_, taken=take(place, learnt))
+
+
+def fit_prepared(tasks: Sequence[FitTask], *, examine: bool = True) -> None:
+    """Fit learners of one class as ``fit`` does: with progress, a time limit, and Ctrl-C.
+
+    Parameters
+    ----------
+    tasks : sequence of FitTask
+        The time limit of the first learner counts for each of them.
+    examine : bool
+        Whether the finished graphs are examined, which warns.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C; learners that have a graph keep it, with ``stopped_`` set.
+    """
+    learners = [task.learner for task in tasks]
+    for learner in learners:
+        learner.forget()
+    n, d = tasks[0].given.data.shape
+    is_complete = False
+    try:
+        with learners[0].watch(len(tasks)) as watch, blas_threads(threads_worth(float(n) * d * d)):
+            for outcome in fit_many(tasks, watch, finish_stopped=True):
+                if outcome.error is not None:
+                    raise outcome.error
+            for learner, given in tasks if examine else ():
+                learner.examine(given)
+            is_complete = True
+    except KeyboardInterrupt:
+        for learner in learners:
+            if is_complete:
+                learner.stopped_ = "interrupt"
+            else:
+                learner.forget()
+        raise

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.refined import Refined
-from cosmodag.refinement.noise.decision import Doubt, Given, decide_noise
+from cosmodag.fit.pipeline import RefinedFit
+from cosmodag.refinement.noise.decision import Doubt, NoiseInputs, decide_noise
 from cosmodag.refinement.starts import respecting
 from cosmodag.solve.plan import device_named
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.solve.watch import Watch
 
-__all__ = ["refine", "refine_linear"]
+__all__ = ["refine", "refine_orders"]
 
 
-def refine_linear(
+def refine_orders(
     model: "StructureLearner",
     given: "Prepared",
     orders: Mapping[str, NDArray[np.intp]],
@@ -28,7 +28,7 @@ def refine_linear(
     *,
     scale_free: bool = False,
     restarts: int | None = None,
-) -> Refined:
+) -> RefinedFit:
     """Prune the orders of a linear learner, or search near them and elsewhere.
 
     What is assumed of the noise is decided by `cosmodag.refinement.noise`; where the table speaks
@@ -41,7 +41,7 @@ def refine_linear(
     known = given.known
     names = [str(name) for name in getattr(model, "feature_names_in_", range(given.X.shape[1]))]
     found = decide_noise(
-        Given(
+        NoiseInputs(
             given.X,
             names,
             moments=None if known.is_nothing else known.moments(given.X),
@@ -66,7 +66,7 @@ def refine_linear(
     if known.bounds is not None:
         # The search obeyed the support alone where that implies the order; no arc changes.
         order = respecting(order, known.bounds.before | (found.weights.toarray() != 0))
-    return Refined(
+    return RefinedFit(
         order,
         found.weights,
         found.noise,

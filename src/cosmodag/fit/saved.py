@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.errors import CosmodagError, DataError
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
-from cosmodag.fit.matrices import as_arrays, from_arrays
-from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.prepare import Preparation
 from cosmodag.fit.trusted import (
     DamagedError,
     check_arrays,
@@ -51,7 +51,7 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
     arrays: dict[str, NDArray[Any]] = {"order": dag.order, **dag.preparation.arrays()}
     for name in _MATRICES:
         if hasattr(model, name):
-            arrays |= as_arrays(name, getattr(model, name))
+            arrays |= _as_arrays(name, getattr(model, name))
     kept = (
         *("noise_variances_", "deviations_", "target_sets_", "turning_losses_"),
         *model.extra_arrays,
@@ -98,6 +98,7 @@ def _rebuilt(
 ) -> StructureLearner:
     """Make a learner of what a file holds, none of which is believed before it was checked."""
     check_facts(facts)
+    facts = _without_variant(facts)
     learner = learner_named(facts["learner"])
     if learner is None:
         raise DataError(
@@ -121,6 +122,19 @@ def _rebuilt(
     return model
 
 
+def _without_variant(facts: dict[str, Any]) -> dict[str, Any]:
+    """Translate a file of the versions in which ``variant`` chose between two algorithms."""
+    parameters = dict(facts["parameters"])
+    variant, joint = parameters.pop("variant", None), parameters.pop("joint", False)
+    if variant is None:
+        return facts
+    name = facts["learner"] if variant == "original" else f"Stochastic{facts['learner']}"
+    learner = learner_named("NoCurlU" if joint is True else name)
+    known = parameters if learner is None else learner._get_param_names()
+    kept = {key: value for key, value in parameters.items() if key in known}
+    return {**facts, "learner": name if learner is None else learner.__name__, "parameters": kept}
+
+
 def _restore(
     model: StructureLearner, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]
 ) -> None:
@@ -129,7 +143,7 @@ def _restore(
     model.n_features_in_ = d
     if facts["names"] is not None:
         model.feature_names_in_ = np.array(facts["names"], dtype=object)
-    raw, weights, adjacency = (from_arrays(name, arrays, d) for name in _MATRICES)
+    raw, weights, adjacency = (_from_arrays(name, arrays, d) for name in _MATRICES)
     if raw is not None:
         model.raw_weights_ = raw
     for name in model.extra_arrays:
@@ -203,3 +217,25 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
+
+
+def _as_arrays(name: str, weights: Any) -> dict[str, NDArray[Any]]:
+    """Give a matrix, dense or sparse, as named arrays."""
+    if not sparse.issparse(weights):
+        return {name: weights}
+    entries = sparse.coo_array(weights)
+    return {
+        f"{name}.tails": entries.row,
+        f"{name}.heads": entries.col,
+        f"{name}.data": entries.data,
+    }
+
+
+def _from_arrays(name: str, arrays: dict[str, NDArray[Any]], d: int) -> Any:
+    """Rebuild the matrix that :func:`_as_arrays` took apart; None where there is none."""
+    if name in arrays:
+        return arrays[name]
+    if f"{name}.data" not in arrays:
+        return None
+    places = (arrays[f"{name}.tails"], arrays[f"{name}.heads"])
+    return sparse.csr_array((arrays[f"{name}.data"], places), shape=(d, d))

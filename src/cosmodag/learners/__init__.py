@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     )
     from cosmodag.learners.cosmo import Cosmo
     from cosmodag.learners.cosmo_mlp import CosmoMLP
-    from cosmodag.learners.dagma import Dagma
+    from cosmodag.learners.dagma import Dagma, StochasticDagma
     from cosmodag.learners.dagma_mlp import DagmaMLP
-    from cosmodag.learners.nocurl import NoCurl
-    from cosmodag.learners.notears import Notears
+    from cosmodag.learners.nocurl import NoCurl, NoCurlU, StochasticNoCurl
+    from cosmodag.learners.notears import Notears, StochasticNotears
     from cosmodag.learners.notears_mlp import NotearsMLP
     from cosmodag.learners.order_search import OrderSearch
     from cosmodag.learners.trained.settings import (
@@ -39,11 +39,15 @@ __all__ = [
     "EmptyGraph",
     "EqualVariance",
     "NoCurl",
+    "NoCurlU",
     "Notears",
     "NotearsMLP",
     "OrderSearch",
     "R2Sort",
     "RandomSort",
+    "StochasticDagma",
+    "StochasticNoCurl",
+    "StochasticNotears",
     "StructureLearner",
     "VarianceSort",
     "default_mlp_settings",

@@ -1,30 +1,31 @@
-"""The contract of every learner: what goes in, what is done to it, and that a DAG comes out."""
+"""The base class of learners: parameters that all share, and the stations of a fit."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.diagnose import Finding, after_fit, warn_about
-from cosmodag.data.diagnose.after import MOST_TESTED
+from cosmodag.data.diagnose import Finding, warn_about
 from cosmodag.fit.checks import check_choice, check_number
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
-from cosmodag.fit.learnt import Learning, Learnt, Task
-from cosmodag.fit.matrices import chosen_arcs, count_arcs, isolated
 from cosmodag.fit.missing import CHOICES
-from cosmodag.fit.pipeline import fit_many
-from cosmodag.fit.preparation import SCALES, Preparation
-from cosmodag.fit.prepare import Prepared, prepare
-from cosmodag.fit.refined import Refined
-from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
-from cosmodag.solve.machine import blas_threads, threads_worth
+from cosmodag.fit.pipeline import FitTask, Learning, Learnt, RefinedFit, fit_prepared
+from cosmodag.fit.prepare import SCALES, Preparation, Prepared, prepare
+from cosmodag.fit.settle import (
+    findings_after,
+    read_out,
+    refined_graph,
+    unrefined_graph,
+    with_turning_losses,
+)
+from cosmodag.graph.dags import DENSE_LIMIT
+from cosmodag.learners.documentation import inherit_descriptions
 from cosmodag.solve.watch import QuietWatch, Watch
 
 __all__ = [
@@ -33,7 +34,7 @@ __all__ = [
     "SEARCHED",
     "Learnt",
     "Prepared",
-    "Refined",
+    "RefinedFit",
     "Setting",
     "StructureLearner",
 ]
@@ -49,20 +50,74 @@ data (``benchmarks/answer_large.md``)."""
 NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 
 _RAW_CUT = 0.3
-# Variables up to which arrows are turned one by one: milliseconds at 50, a second or so at 200.
-_MOST_WEIGHED = 200
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StructureLearner(FittedGraph):
-    """Base of all learners: validates, prepares, learns, refines, and reads out a DAG.
+    r"""Base of all learners: validates, prepares, learns, refines, and reads out a DAG.
 
-    Parameters are the keyword-only fields of the dataclasses a learner inherits from. A subclass
-    adds fields of its own, and implements :meth:`_learn`.
+    Parameters are the keyword-only fields of the dataclasses that a learner inherits from, and
+    their descriptions are inherited too. A subclass adds fields, and implements :meth:`_learn`.
+
+    Parameters
+    ----------
+    refine : {"auto", "prune", "order", None}
+        Use of the learnt order. ``"prune"`` regresses each variable on those before it and keeps
+        the arcs that the evidence supports; ``"order"`` also searches for a better order, from the
+        learnt one and from others; ``"auto"`` is ``"order"`` up to 5,000 variables and ``"prune"``
+        beyond. ``None`` keeps the optimised weights.
+    noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
+        What refinement assumes of the noise: Gaussian with one variance per variable (units do not
+        matter, and only the equivalence class is decided), Gaussian with one common variance, or
+        not Gaussian. ``"auto"`` decides from the data; ``noise_`` and ``noise_reason_`` report the
+        decision.
+    threshold : float or "auto"
+        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 after
+        refinement, 0.3 without.
+    knowledge : Knowledge, mapping or path, optional
+        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    missing : {"error", "drop", "impute"}
+        Refuse missing values (NaN); drop rows that have one; or estimate them from the other
+        values, without counting them as evidence (`docs/missing.md`; see `missing_report_`).
+    scale : {"center", "standardize", "none"}
+        Subtract column means; also divide by standard deviations (which removes the differences in
+        variance that squared-error learners rely on, and warns); or leave the data unchanged.
+    max_time : float, optional
+        Seconds after which the fit stops with the result so far and a warning.
+    random_state : int, Generator, RandomState or None
+        The same number gives the same result, bit for bit, on the same machine.
+    verbose : bool
+        Show progress on stderr if it is a terminal.
+
+    Attributes
+    ----------
+    raw_weights_ : (d, d) array
+        Weights as optimised.
+    weights_ : (d, d) array
+        Acyclic weights: `raw_weights_` without the arcs against `causal_order_`, or weights from
+        refinement.
+    adjacency_ : (d, d) array
+        `weights_` above the threshold; ``adjacency_[u, v]`` is the arc u → v.
+    was_cyclic_ : bool
+        Whether `raw_weights_` above the threshold have a cycle.
+    dropped_arcs_ : int
+        Number of arcs above the threshold in `raw_weights_` that are against `causal_order_`.
+    graph_ : networkx.DiGraph
+        The graph, with column names as nodes.
+    causal_order_ : list
+        Names or numbers of the variables, causes first.
+    stopped_ : str or None
+        ``"time"`` or ``"interrupt"`` if the fit ended early.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
     """
 
     # Of the noise decision, until the findings of the fit are put together.
     _doubt: Finding | None = field(default=None, init=False)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        inherit_descriptions(cls)
 
     threshold: Setting = "auto"
     knowledge: Any = None
@@ -102,7 +157,7 @@ class StructureLearner(FittedGraph):
         return _RAW_CUT if self.threshold == "auto" else float(self.threshold)
 
     @property
-    def _refined_cut(self) -> float:
+    def _refined_threshold(self) -> float:
         """Threshold on weights that refinement chose by evidence."""
         return 0.0 if self.threshold == "auto" else float(self.threshold)
 
@@ -132,84 +187,25 @@ class StructureLearner(FittedGraph):
             After Ctrl-C. The model holds the graph learnt so far, with ``stopped_`` set to
             ``"interrupt"``. A second Ctrl-C does not wait for that: the model is then not fitted.
         """
-        given = prepare(self, X, interventions)
-        self.forget()
-        n, d = given.data.shape
-        is_complete = False
-        try:
-            with self._watch() as watch, blas_threads(threads_worth(float(n) * d * d)):
-                (outcome,) = fit_many([Task(self, given)], watch, finish_stopped=True)
-                if outcome.error is not None:
-                    raise outcome.error
-                self._weigh_arrows(given)
-                self._look_at_residuals(given)
-                is_complete = True
-        except KeyboardInterrupt:
-            if is_complete:
-                self.stopped_ = "interrupt"
-            else:
-                self.forget()
-            raise
+        fit_prepared([FitTask(self, prepare(self, X, interventions))])
         return self
 
     @classmethod
-    def learn_many(cls, tasks: Sequence[Task], watch: Watch) -> Iterator[Learning]:
-        """Learn from many prepared tables, here one by one.
-
-        Parameters
-        ----------
-        tasks : sequence of Task
-            Learners of this class and their tables.
-        watch : Watch
-            Shows progress, and says when to stop.
-
-        Yields
-        ------
-        Learning
-            As learning ends, in any order.
-        """
+    def learn_many(cls, tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
+        """Learn from many prepared tables, here one by one; results come in any order."""
         own = watch if len(tasks) == 1 else QuietWatch(watch)
         watch.begin(len(tasks))
         for place, task in enumerate(tasks):
             watch.advance(1)
             yield Learning(place, watch.stop, partial(task.learner._learn, watch=own))
 
-    def _weigh_arrows(self, given: Prepared) -> None:
-        """Keep the loss of score from turning each arrow, if that score alone decides."""
-        dag, known = self.fitted_, given.known
-        if dag.noise != "gaussian" or dag.d > _MOST_WEIGHED:
-            return
-        from cosmodag.refinement.turning import turning_losses
-
-        edges = dag.edges
-        losses = np.full((dag.d, dag.d), np.nan)
-        losses[edges.row, edges.col] = turning_losses(
-            known.moments(given.X),
-            dag.order,
-            edges.row,
-            edges.col,
-            support=known.support,
-            required=known.required,
-        )
-        self.fitted_ = replace(dag, turning_losses=losses)
-
-    def _look_at_residuals(self, given: Prepared) -> None:
-        """Warn of what linear equations on the learnt graph leave unexplained."""
-        rows, d = given.known.untouched, self.n_features_in_
-        is_observed = given.known.targets is None or rows is not None
-        if not self.is_linear or d > MOST_TESTED or not is_observed:
-            return
-        arcs = self.fitted_.arcs.toarray()
-        found = after_fit(
-            given.X if rows is None else given.X[rows],
-            self.fitted_.texts,
-            arcs,
-            self.order_,
-            known=self.findings_,
-            doubt=self._doubt,
-        )
-        warn_about(found, stacklevel=3)
-        self.findings_ = [*self.findings_, *found]
+    def examine(self, given: Prepared) -> None:
+        """Record how firm arrows are, and warn of what the equations leave unexplained."""
+        self.fitted_ = with_turning_losses(self.fitted_, given)
+        if self.is_linear:
+            found = findings_after(self.fitted_, given, self.findings_, self._doubt)
+            warn_about(found, stacklevel=4)
+            self.findings_ = [*self.findings_, *found]
 
     def begin(self, given: Prepared) -> None:
         """Forget an earlier fit, and remember what is known of the table before learning."""
@@ -233,9 +229,13 @@ class StructureLearner(FittedGraph):
             setattr(self, name, value)
         learnt = self._read_out(learnt, given.preparation, given.known)
         if self.refinement_ is None:
-            graph = self._unrefined(learnt, given.known)
+            graph = unrefined_graph(learnt, given.known, self.raw_threshold)
         else:
-            graph = self._refined(self._refine(given, learnt, watch), given.known)
+            refined = self._refine(given, learnt, watch)
+            self.noise_scores_, self.refine_report_ = refined.scores, refined.report
+            self.stopped_ = self.stopped_ or refined.stopped
+            self._doubt = refined.doubt
+            graph = refined_graph(refined, given.known, self._refined_threshold)
         if watch.stop == "interrupt":  # also where refinement had ended already
             self.stopped_ = "interrupt"
         self.fitted_ = FittedDAG(
@@ -253,10 +253,11 @@ class StructureLearner(FittedGraph):
         if self.refinement_ is None:
             self._warn_if_repaired()
 
-    def _watch(self) -> Watch:
-        """Make what looks after the run; learners without a limit on time have none to give."""
+    def watch(self, fits: int = 1) -> Watch:
+        """Make the watch of a number of fits: progress, and a limit on time if there is one."""
+        limit: float | None = getattr(self, "max_time", None)
         verbose = bool(getattr(self, "verbose", True))
-        return Watch(1, type(self).__name__, getattr(self, "max_time", None), verbose)
+        return Watch(1, type(self).__name__, None if limit is None else limit * fits, verbose)
 
     def forget(self) -> None:
         """Drop what an earlier fit left, so that no attribute of it outlives this one."""
@@ -264,67 +265,21 @@ class StructureLearner(FittedGraph):
             delattr(self, name)
 
     def _read_out(self, learnt: Learnt, preparation: Preparation, known: Known) -> Learnt:
-        """Bring weights and order in line with constant columns and with what is known.
-
-        Of the weights, only what users ask of them is kept; the graph is made by refinement, or by
-        :meth:`_unrefined`.
-        """
-        order = learnt.order
-        raw, self.was_cyclic_, self.dropped_arcs_ = learnt.raw_weights, False, 0
-        if raw is not None:
-            raw = isolated(raw, preparation.constant)
-            order = _order_from(raw, known) if order is None else known.ordered(order)
-            strong = above(raw, self.raw_threshold)
-            self.was_cyclic_ = not is_dag(strong)
-            self.dropped_arcs_ = count_arcs(strong) - count_arcs(agreeing(strong, order))
-            if not sparse.issparse(raw):
-                self.raw_weights_ = raw
-        elif order is not None:
-            order = known.ordered(order)
-        return replace(learnt, raw_weights=raw, order=order)
-
-    def _unrefined(self, learnt: Learnt, known: Known) -> dict[str, Any]:
-        """Make a graph of the weights as optimised; arcs against the order are dropped."""
-        assert learnt.order is not None
-        weights = agreeing(learnt.raw_weights, learnt.order)
-        return {
-            "order": learnt.order,
-            "weights": None if sparse.issparse(weights) else weights,
-            "adjacency": chosen_arcs(weights, self.raw_threshold, known.required),
-            "equations": learnt.equations,
-        }
+        """Bring weights and order in line with what is known, and keep the optimised weights."""
+        found = read_out(learnt, preparation, known, self.raw_threshold)
+        self.was_cyclic_, self.dropped_arcs_ = found.was_cyclic, found.dropped_arcs
+        raw = found.learnt.raw_weights
+        if raw is not None and not sparse.issparse(raw):
+            self.raw_weights_ = raw
+        return found.learnt
 
     def _warn_if_repaired(self) -> None:
         """Say that arcs were dropped, where that is not how the method works."""
 
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
+    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Turn the order that was learnt into a graph by evidence."""
-        from cosmodag.fit.refining import refine_linear
+        from cosmodag.fit.refining import refine_orders
 
         learnt_order = {} if learnt.order is None else {"learnt": learnt.order}
         orders = {**learnt_order, **learnt.orders}
-        return refine_linear(self, given, orders, watch, scale_free=learnt.scale_free)
-
-    def _refined(self, refined: Refined, known: Known) -> dict[str, Any]:
-        """Make a graph of what refinement found."""
-        self.noise_scores_, self.refine_report_ = refined.scores, refined.report
-        self.stopped_ = self.stopped_ or refined.stopped
-        self._doubt = refined.doubt
-        chosen = chosen_arcs(refined.weights, self._refined_cut, known.required)
-        is_sparse = len(refined.order) > DENSE_LIMIT
-        return {
-            "order": np.asarray(refined.order),
-            "weights": None if is_sparse else refined.weights.toarray(),
-            "adjacency": chosen if is_sparse else chosen.toarray(),
-            "equations": refined.equations,
-            "noise": refined.noise,
-            "noise_reason": refined.reason,
-        }
-
-
-def _order_from(raw: NDArray[np.float64], known: Known) -> NDArray[np.intp]:
-    """Order of weights that may have cycles: what is known is inserted first."""
-    before = known.before
-    # Infinitely strong: inserted before all others, of which those that disagree are dropped.
-    bound = raw if before is None else np.where(before, np.inf, raw)
-    return topological_order(drop_cycles(bound)[0])
+        return refine_orders(self, given, orders, watch, scale_free=learnt.scale_free)

@@ -1,8 +1,8 @@
-"""Baselines that keep everyone honest: an order by a rule of one line, then regression.
+"""Baselines: an order by a simple rule, then regression.
 
 On data simulated as in most papers, such rules come close to structure learning, or beat it,
-because the simulation gives the order away (Reisach, Seiler and Weichwald 2021). A learner shows
-something where it does better than these.
+because the simulation reveals the order (Reisach, Seiler and Weichwald 2021). A learner must beat
+these to show anything.
 """
 
 from abc import abstractmethod
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import variance_inflation
 from cosmodag.fit.checks import check_choice, seeds_from
-from cosmodag.fit.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared, StructureLearner
+from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.order import choose_parents
 from cosmodag.refinement.starts import equal_variance_order
 from cosmodag.solve.watch import Watch
@@ -30,10 +30,26 @@ DIGITS = 5
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SortLearner(StructureLearner):
-    """Base of the learners that put the variables in order by a rule, then regress.
+    """Base of the learners that order the variables by a rule, then regress.
 
-    Parameters and attributes are those of :class:`VarianceSort`. A subclass implements
-    :meth:`_sort`.
+    A subclass implements :meth:`_sort`.
+
+    Parameters
+    ----------
+    criterion : {"bic", "aic", "none"}
+        How the adaptive lasso chooses among the predecessors of a variable
+        (:func:`cosmodag.learners.regression.regress_on_predecessors`, also with fewer rows than
+        columns); ``"none"`` is least squares on all of them.
+    refine : {"auto", "prune", "order", None}
+        Use of the order instead of the regression, as in :class:`cosmodag.Cosmo`.
+    scale : {"center", "standardize", "none"}
+        Subtract column means; also divide by standard deviations; or leave the data unchanged, and
+        regress without an intercept.
+
+    Attributes
+    ----------
+    raw_weights_, weights_ : (d, d) array
+        Regression coefficients; equal, since they agree with the order by construction.
     """
 
     criterion: str = "bic"
@@ -45,7 +61,7 @@ class SortLearner(StructureLearner):
 
     @abstractmethod
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
-        """Put the variables in order, causes first; what is known is seen to afterwards."""
+        """Order the variables, causes first; the caller enforces what is known of the order."""
 
     def check_settings(self) -> None:
         """Refuse parameter values that cannot be used, in one sentence each."""
@@ -80,38 +96,6 @@ class VarianceSort(SortLearner):
     its order is nearly a causal one. The order depends on units, and is that of the columns for
     variables whose variances agree to five digits, as after standardising.
 
-    Parameters
-    ----------
-    criterion : {"bic", "aic", "none"}
-        How the adaptive lasso chooses among the predecessors of a variable
-        (:func:`cosmodag.fit.regression.regress_on_predecessors`, which also says what
-        happens with fewer rows than columns); ``"none"`` is least squares on all of them.
-    refine, noise
-        As for :class:`cosmodag.Cosmo`: what is done with the order in place of the regression.
-    threshold : float or "auto"
-        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
-        refinement decides by evidence, 0.3 without.
-    knowledge : Knowledge, mapping or path, optional
-        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
-    missing : {"error", "drop", "impute"}
-        Refuse missing values (NaN); drop the rows that hold one; or estimate them from the others,
-        which counts as no evidence (`docs/missing.md`; `missing_report_` says how many there are).
-    scale : {"center", "standardize", "none"}
-        Subtract column means; also divide by standard deviations; or leave the data alone, and
-        regress without an intercept.
-
-    Attributes
-    ----------
-    raw_weights_, weights_ : (d, d) array
-        Regression coefficients; equal, since they agree with the order by construction.
-    adjacency_ : (d, d) array
-        `weights_` above the threshold; ``adjacency_[u, v]`` is the arc u → v.
-    graph_ : networkx.DiGraph
-    causal_order_ : list
-        Names or numbers of the variables, causes first.
-    n_features_in_, feature_names_in_
-        Number and names of the columns.
-
     Examples
     --------
     >>> from cosmodag import VarianceSort, metrics, simulate
@@ -143,8 +127,6 @@ class R2Sort(SortLearner):
     (C + δI)⁻¹ with δ → 0, puts them in. (The pseudo-inverse, also in use, puts duplicates first,
     and with half as many rows as columns it orders simulated data no better than chance.)
 
-    Parameters and attributes are those of :class:`VarianceSort`.
-
     Examples
     --------
     >>> from cosmodag import R2Sort, simulate
@@ -168,15 +150,7 @@ class R2Sort(SortLearner):
 class RandomSort(SortLearner):
     """Put the variables in random order, and regress each on those before it.
 
-    What regression finds without any idea of an order: half of the arcs point the wrong way. A
-    learner below it is misled.
-
-    Parameters
-    ----------
-    criterion, refine, noise, threshold, knowledge, missing, scale
-        As for :class:`VarianceSort`, and so are the attributes.
-    random_state : int, Generator, RandomState or None
-        The same number gives the same order.
+    Regression without information on the order: half of the arcs point the wrong way.
 
     Examples
     --------
@@ -209,8 +183,7 @@ class EqualVariance(SortLearner):
     How variances are conditioned, and what happens where rows are few:
     :func:`cosmodag.refinement.starts.equal_variance_order`.
 
-    Parameters and attributes are those of :class:`VarianceSort`; the order is pruned by default,
-    which takes far less time than the adaptive lasso.
+    The order is pruned by default, which takes far less time than the adaptive lasso.
 
     Examples
     --------
@@ -233,22 +206,15 @@ class EqualVariance(SortLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class EmptyGraph(StructureLearner):
-    r"""Learn nothing: every variable is on its own, but for arcs that are required.
+    r"""Return a graph without arcs, except those that are required.
 
-    What precision and distances are worth on sparse graphs, of which the empty one gets most
-    entries right; its AUC is ½.
+    It shows the value of a metric that needs no learning: on sparse graphs the empty graph has most
+    entries right. Its AUC is ½.
 
     Parameters
     ----------
     threshold : float
-        Present so that learners can be swapped; there is no arc to leave out.
-    knowledge : Knowledge, mapping or path, optional
-        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
-    missing : {"error", "drop", "impute"}
-        Refuse missing values (NaN); drop the rows that hold one; or estimate them from the others,
-        which counts as no evidence (`docs/missing.md`; `missing_report_` says how many there are).
-    scale : {"center", "standardize", "none"}
-        What is subtracted from, and divides, the columns before their variances are taken.
+        Present so that learners can be exchanged; there is no arc to leave out.
 
     Examples
     --------

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Cosmo"]
 
-# Variables from which, with fewer rows than variables, the order of variances is as good as the one
-# that training finds.
+# Number of variables from which, with fewer rows than variables, the order of variances is as good
+# as the order that training finds.
 _TOO_LARGE = 5_000
 
-# Ratio of standard deviations from which training that diverged is taken to have done so for the
-# units of columns: up to 1e6 it was seen to go well, at 1e12 not.
+# Ratio of standard deviations from which divergence is attributed to the units of columns: training
+# converged at ratios up to 1e6 and diverged at 1e12.
 _APART = 1e6
 
 
@@ -45,102 +45,18 @@ class Cosmo(AnnealedLearner):
     by Adam on mini-batches while the temperature t is annealed (Section 4 of the paper). Each step
     costs O(d²) for a batch of fixed size; acyclicity is never evaluated.
 
-    Every parameter that is ``"auto"`` follows a rule in the number of variables,
-    :func:`cosmodag.default_settings`, found by search on simulated data. It departs from the
-    paper, above all in giving p a learning rate of its own; the paper's own choice is
+    A parameter that is ``"auto"`` follows a rule in the number of variables,
+    :func:`cosmodag.default_settings`, found by search on simulated data. The rule differs from the
+    paper's settings, mainly by a separate learning rate for p; the paper's are
     ``Cosmo(**paper_settings(d))``, see :func:`cosmodag.paper_settings`.
-
-    Parameters
-    ----------
-    learning_rate : float or "auto"
-        Adam's rate for H.
-    priority_learning_rate : float, None or "auto"
-        Adam's rate for p. None: the same as `learning_rate`, the paper's way.
-    lambda1, lambda2 : float or "auto"
-        λ₁ and λ₂, on ‖H‖₁ and ‖H‖_F (not squared). The loss is a mean over variables, so the same
-        λ weighs more as d grows.
-    lambda_p : float or "auto"
-        λ_p, on ‖p‖₂.
-    shift : float or "auto"
-        ε, by how much the priority of an effect must exceed that of its cause.
-    temperature_start, temperature_end : float or "auto"
-        Where the temperature t starts and ends (cosine annealing).
-    acyclicity_tolerance : float, optional
-        Take `temperature_end` from Theorem 2 instead: the highest temperature at which
-        h(S) = tr e^S − d ≤ tolerance is guaranteed for every p.
-    loss : {"squared-error", "likelihood"}
-        L: the mean squared error, or the Gaussian likelihood with a variance of its own for each
-        variable, (1/d) Σ_v log RSS_v, in which units cancel out.
-    epochs : int or "auto"
-        Passes over the data. Automatically as many as make a number of steps that was found to be
-        enough, whatever the number of rows
-        (:func:`cosmodag.learners.trained.settings.default_steps`).
-    batch_size : int
-        Rows per step; the last batch of a pass may be smaller.
-    refine : {"auto", "prune", "order", None}
-        What is done with the learnt order. ``"prune"`` regresses each variable on those before it
-        and keeps what the evidence supports; ``"order"`` also searches for a better order, from
-        the learnt one and from others; ``"auto"`` is ``"order"`` up to 5,000 variables and
-        ``"prune"`` beyond. ``None`` keeps the optimised weights.
-    noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
-        What refinement assumes of the noise, and so what its score can tell: Gaussian with a
-        variance of its own for each variable (nothing depends on units, and only the equivalence
-        class is decided), Gaussian with one variance, or not Gaussian. ``"auto"`` lets the data
-        choose; ``noise_`` and ``noise_reason_`` say what it chose and why.
-    threshold : float or "auto"
-        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
-        refinement decides by evidence, 0.3 without.
-    restarts : int
-        Solve so many problems at once from different starts, and keep the one with the best
-        penalised objective on all data.
-    knowledge : Knowledge, mapping or path, optional
-        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
-    missing : {"error", "drop", "impute"}
-        Refuse missing values (NaN); drop the rows that hold one; or estimate them from the others,
-        which counts as no evidence (`docs/missing.md`; `missing_report_` says how many there are).
-    scale : {"center", "standardize", "none"}
-        Subtract column means; also divide by standard deviations (which hides the cue that a
-        squared-error learner uses, and warns); or leave the data alone.
-    device : {"auto", "cpu", "gpu"}
-        Where to compute.
-    max_time : float, optional
-        Seconds after which training stops with the result so far and a warning.
-    checkpoint : path, optional
-        Folder in which training leaves, every half minute and when it is stopped, how far it is.
-        The same fit with the same folder goes on from there, bit for bit; what is left of a fit
-        that ended is removed.
-    random_state : int, Generator, RandomState or None
-        The same number gives the same result, bit for bit, on the same machine.
-    verbose : bool
-        Show progress on stderr when that is a terminal.
 
     Attributes
     ----------
     raw_weights_ : (d, d) array
-        H ∘ S at the end temperature: what the paper's metrics score.
-    weights_ : (d, d) array
-        `raw_weights_` where the arc agrees with `causal_order_`: acyclic.
-    adjacency_ : (d, d) array
-        `weights_` above the threshold; ``adjacency_[u, v]`` is the arc u → v.
-    was_cyclic_ : bool
-        Whether thresholding `raw_weights_` alone would have left a cycle.
-    dropped_arcs_ : int
-        Arcs above the threshold in `raw_weights_` that are not in `adjacency_`.
-    graph_ : networkx.DiGraph
-    causal_order_ : list
-        Names or numbers of the variables, causes first.
+        H ∘ S at the end temperature; the paper's metrics score these.
     priorities_ : (d,) array
-        p; the logarithms of the standard deviations where their order was refined without
-        training (``backend_`` is ``"none"`` and ``n_iter_`` 0).
-    history_ : list of dict
-        For each hundredth of the run: ``round``, ``epoch``, ``temperature``, ``loss``,
-        ``log_acyclicity_bound``.
-    stopped_ : str or None
-        ``"time"`` or ``"interrupt"`` when training ended early.
-    settings_ : dict
-        Every hyper-parameter as it was used.
-    n_features_in_, feature_names_in_
-        Number and names of the columns.
+        p; the logarithms of the standard deviations if their order was refined without training
+        (``backend_`` is then ``"none"`` and ``n_iter_`` 0).
 
     Examples
     --------
@@ -164,9 +80,9 @@ class Cosmo(AnnealedLearner):
         if self.epochs != "auto" or self.refine is None or d < _TOO_LARGE or n >= d:
             return None
         warnings.warn(
-            f"With {d:,} variables and only {n:,} rows, training was found to order variables "
-            "no better than their variances do, so that the order of variances is refined in "
-            "its place: set epochs to a number to train all the same.",
+            f"With {d:,} variables and only {n:,} rows, training orders variables no better than "
+            "their variances do: the order of variances is refined instead. Set epochs to a number "
+            "to train nevertheless.",
             DataWarning,
             stacklevel=3,
         )
@@ -191,7 +107,7 @@ class Cosmo(AnnealedLearner):
             return replace(self._untrained(data), order=None, scale_free=True)
 
     def _untrained(self, data: NDArray[Any]) -> Learnt:
-        """Order variables by variance, in place of training."""
+        """Order variables by variance instead of training."""
         variances = data.var(axis=0, dtype=np.float64)
         priorities = 0.5 * np.log(np.maximum(variances, np.finfo(np.float64).tiny))
         extra = {

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from cosmodag.fit.checks import check_count
 from cosmodag.learners.base import Setting
 from cosmodag.learners.trained.constrained import ADAM, ConstrainedLearner
 from cosmodag.learners.trained.networks import NetworkLearner
@@ -42,61 +43,22 @@ class DagmaMLP(NetworkLearner, ConstrainedLearner):
 
     Parameters
     ----------
-    hidden : tuple of int
-        Units in each hidden layer of each network.
-    activation : {"sigmoid", "tanh", "relu"}
-        What hidden units do.
-    arc_strength : {"norm", "sum"}
-        How an arc's strength is read from its first-layer weights: √A, or their signed sum.
-        :meth:`read_out` switches without learning again.
     lambda1, lambda2 : float or "auto"
         λ₁ and λ₂; automatically 0.02 and 0.005.
     learning_rate : float or "auto"
         Adam's rate; automatically 2e-3.
     max_iter : int
         Iterations of the last stage; the others take five eighths of that.
-    refine : {None, "prune"}
-        As for :class:`cosmodag.CosmoMLP`; by default all arcs above the threshold are kept.
-    threshold : float or "auto"
-        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
-        refinement decides by evidence, 0.3 without.
-    knowledge : Knowledge, mapping or path, optional
-        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
-    missing : {"error", "drop", "impute"}
-        Refuse missing values (NaN); drop the rows that hold one; or estimate them from the others,
-        which counts as no evidence (`docs/missing.md`; `missing_report_` says how many there are).
-    scale : {"center", "standardize", "none"}
-        Subtract column means; also divide by standard deviations, which warns; or do nothing.
     device : {"auto", "cpu", "gpu"}
-        Where to compute.
-    max_time : float, optional
-        Seconds after which the fit stops with the result so far and a warning.
-    random_state : int, Generator, RandomState or None
-        Decides the initial weights of later layers.
-    verbose : bool
-        Show progress on stderr when that is a terminal.
+        Device of the computation.
 
     Attributes
     ----------
-    raw_weights_ : (d, d) array
-        Strength of every arc.
-    weights_, adjacency_ : (d, d) array
-        Strengths without the arcs dropped to make them acyclic, and of these the ones above the
-        threshold.
-    was_cyclic_, dropped_arcs_
-        Whether thresholding `raw_weights_` alone would have left a cycle, and how many arcs that
-        cost.
-    arc_norms_, arc_sums_ : (d, d) arrays
-        Both strengths of every arc.
-    first_weights_, first_biases_, inner_layers_, output_weights_, output_biases_ : arrays
-        The networks, as in :class:`cosmodag.CosmoMLP`.
     history_ : list of dict
         For each attempt at a stage: ``epoch``, ``loss``, ``accepted``, ``score_weight`` (μ),
         ``radius`` (s).
     n_iter_ : int
         Iterations of all stages together.
-    settings_ : dict
-        Every hyper-parameter as it was used.
 
     Examples
     --------
@@ -112,6 +74,11 @@ class DagmaMLP(NetworkLearner, ConstrainedLearner):
     learning_rate: Setting = "auto"
     max_iter: int = 3200
     device: str = "auto"
+
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
+        check_count("max_iter", self.max_iter)
 
     def _rule(self, d: int) -> dict[str, float]:
         return {"lambda1": 0.02, "lambda2": 0.005, "learning_rate": 2e-3}

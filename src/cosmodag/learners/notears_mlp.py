@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from cosmodag.fit.checks import check_count
 from cosmodag.graph.constraint import EXPONENTIAL
 from cosmodag.learners.base import Setting
 from cosmodag.learners.trained.constrained import ConstrainedLearner
@@ -43,59 +44,20 @@ class NotearsMLP(NetworkLearner, ConstrainedLearner):
 
     Parameters
     ----------
-    hidden : tuple of int
-        Units in each hidden layer of each network.
-    activation : {"sigmoid", "tanh", "relu"}
-        What hidden units do.
-    arc_strength : {"norm", "sum"}
-        How an arc's strength is read from its first-layer weights: √A, or their signed sum.
-        :meth:`read_out` switches without learning again.
     lambda1, lambda2 : float or "auto"
         λ₁ and λ₂; automatically 0.01 each.
     max_iter : int
-        Updates of the multiplier at most.
+        Maximal number of updates of the multiplier.
     tolerance : float or "auto"
         h at or below this counts as zero; automatically 1e-8.
-    refine : {None, "prune"}
-        As for :class:`cosmodag.CosmoMLP`; by default all arcs above the threshold are kept.
-    threshold : float or "auto"
-        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 where
-        refinement decides by evidence, 0.3 without.
-    knowledge : Knowledge, mapping or path, optional
-        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
-    missing : {"error", "drop", "impute"}
-        Refuse missing values (NaN); drop the rows that hold one; or estimate them from the others,
-        which counts as no evidence (`docs/missing.md`; `missing_report_` says how many there are).
-    scale : {"center", "standardize", "none"}
-        Subtract column means; also divide by standard deviations, which warns; or do nothing.
-    max_time : float, optional
-        Seconds after which the fit stops with the result so far and a warning.
-    random_state : int, Generator, RandomState or None
-        Decides the initial weights.
-    verbose : bool
-        Show progress on stderr when that is a terminal.
 
     Attributes
     ----------
-    raw_weights_ : (d, d) array
-        Strength of every arc.
-    weights_, adjacency_ : (d, d) array
-        Strengths without the arcs dropped to make them acyclic, and of these the ones above the
-        threshold.
-    was_cyclic_, dropped_arcs_
-        Whether thresholding `raw_weights_` alone would have left a cycle, and how many arcs that
-        cost.
-    arc_norms_, arc_sums_ : (d, d) arrays
-        Both strengths of every arc.
-    first_weights_, first_biases_, inner_layers_, output_weights_, output_biases_ : arrays
-        The networks, as in :class:`cosmodag.CosmoMLP`.
     history_ : list of dict
         For each problem: ``epoch``, ``loss``, ``acyclicity`` (h), ``multiplier`` (α), ``penalty``
         (ρ).
     n_iter_ : int
         Iterations of all problems together.
-    settings_ : dict
-        Every hyper-parameter as it was used.
 
     Examples
     --------
@@ -114,6 +76,11 @@ class NotearsMLP(NetworkLearner, ConstrainedLearner):
     @property
     def _precision(self) -> type[np.floating[Any]]:
         return np.float64
+
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
+        check_count("max_iter", self.max_iter)
 
     def _rule(self, d: int) -> dict[str, float]:
         return {"lambda1": 0.01, "lambda2": 0.01, "tolerance": 1e-8}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count, check_number
-from cosmodag.learners.base import Learnt, Prepared, Refined, StructureLearner
+from cosmodag.learners.base import Learnt, Prepared, RefinedFit, StructureLearner
 from cosmodag.solve.watch import Watch
 
 __all__ = ["OrderSearch"]
@@ -25,41 +25,26 @@ class OrderSearch(StructureLearner):
 
         \sum_v \Big( -\frac{n}{2} \log \mathrm{RSS}_v(P_v) - c\,|P_v| \Big),
 
-    where :math:`\mathrm{RSS}_v(P_v)` is what the parents :math:`P_v` leave of the variance of v
-    and c is the price of an arc; or the same with one variance for all, or with the entropy of the
-    residuals. Moves are made along arcs, over any distance, from several starts and from perturbed
-    copies of the best order (:func:`cosmodag.order.search`). Nothing is trained. With the Gaussian
-    score units do not matter: multiplying columns by numbers changes no arrow.
+    where :math:`\mathrm{RSS}_v(P_v)` is the residual sum of squares of v given its parents
+    :math:`P_v` and c is the price of an arc; or the same with one common variance, or with the
+    entropy of the residuals. Variables move along arcs, over any distance, from several starts and
+    from perturbed copies of the best order (:func:`cosmodag.order.search`). Nothing is trained.
+    With the Gaussian score, multiplying columns by numbers changes no arrow.
 
-    The honest rival of the learners that train, and often what to take for linear relations.
+    It is a strong baseline for learners that train, and often the best choice for linear relations.
 
     Parameters
     ----------
-    noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
-        What is assumed of the noise, as in :class:`cosmodag.Cosmo`.
     restarts : int or "auto"
-        Searches from perturbed copies of the best order, at most: with ``"auto"``
-        :func:`cosmodag.order.default_restarts`. They end early where several in a row find nothing.
-    threshold : float or "auto"
-        Arcs with \|W\| at or below it are left out of `adjacency_`; automatically 0.
-    knowledge : Knowledge, mapping or path, optional
-        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
-    missing : {"error", "drop", "impute"}
-        Refuse missing values (NaN); drop the rows that hold one; or estimate them from the others,
-        which counts as no evidence (`docs/missing.md`; `missing_report_` says how many there are).
+        Maximal number of searches from perturbed copies of the best order; ``"auto"`` is
+        :func:`cosmodag.order.default_restarts`. They end early if several in a row find nothing.
     scale : {"center", "standardize", "none"}
-        What is done to the columns first; standardising only changes the units of weights.
-    max_time : float, optional
-        Seconds after which the search stops with the result so far and a warning.
-    random_state : int, Generator, RandomState or None
-        The same number gives the same result.
-    verbose : bool
-        Show progress on stderr when that is a terminal.
+        Preparation of the columns; standardising only changes the units of weights.
 
     Attributes
     ----------
-    raw_weights_, weights_, adjacency_ : (d, d) array
-        Regression weights on the chosen arcs; ``adjacency_[u, v]`` is the arc u → v.
+    raw_weights_, weights_ : (d, d) array
+        Regression weights on the chosen arcs.
     noise_, noise_reason_ : str
         What was assumed of the noise, and why.
     refine_report_ : list of dict
@@ -147,8 +132,8 @@ class OrderSearch(StructureLearner):
             )
         return places
 
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
-        from cosmodag.fit.refining import refine_linear
+    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
+        from cosmodag.fit.refining import refine_orders
 
         restarts = None if self.restarts == "auto" else int(self.restarts)
-        return refine_linear(self, given, learnt.orders, watch, scale_free=True, restarts=restarts)
+        return refine_orders(self, given, learnt.orders, watch, scale_free=True, restarts=restarts)

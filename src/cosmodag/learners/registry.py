@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["LEARNERS", "Entry", "learner_named"]
+__all__ = ["LEARNERS", "LearnerEntry", "learner_named"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class LearnerEntry:
     """Where a learner is, and what it is.
 
     Attributes
@@ -42,22 +42,39 @@ class Entry:
         return learner
 
 
-LEARNERS: dict[str, Entry] = {
+LEARNERS: dict[str, LearnerEntry] = {
     entry.name: entry
     for entry in (
-        Entry("Cosmo", "cosmo", "cosmo", "linear COSMO, its order refined to a graph"),
-        Entry("CosmoMLP", "cosmo_mlp", "cosmo-mlp", "COSMO with a network for each variable"),
-        Entry("OrderSearch", "order_search", "order-search", "search over orders by a score alone"),
-        Entry("Notears", "notears", "notears", "linear NOTEARS, and its other constraints"),
-        Entry("NotearsMLP", "notears_mlp", "notears-mlp", "NOTEARS with networks"),
-        Entry("Dagma", "dagma", "dagma", "linear DAGMA"),
-        Entry("DagmaMLP", "dagma_mlp", "dagma-mlp", "DAGMA with networks"),
-        Entry("NoCurl", "nocurl", "nocurl", "NOCURL, and NOCURL-U"),
-        Entry("EqualVariance", "baselines", "equal-variance", "order by conditional variance"),
-        Entry("VarianceSort", "baselines", "variance-sort", "order by variance"),
-        Entry("R2Sort", "baselines", "r2-sort", "order by R² on all others"),
-        Entry("RandomSort", "baselines", "random-sort", "random order"),
-        Entry("EmptyGraph", "baselines", "empty-graph", "no arcs at all"),
+        LearnerEntry("Cosmo", "cosmo", "cosmo", "linear COSMO, its order refined to a graph"),
+        LearnerEntry(
+            "CosmoMLP", "cosmo_mlp", "cosmo-mlp", "COSMO with a network for each variable"
+        ),
+        LearnerEntry(
+            "OrderSearch", "order_search", "order-search", "search over orders by a score alone"
+        ),
+        LearnerEntry("Notears", "notears", "notears", "linear NOTEARS, and its other constraints"),
+        LearnerEntry("NotearsMLP", "notears_mlp", "notears-mlp", "NOTEARS with networks"),
+        LearnerEntry("Dagma", "dagma", "dagma", "linear DAGMA"),
+        LearnerEntry("DagmaMLP", "dagma_mlp", "dagma-mlp", "DAGMA with networks"),
+        LearnerEntry("NoCurl", "nocurl", "nocurl", "linear NOCURL"),
+        LearnerEntry(
+            "StochasticNotears",
+            "notears",
+            "stochastic-notears",
+            "NOTEARS as in the COSMO paper",
+        ),
+        LearnerEntry("StochasticDagma", "dagma", "stochastic-dagma", "DAGMA as in the COSMO paper"),
+        LearnerEntry(
+            "StochasticNoCurl", "nocurl", "stochastic-nocurl", "NOCURL as in the COSMO paper"
+        ),
+        LearnerEntry("NoCurlU", "nocurl", "nocurl-u", "NOCURL-U of the COSMO paper"),
+        LearnerEntry(
+            "EqualVariance", "baselines", "equal-variance", "order by conditional variance"
+        ),
+        LearnerEntry("VarianceSort", "baselines", "variance-sort", "order by variance"),
+        LearnerEntry("R2Sort", "baselines", "r2-sort", "order by R² on all others"),
+        LearnerEntry("RandomSort", "baselines", "random-sort", "random order"),
+        LearnerEntry("EmptyGraph", "baselines", "empty-graph", "no arcs at all"),
     )
 }
 

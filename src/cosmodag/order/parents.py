@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.errors import DataError
 from cosmodag.order.columns import choose_some
 from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space
-from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
 from cosmodag.solve.threads import available_threads, mapper
@@ -29,7 +29,7 @@ def choose_parents(
     support: NDArray[np.bool_] | None = None,
     required: NDArray[np.bool_] | None = None,
     threads: int | None = None,
-) -> Graph:
+) -> RegressionGraph:
     r"""Choose the parents of each variable among its predecessors, and refit the weights.
 
     The local score of v with parents P is
@@ -89,7 +89,7 @@ def choose_parents(
     up, down = moments.scales[of_group, heads], moments.scales[of_group, tails]
     weights = np.where(weights == 0, 0.0, weights * up / np.where(down > 0, down, 1.0))
     starts = np.concatenate([[0], np.cumsum(counts)])
-    return Graph(starts, tails, weights, found[1], found[2])
+    return RegressionGraph(starts, tails, weights, found[1], found[2])
 
 
 def scores_on(problem: Problem, order: NDArray[np.int64], first: int, last: int) -> Floats:

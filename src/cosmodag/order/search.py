@@ -11,7 +11,7 @@ from cosmodag.errors import DataError
 from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.problem import problem_of
 from cosmodag.order.restarts import Climb, Memory
-from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import SCORES, default_penalty, total_of
 from cosmodag.solve.threads import available_threads, mapper
@@ -29,7 +29,7 @@ class Found:
     Attributes
     ----------
     order : (d,) array of int
-    graph : Graph
+    graph : RegressionGraph
         The parents chosen on that order.
     score : float
         Total of the score searched for; never below that of the start.
@@ -42,7 +42,7 @@ class Found:
     """
 
     order: NDArray[np.int64]
-    graph: Graph
+    graph: RegressionGraph
     score: float
     start_score: float
     moves: int

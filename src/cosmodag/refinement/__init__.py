@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cosmodag.refinement.entropy.search import search_non_gaussian
-    from cosmodag.refinement.graph import Graph
+    from cosmodag.refinement.graph import RegressionGraph
     from cosmodag.refinement.moments import Moments
     from cosmodag.refinement.networks.pruning import prune_networks
     from cosmodag.refinement.refine import refine_linear
     from cosmodag.refinement.starts import equal_variance_order, variance_order
 
 __all__ = [
-    "Graph",
     "Moments",
+    "RegressionGraph",
     "equal_variance_order",
     "prune_networks",
     "refine_linear",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Graph": "graph",
+    "RegressionGraph": "graph",
     "Moments": "moments",
     "equal_variance_order": "starts",
     "prune_networks": "networks.pruning",

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Graph"]
+__all__ = ["RegressionGraph"]
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class RegressionGraph:
     """Parents, regression weights and residual variances of every variable.
 
     Attributes

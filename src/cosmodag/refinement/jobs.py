@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.order import Memory, choose_parents, search
-from cosmodag.refinement.graph import Graph
-from cosmodag.refinement.in_blocks.columns import Columns
-from cosmodag.refinement.in_blocks.pruning import prune_blocks
+from cosmodag.refinement.blocks.columns import Columns
+from cosmodag.refinement.blocks.pruning import prune_blocks
+from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import total_of
 
@@ -34,10 +34,10 @@ class Job:
     threads: int | None
     restarts: int
     device: jax.Device | None = None
-    known: dict[bytes, Graph] = field(default_factory=dict)
+    known: dict[bytes, RegressionGraph] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
 
-    def pruned(self, order: NDArray[np.int64]) -> Graph:
+    def pruned(self, order: NDArray[np.int64]) -> RegressionGraph:
         """Prune an order, once: no score changes what is pruned."""
         key = order.tobytes()
         if key not in self.known:
@@ -107,7 +107,7 @@ class Result:
     """Where one start ended."""
 
     order: NDArray[np.int64]
-    graph: Graph
+    graph: RegressionGraph
     total: float
     entry: dict[str, Any]
     ended_early: bool

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import compiled
-from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import noise_variances, total_of
 
@@ -29,13 +29,13 @@ _LEAST = 1e-6
 def polish(
     moments: Moments,
     order: NDArray[Any],
-    graph: Graph,
+    graph: RegressionGraph,
     *,
     score: str,
     penalty: float,
     support: NDArray[np.bool_] | None = None,
     required: NDArray[np.bool_] | None = None,
-) -> Graph:
+) -> RegressionGraph:
     """Improve the parents of every variable among its predecessors; never a worse total.
 
     Parameters
@@ -43,7 +43,7 @@ def polish(
     moments : Moments
     order : (d,) array of int
         Causes first.
-    graph : Graph
+    graph : RegressionGraph
         On that order.
     score : {"gaussian", "equal-variance"}
     penalty : float
@@ -98,12 +98,12 @@ def polish(
 
 def _graph_of(
     moments: Moments,
-    graph: Graph,
+    graph: RegressionGraph,
     arcs: NDArray[np.bool_],
     weights: NDArray[np.float64],
     residuals: NDArray[np.float64],
     penalty: float,
-) -> Graph:
+) -> RegressionGraph:
     heads, tails = np.nonzero(arcs.T)
     group = moments.group[heads]
     down = moments.scales[group, tails]

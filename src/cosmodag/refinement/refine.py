@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.order import default_restarts
-from cosmodag.refinement.graph import Graph
-from cosmodag.refinement.in_blocks.columns import Columns
-from cosmodag.refinement.in_blocks.pruning import are_worth_it
+from cosmodag.refinement.blocks.columns import Columns
+from cosmodag.refinement.blocks.pruning import are_worth_it
+from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.jobs import Job, Result
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.noise.variances import Variances, are_plausible, compare_best
@@ -44,7 +44,7 @@ class Refined:
     Attributes
     ----------
     order : (d,) array of int
-    graph : Graph
+    graph : RegressionGraph
         Arcs, weights in the data's own units, residual variances.
     score : {"gaussian", "equal-variance"}
         The score used.
@@ -61,7 +61,7 @@ class Refined:
     """
 
     order: NDArray[np.int64]
-    graph: Graph
+    graph: RegressionGraph
     score: str
     why: str
     total: float
@@ -227,7 +227,7 @@ def _best(
     return Result(best.order, graph, total, best.entry, early), report
 
 
-def _polished(job: Job, score: str, best: Result) -> tuple[Graph, float]:
+def _polished(job: Job, score: str, best: Result) -> tuple[RegressionGraph, float]:
     """Look once more at the parents that the best order has, where that costs little."""
     moments = job.moments
     if isinstance(moments, Columns) or moments.variables > POLISHED_UP_TO:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 
 __all__ = [
@@ -61,17 +61,17 @@ def growing_penalty(penalty: float, d: int) -> float:
     return min(penalty, max(0.5 * penalty, math.log(max(d, 1)) - 1.6))
 
 
-def noise_variances(moments: Moments, graph: Graph) -> NDArray[np.float64]:
+def noise_variances(moments: Moments, graph: RegressionGraph) -> NDArray[np.float64]:
     """Residual variance of each variable, in the data's own units; 0 for constant columns."""
     return np.asarray(graph.residuals * moments.own_scales**2)
 
 
-def gaussian_total(moments: Moments, graph: Graph, penalty: float) -> float:
+def gaussian_total(moments: Moments, graph: RegressionGraph, penalty: float) -> float:
     """−Σ_v (n_v/2) log(share of the variance left) − c · arcs: does not depend on units."""
     return float(-0.5 * moments.own_rows @ np.log(graph.residuals)) - penalty * graph.arcs
 
 
-def equal_variance_total(moments: Moments, graph: Graph, penalty: float) -> float:
+def equal_variance_total(moments: Moments, graph: RegressionGraph, penalty: float) -> float:
     """−(Σ n_v / 2) log(Σ RSS_v / Σ n_v) − c · arcs, over the columns that vary."""
     varies = moments.own_scales > 0
     rows = moments.own_rows[varies]
@@ -81,7 +81,7 @@ def equal_variance_total(moments: Moments, graph: Graph, penalty: float) -> floa
     return -0.5 * float(rows.sum()) * math.log(squares / rows.sum()) - penalty * graph.arcs
 
 
-def total_of(score: str, moments: Moments, graph: Graph, penalty: float) -> float:
+def total_of(score: str, moments: Moments, graph: RegressionGraph, penalty: float) -> float:
     """Total by the name of the score."""
     total = gaussian_total if score == "gaussian" else equal_variance_total
     return total(moments, graph, penalty)

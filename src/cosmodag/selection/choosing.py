@@ -1,4 +1,4 @@
-"""A choice without the truth: learner, noise, penalties and refinement, and why."""
+"""Automatic choice of learner, noise, penalties and refinement, with reasons."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,8 @@ from cosmodag.data.interventions import take_column
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.missing import Completed, complete
+from cosmodag.fit.pipeline import FitTask, fit_prepared
+from cosmodag.fit.prepare import prepare
 from cosmodag.io.frames import Table
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.cosmo import Cosmo
@@ -68,12 +70,12 @@ def auto(
 ) -> Choice:
     """Choose and fit a learner for a table, and say why, without knowing the true graph.
 
-    Linear learners are fitted first: the search over orders alone, and COSMO with three strengths
-    of its penalty; the graph of best score is taken, whose noise the learners judge themselves.
-    Then curves are held against lines, as equations of that graph, on held-out rows
-    (:func:`cosmodag.selection.curvature`); where they win, networks are fitted in place of it.
+    Linear learners are fitted first: `OrderSearch`, and `Cosmo` with three values of λ₁; each
+    decides about the noise, and the graph of best score is taken. Then curves and lines are
+    compared as equations of that graph, on held-out rows (:func:`cosmodag.selection.curvature`);
+    if curves are better, networks are fitted instead.
 
-    Units decide directions only where the noise decision finds equal variances. Elsewhere all
+    Units influence directions only if the noise decision finds equal variances. Otherwise all
     training is by likelihood on standardised columns, so that multiplying a column by a number
     changes no arc.
 
@@ -129,37 +131,39 @@ def _candidates(
 ) -> dict[str, StructureLearner]:
     """Fit linear learners, by name; COSMO with its own penalty under its plain name.
 
-    Where the noise decision finds no equal variances, units may be arbitrary. COSMO is then trained
-    by likelihood on standardised columns, and only its order is kept, for a search to start from.
+    If the noise decision does not find equal variances, units may be arbitrary: COSMO is then
+    trained by likelihood on standardised columns, and only its order is used, as the start of a
+    search.
     """
     search = OrderSearch(**common).fit(table, interventions=targets)
-    candidates: dict[str, StructureLearner] = {"OrderSearch": search}
-    for multiple in _MULTIPLES:
-        if multiple != 1 and d > _TRIED_UP_TO:
-            continue
-        cosmo = Cosmo(**common)
+    multiples = [one for one in _MULTIPLES if one == 1 or d <= _TRIED_UP_TO]
+    names = ["Cosmo" if one == 1 else f"Cosmo, λ₁ × {one:g}" for one in multiples]
+    learners = [Cosmo(**common) for _ in multiples]
+    for multiple, cosmo in zip(multiples, learners, strict=True):
         if multiple != 1:
             cosmo.set_params(lambda1=multiple * cosmo.settings_for(d)["lambda1"])
         if not _has_scale(search):
             cosmo.set_params(**_WITHOUT_SCALE, refine=None)
-        found: StructureLearner = cosmo.fit(table, interventions=targets)
-        if not _has_scale(search):
-            order = found.causal_order_
-            found = OrderSearch(**common).fit_from(table, order, interventions=targets)
-        candidates["Cosmo" if multiple == 1 else f"Cosmo, λ₁ × {multiple:g}"] = found
-    return candidates
+    given = prepare(learners[0], table, targets)  # the same for all
+    fit_prepared([FitTask(cosmo, given) for cosmo in learners], examine=_has_scale(search))
+    found: list[StructureLearner] = list(learners)
+    if not _has_scale(search):
+        found = [
+            OrderSearch(**common).fit_from(table, cosmo.causal_order_, interventions=targets)
+            for cosmo in learners
+        ]
+    return {"OrderSearch": search, **dict(zip(names, found, strict=True))}
 
 
 def _has_scale(model: StructureLearner) -> bool:
-    """Tell whether variances of columns may decide directions: those of the noise are equal."""
+    """Whether variances of columns may decide directions: those of the noise are equal."""
     return bool(model.noise_ == "equal-variance")
 
 
 def _networks(common: dict[str, Any], lines: StructureLearner) -> CosmoMLP:
-    """Make networks; where units are arbitrary, those whose training does not depend on them.
+    """Construct `CosmoMLP`; if units are arbitrary, its training does not depend on them.
 
-    The likelihood has more local minima than the squared error has, so that several starts are
-    tried.
+    The likelihood has more local minima than the squared error, so several starts are tried.
     """
     if _has_scale(lines):
         return CosmoMLP(**common)
@@ -181,10 +185,10 @@ def _observed(whole: Completed) -> NDArray[np.float64]:
 
 
 def _regressors(model: StructureLearner) -> NDArray[np.bool_]:
-    """Say what each variable is regressed on, as [regressor, variable]: its parents.
+    """Regressors of each variable, as [regressor, variable]: its parents.
 
-    Where nothing but the class of the graph is known, its children too, since the parent may be
-    among them; normal variables are lines of each other in any direction.
+    If only the equivalence class of the graph is known, also its children, since some of them may
+    be parents; Gaussian variables are linear in each other in both directions.
     """
     d, edges = model.n_features_in_, model.edges_
     arcs = np.zeros((d, d), np.bool_)
@@ -193,10 +197,10 @@ def _regressors(model: StructureLearner) -> NDArray[np.bool_]:
 
 
 def _ranked(candidates: dict[str, StructureLearner], table: Table) -> "tuple[str, pd.DataFrame]":
-    """Name of the best candidate, and what was found by all.
+    """Name of the best candidate, and a table of all.
 
-    Where all assume the same noise, their scores are of one kind, and the highest wins; otherwise
-    the smallest extended BIC does. Of equals the first wins, the simplest.
+    If all assume the same noise, their scores are comparable, and the highest wins; otherwise the
+    smallest extended BIC wins. Among equals the first wins, which is the simplest.
     """
     import pandas as pd
 
@@ -226,10 +230,9 @@ def _reasons(
         return {
             "learner": f"CosmoMLP, networks: {judged.explanation}",
             "noise": (
-                "Noise of one size is assumed, since that of lines was found to be."
+                "Equal noise variances are assumed, as found for linear equations."
                 if chosen.loss == "squared-error"
-                else "Noise of a size of its own is assumed for each variable, so that units do "
-                "not matter."
+                else "One noise variance per variable is assumed, so that units do not matter."
             ),
             "penalties": "Penalties are CosmoMLP's own for so many variables.",
             "refinement": "Arcs are pruned by the evidence of Gaussian processes.",

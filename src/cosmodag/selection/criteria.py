@@ -13,9 +13,9 @@ from cosmodag.data.interventions import take_column, targets_of
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_number
 from cosmodag.fit.known import Known
-from cosmodag.fit.matrices import chosen_arcs, count_arcs
-from cosmodag.fit.regression import regress_on_predecessors
+from cosmodag.fit.settle import chosen_arcs, count_arcs
 from cosmodag.learners.base import StructureLearner
+from cosmodag.learners.regression import regress_on_predecessors
 
 if TYPE_CHECKING:
     import pandas as pd

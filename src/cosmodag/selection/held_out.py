@@ -1,4 +1,4 @@
-"""Held-out likelihood: how well a learnt graph predicts rows that it has not seen."""
+"""Held-out likelihood: how well a learnt graph predicts rows that were not used in the fit."""
 
 from typing import Any
 
@@ -10,6 +10,8 @@ from cosmodag.data.interventions import take_column
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count, seeds_from
 from cosmodag.fit.missing import complete
+from cosmodag.fit.pipeline import FitTask, fit_prepared
+from cosmodag.fit.prepare import prepare
 from cosmodag.io.frames import Table
 from cosmodag.learners.base import StructureLearner
 
@@ -26,10 +28,10 @@ def held_out(
 ) -> NDArray[np.float64]:
     """Gaussian log-likelihood of held-out rows, per row and variable: one number for each fold.
 
-    The rows are dealt into folds; the learner is fitted to all but one of them and asked for the
-    one left out, in turn. Lines and networks are compared by it on equal terms, and so are settings
-    of one learner. Graphs of one equivalence class have one likelihood: it does not tell directions
-    that rest on non-Gaussian noise.
+    The rows are divided at random into folds. For each fold the learner is fitted to the other
+    folds, all fits in one batch, and evaluated on it. Linear and non-linear learners can be
+    compared, and so can settings of one learner. All graphs of an equivalence class have the same
+    Gaussian likelihood: it cannot evaluate directions that rest on non-Gaussian noise.
 
     Parameters
     ----------
@@ -38,9 +40,9 @@ def held_out(
     X : table
     folds : int
     interventions : optional
-        What was set in each row, as for ``fit``; such entries are not asked for.
+        What was set in each row, as for ``fit``; such entries are not evaluated.
     random_state : int, Generator, RandomState or None
-        Deals the rows: the same number deals alike for every learner.
+        Seed of the folds: the same number gives the same folds for every learner.
 
     Examples
     --------
@@ -58,12 +60,15 @@ def held_out(
         raise DataError(f"{n} rows are too few for {folds} folds: give fewer folds.")
     (seed,) = seeds_from(random_state, 1)
     fold_of = np.random.default_rng(seed).permutation(n) % folds
-    scores = []
+    tasks = []
     for fold in range(folds):
-        seen, held = fold_of != fold, fold_of == fold
-        one = clone(model)
-        rows = None if targets is None else targets[seen]
-        one.fit(Table(table.X[seen], table.names), interventions=rows)
+        seen = fold_of != fold
+        one, rows = clone(model), None if targets is None else targets[seen]
+        tasks.append(FitTask(one, prepare(one, Table(table.X[seen], table.names), rows)))
+    fit_prepared(tasks, examine=False)
+    scores = []
+    for fold, (one, _) in enumerate(tasks):
+        held = fold_of == fold
         likelihoods = one.log_likelihoods(Table(table.X[held], table.names))
         if targets is not None:
             likelihoods = likelihoods[~targets[held][:, ~one.preparation_.constant]]

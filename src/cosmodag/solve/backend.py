@@ -8,7 +8,7 @@ import numpy as np
 
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 
 if TYPE_CHECKING:
     from cosmodag.solve.problems import Batch
@@ -45,11 +45,11 @@ class Task(NamedTuple):
     platform: str
 
 
-def _plain_start(batch: "Batch") -> State:
+def _plain_start(batch: "Batch") -> AdamState:
     return batch.start()
 
 
-def _plain_parameters(batch: "Batch", state: State) -> Parameters:
+def _plain_parameters(batch: "Batch", state: AdamState) -> Parameters:
     return state.parameters
 
 
@@ -80,9 +80,9 @@ class Backend:
 
     name: str
     implements: Callable[[Task], bool]
-    advance: Callable[["Batch", State, int, int], State]
+    advance: Callable[["Batch", AdamState, int, int], AdamState]
     working_copies: int
-    start: Callable[["Batch"], State] = _plain_start
-    parameters: Callable[["Batch", State], Parameters] = _plain_parameters
+    start: Callable[["Batch"], AdamState] = _plain_start
+    parameters: Callable[["Batch", AdamState], Parameters] = _plain_parameters
     missing: Callable[[Task], str | None] = lambda task: None
     devices: Callable[[Task], int] = lambda task: 1

@@ -13,7 +13,7 @@ from cosmodag.errors import ResourceError
 from cosmodag.solve.machine import main_memory
 from cosmodag.solve.problems import Batch, Problem
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 
 if TYPE_CHECKING:
     from cosmodag.solve.plan import Plan, Solver
@@ -123,7 +123,7 @@ def estimate(solver: Solver, problems: Sequence[Problem], device: str = "auto") 
     return Cost(plan, per_round, per_round * rounds * len(plan.batches))
 
 
-def _finished(state: State) -> State:
+def _finished(state: AdamState) -> AdamState:
     """Wait until a state has been computed."""
     jax.tree.map(lambda leaf: getattr(leaf, "block_until_ready", lambda: leaf)(), state)
     return state

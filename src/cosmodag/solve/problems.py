@@ -13,7 +13,7 @@ from cosmodag.errors import SettingsError
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.backend import Backend, Task
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import State, fresh_state, fresh_states
+from cosmodag.solve.training.adam import AdamState, fresh_state, fresh_states
 
 __all__ = ["Batch", "Problem", "Solution", "check_settings", "start_many"]
 
@@ -245,7 +245,7 @@ class Batch:
         }
         return replace(self, settings={**self.settings, **arrays})
 
-    def start(self) -> State:
+    def start(self) -> AdamState:
         """Draw the initial states of all problems, or use their given start parameters."""
         with jax.default_device(self.device):
             if self.starts is not None:
@@ -253,14 +253,14 @@ class Batch:
             else:
                 drawn = _start(self.recipe, self.seeds, self.variables, self.settings)
         # Committed to the device like every later state; otherwise JAX would compile twice.
-        state: State = jax.device_put(drawn, self.device)
+        state: AdamState = jax.device_put(drawn, self.device)
         return state
 
 
-def start_many(recipe: Recipe, seeds: Any, d: int, settings: Any) -> State:
+def start_many(recipe: Recipe, seeds: Any, d: int, settings: Any) -> AdamState:
     """Draw the initial states of problems of d variables, stacked."""
 
-    def one(seed: Any, settings: Any) -> State:
+    def one(seed: Any, settings: Any) -> AdamState:
         return fresh_state(recipe.start(seed, d, settings), recipe.guard is not None)
 
     return jax.vmap(one)(seeds, settings)

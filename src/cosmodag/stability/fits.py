@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.fit.basis import FREE, SCALE
-from cosmodag.fit.learnt import Learnt, Task
-from cosmodag.fit.pipeline import fit_many
+from cosmodag.fit.pipeline import FitTask, Learnt, fit_many
 from cosmodag.fit.prepare import Prepared
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.machine import blas_threads, cores
@@ -62,7 +61,7 @@ def fit_resamples(
     """
     n = len(given.data)
     tasks = [
-        Task(_seeded(model, seed), replace(given, draw=partial(rows_of, sample, n, seed)))
+        FitTask(_seeded(model, seed), replace(given, draw=partial(rows_of, sample, n, seed)))
         for seed in seeds
     ]
     with blas_threads(1):
@@ -80,7 +79,7 @@ def _seeded(model: StructureLearner, seed: int) -> StructureLearner:
     return one
 
 
-def _take_fit(tasks: Sequence[Task], place: int, learnt: Learnt) -> Fit:
+def _take_fit(tasks: Sequence[FitTask], place: int, learnt: Learnt) -> Fit:
     """Take what counts of one fit, and drop the rest, so that no more than a few are held."""
     one = tasks[place].learner
     d, edges = one.n_features_in_, one.edges_

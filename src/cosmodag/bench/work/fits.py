@@ -13,8 +13,7 @@ from cosmodag.bench.methods import METHODS
 from cosmodag.bench.work.data import Drawn, Result, as_result, draw_tables
 from cosmodag.engines.outcomes import Failure, attempt
 from cosmodag.errors import CosmodagWarning
-from cosmodag.fit.learnt import Learnt, Task
-from cosmodag.fit.pipeline import Outcome, fit_many
+from cosmodag.fit.pipeline import FitTask, Learnt, Outcome, fit_many
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import LEARNERS
@@ -90,7 +89,7 @@ def _together(
     for model, table in zip(models, tables, strict=True):
         if id(table) not in prepared:
             prepared[id(table)] = prepare(model, table.seen)
-        tasks.append(Task(model, prepared[id(table)]))
+        tasks.append(FitTask(model, prepared[id(table)]))
     results: list[Result] = [{} for _ in models]
     take = partial(_figures, tasks, tables)
     with Watch(1, "", None if limit is None else limit * len(models), show=False) as watch:
@@ -108,7 +107,7 @@ def _result_of(outcome: Outcome, limit: float | None) -> Any:
     return outcome.taken
 
 
-def _figures(tasks: Sequence[Task], tables: Sequence[Drawn], place: int, learnt: Learnt) -> Any:
+def _figures(tasks: Sequence[FitTask], tables: Sequence[Drawn], place: int, learnt: Learnt) -> Any:
     """Score one fit, of which nothing else is kept."""
     model, given = tasks[place]
     outcome = attempt(partial(_figures_as_optimised, model, given, learnt), tables[place], None)

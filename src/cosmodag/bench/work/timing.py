@@ -13,7 +13,7 @@ from cosmodag.bench.work.fits import learner_of
 from cosmodag.errors import CosmodagWarning
 from cosmodag.simulate import load
 from cosmodag.solve.plan import plan_many
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.passes import Passes
 
 __all__ = ["time_epochs", "time_fit"]
@@ -77,7 +77,7 @@ def time_epochs(cell: Cell) -> Result:
     }
 
 
-def _finished(state: State) -> State:
+def _finished(state: AdamState) -> AdamState:
     """Wait until a state is computed."""
     jax.block_until_ready(state)  # type: ignore[no-untyped-call]
     return state

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosmodag.cli.shared.parameters import parameters_of
 from cosmodag.errors import DataError
-from cosmodag.learners.registry import LEARNERS, Entry
+from cosmodag.learners.registry import LEARNERS, LearnerEntry
 
 if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
@@ -20,7 +20,7 @@ Method = StrEnum(  # type: ignore[misc]
 _ENTRIES = {entry.command: entry for entry in LEARNERS.values()}
 
 
-def entry_of(method: Method) -> Entry:
+def entry_of(method: Method) -> LearnerEntry:
     """Return the registry entry of a learner's command-line name."""
     return _ENTRIES[method.value]
 

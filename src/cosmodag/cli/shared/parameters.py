@@ -13,7 +13,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from cosmodag.learners.registry import LEARNERS, Entry
+from cosmodag.learners.documentation import Described, described
+from cosmodag.learners.registry import LearnerEntry
 
 __all__ = ["Parameter", "parameters_of"]
 
@@ -55,7 +56,7 @@ class Parameter:
     option: str | None
 
 
-def parameters_of(entry: Entry) -> list[Parameter]:
+def parameters_of(entry: LearnerEntry) -> list[Parameter]:
     """List the parameters of a learner, in the order of its signature.
 
     Examples
@@ -63,9 +64,15 @@ def parameters_of(entry: Entry) -> list[Parameter]:
     >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])]
     ['threshold', 'knowledge', 'missing', 'scale']
     """
-    fields = _fields(f"cosmodag.learners.{entry.module}", entry.name)
+    lineage = list(_lineage(f"cosmodag.learners.{entry.module}", entry.name))
+    fields = {name: value for node in reversed(lineage) for name, value in _own_fields(node)}
+    texts: dict[str, Described] = {}
+    for node in reversed(lineage):
+        texts |= described(inspect.cleandoc(ast.get_docstring(node) or ""), "Parameters")
     return [
-        Parameter(name, *_description(entry, name, default), _OPTIONS.get(name))
+        Parameter(
+            name, texts[name].type, default, _first_sentence(texts[name].text), _OPTIONS.get(name)
+        )
         for name, default in fields.items()
     ]
 
@@ -78,30 +85,21 @@ def _source(module: str) -> ast.Module:
     return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
 
 
-def _class_in(module: str, name: str) -> ast.ClassDef | None:
-    nodes = _source(module).body
-    return next(
-        (node for node in nodes if isinstance(node, ast.ClassDef) and node.name == name), None
-    )
-
-
-def _fields(module: str, name: str) -> dict[str, str]:
-    """Return the defaults of a learner's dataclass fields by name, inherited ones first."""
-    node = _class_in(module, name)
-    if node is None:
-        return {}
+def _lineage(module: str, name: str) -> Iterator[ast.ClassDef]:
+    """Yield the class of a learner, then its bases, as far as they are learners."""
+    tree = _source(module)
     homes = {
         alias.name: statement.module
-        for statement in _source(module).body
+        for statement in tree.body
         if isinstance(statement, ast.ImportFrom) and statement.module
         for alias in statement.names
     }
-    fields: dict[str, str] = {}
-    for base in reversed([base.id for base in node.bases if isinstance(base, ast.Name)]):
-        home = homes.get(base, module)
-        if home.startswith("cosmodag.learners"):
-            fields |= _fields(home, base)
-    return fields | dict(_own_fields(node))
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            yield node
+            for base in (base.id for base in node.bases if isinstance(base, ast.Name)):
+                if homes.get(base, module).startswith("cosmodag.learners"):
+                    yield from _lineage(homes.get(base, module), base)
 
 
 def _own_fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
@@ -111,54 +109,6 @@ def _own_fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
         is_constant = "ClassVar" in ast.unparse(member.annotation)
         if member.value is not None and not is_constant and not member.target.id.startswith("_"):
             yield member.target.id, ast.unparse(member.value).replace("'", '"')
-
-
-def _description(entry: Entry, name: str, default: str) -> tuple[str, str, str]:
-    """Return type, default and meaning; "as for ..." is resolved in the learner it names."""
-    type_, meaning = "", ""
-    for place in _places(entry):
-        there_type, there_meaning = _described(place).get(name, ("", ""))
-        meaning = meaning or there_meaning
-        type_ = type_ or there_type
-        if type_ and meaning and not meaning.startswith("As for"):
-            break
-        if meaning.startswith("As for"):
-            meaning = ""
-    return type_, default, meaning
-
-
-def _places(entry: Entry) -> Iterator[Entry]:
-    """Yield the learner, then the learners that its docstring refers to, recursively."""
-    waiting, seen = [entry], set()
-    while waiting:
-        place = waiting.pop(0)
-        if place.name in seen:
-            continue
-        seen.add(place.name)
-        yield place
-        named = re.findall(r":class:`(?:cosmodag\.)?(\w+)`", _docstring(place))
-        waiting += [LEARNERS[name] for name in named if name in LEARNERS]
-
-
-def _docstring(entry: Entry) -> str:
-    node = _class_in(f"cosmodag.learners.{entry.module}", entry.name)
-    return "" if node is None else inspect.cleandoc(ast.get_docstring(node) or "")
-
-
-@cache
-def _described(entry: Entry) -> dict[str, tuple[str, str]]:
-    """Parse the Parameters section: name → (type, first sentence)."""
-    section = re.search(
-        r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", _docstring(entry), re.M | re.S
-    )
-    described: dict[str, tuple[str, str]] = {}
-    if section is None:
-        return described
-    for head, body in re.findall(r"^(\S.*)\n((?:[ \t]+.*\n?|\n)*)", section.group(1), re.M):
-        names, _, type_ = head.partition(" : ")
-        for name in names.split(","):
-            described[name.strip()] = (type_.strip(), _first_sentence(body))
-    return described
 
 
 def _first_sentence(body: str) -> str:

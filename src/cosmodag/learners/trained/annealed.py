@@ -9,7 +9,7 @@ import numpy as np
 
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, check_number
-from cosmodag.fit.learnt import Learnt
+from cosmodag.fit.pipeline import Learnt
 from cosmodag.fit.prepare import Prepared
 from cosmodag.learners.trained.base import Setting, TrainedLearner
 from cosmodag.solve.watch import Watch
@@ -25,9 +25,52 @@ __all__ = ["AnnealedLearner"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AnnealedLearner(TrainedLearner):
-    """Structure learning by annealed priorities, whatever the mechanism.
+    """Structure learning by annealed priorities, for any mechanism.
 
-    A subclass says which mechanism it uses and which rule gives the settings that are ``"auto"``.
+    A subclass defines the mechanism and the rule for settings that are ``"auto"``.
+
+    Parameters
+    ----------
+    learning_rate : float or "auto"
+        Adam's rate for H, and for the other weights of networks.
+    priority_learning_rate : float, None or "auto"
+        Adam's rate for p. None: the same as `learning_rate`, as in the paper.
+    lambda1, lambda2 : float or "auto"
+        λ₁ and λ₂, on ‖H‖₁ and ‖H‖_F (not squared). The loss is a mean over variables, so the same
+        λ weighs more as d grows.
+    lambda_p : float or "auto"
+        λ_p, on ‖p‖₂.
+    shift : float or "auto"
+        ε, by which the priority of an effect must exceed that of its cause.
+    temperature_start, temperature_end : float or "auto"
+        First and last temperature t (cosine annealing).
+    acyclicity_tolerance : float, optional
+        Take `temperature_end` from Theorem 2 instead: the highest temperature at which
+        h(S) = tr e^S − d ≤ tolerance is guaranteed for every p.
+    loss : {"squared-error", "likelihood"}
+        L: the mean squared error, or the Gaussian likelihood with one variance per variable,
+        (1/d) Σ_v log RSS_v, which does not depend on units.
+    epochs : int or "auto"
+        Passes over the data. Automatically as many as make a fixed number of steps, for any number
+        of rows (:func:`cosmodag.learners.trained.settings.default_steps`).
+    batch_size : int
+        Rows per step; the last batch of a pass may be smaller.
+    restarts : int
+        Number of problems that are solved at once from different starts; the one with the best
+        penalised objective on all data is kept.
+    device : {"auto", "cpu", "gpu"}
+        Device of the computation.
+    checkpoint : path, optional
+        Folder to which training writes its state, every half minute and when it is stopped. The
+        same fit with the same folder continues from it, bit for bit; a fit that ends deletes it.
+
+    Attributes
+    ----------
+    history_ : list of dict
+        For each hundredth of the run: ``round``, ``epoch``, ``temperature``, ``loss``,
+        ``log_acyclicity_bound``.
+    priorities_ : (d,) array
+        p.
     """
 
     learning_rate: Setting = "auto"

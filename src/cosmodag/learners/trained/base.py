@@ -20,7 +20,7 @@ from cosmodag.errors import (
 from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.learnt import Learning, Learnt, Task
+from cosmodag.fit.pipeline import FitTask, Learning, Learnt
 from cosmodag.fit.prepare import Prepared, prepare_table
 from cosmodag.io.frames import as_table
 from cosmodag.learners.base import Setting, StructureLearner
@@ -39,10 +39,23 @@ __all__ = ["Setting", "TrainedLearner"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TrainedLearner(StructureLearner):
-    """Structure learning by a solver, whichever it is.
+    """Structure learning by a solver.
 
-    A subclass adds parameters and says which solver it uses, which numbers stand for ``"auto"``,
-    and which further settings its problems have.
+    A subclass adds parameters and defines the solver, the values of ``"auto"``, and the further
+    settings of its problems.
+
+    Attributes
+    ----------
+    history_ : list of dict
+        Records of the run.
+    n_iter_ : int
+        Rounds or iterations.
+    converged_ : bool
+        Whether the solver ended by its own rule rather than at a limit.
+    settings_ : dict
+        Every hyper-parameter as it was used.
+    backend_ : str
+        Implementation that trained.
     """
 
     refine: str | None = None
@@ -125,14 +138,14 @@ class TrainedLearner(StructureLearner):
         needs = self.solver_for(n, d).needs
         settings = {name: value for name, value in numbers.items() if name in needs}
         data = data.astype(self._precision, copy=False)
-        told: dict[str, Any] = {
+        optional: dict[str, Any] = {
             "support": known.support,
             "required": known.required,
             "gaps": known.gaps,
             "counted": known.counted,
         }
         seeds = seeds_from(self.random_state, self._starts)
-        return [Problem(data, settings, seed, **told) for seed in seeds]
+        return [Problem(data, settings, seed, **optional) for seed in seeds]
 
     def estimate(self, X: Any) -> "Cost":
         """Say what fitting a table would cost: memory, and time from a few timed rounds.
@@ -152,7 +165,7 @@ class TrainedLearner(StructureLearner):
         return estimate(other.solver_for(*problems[0].data.shape), problems, other._device)
 
     @classmethod
-    def learn_many(cls, tasks: Sequence[Task], watch: Watch) -> Iterator[Learning]:
+    def learn_many(cls, tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
         """Learn from many prepared tables: all problems of one solver are solved as one batch."""
         from cosmodag.learners.trained.training import train_many
 

@@ -1,4 +1,4 @@
-"""Learners that bring acyclicity about by a solver: what NOTEARS, DAGMA and NOCURL share."""
+"""Learners that make a matrix acyclic by a solver: what NOTEARS, DAGMA and NOCURL share."""
 
 import warnings
 from dataclasses import dataclass
@@ -7,73 +7,91 @@ from typing import Any
 import numpy as np
 
 from cosmodag.errors import AcyclicityWarning
-from cosmodag.fit.checks import check_choice, check_count
+from cosmodag.fit.checks import check_count
 from cosmodag.learners.trained.base import Setting, TrainedLearner
 from cosmodag.solve.training.passes import Passes
 
-__all__ = ["ADAM", "VARIANTS", "ConstrainedLearner", "VariantLearner"]
-
-VARIANTS = ("original", "paper")
+__all__ = ["ADAM", "ConstrainedLearner", "CovarianceLearner", "StochasticLearner"]
 
 ADAM = {"beta1": 0.9, "beta2": 0.999}
-"""How slowly Adam's moments forget, in all reproductions but DAGMA's original."""
+"""Decay rates of Adam's moments, in all reproductions but `Dagma`."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ConstrainedLearner(TrainedLearner):
-    """Structure learning by a constraint, or a sequence of problems."""
+    """Structure learning by a constraint, or by a sequence of problems.
 
-    max_iter: int = 100
-
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        check_count("max_iter", self.max_iter)
+    Attributes
+    ----------
+    was_cyclic_ : bool
+        Whether `raw_weights_` above the threshold have a cycle; the fit then warns.
+    """
 
     def _warn_if_repaired(self) -> None:
         if self.was_cyclic_:
             warnings.warn(
-                f"The optimised weights hold a cycle, so that {self.dropped_arcs_} arc(s) were "
-                "dropped to make a DAG: optimise longer, or raise threshold, to need no repair.",
+                f"The optimised weights have a cycle, and {self.dropped_arcs_} arc(s) were "
+                "dropped to make a DAG: optimise longer, or raise threshold.",
                 AcyclicityWarning,
                 stacklevel=3,
             )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class VariantLearner(ConstrainedLearner):
-    """A linear learner in two variants: its authors', and the one the COSMO paper compared with.
+class CovarianceLearner(ConstrainedLearner):
+    """A linear learner as its authors define it: float64, CPU, deterministic.
 
-    The original runs in float64 on the CPU, and what concerns mini-batches is of no use to it.
+    The loss is computed from the covariance, so that the time of a step does not depend on n.
+    """
+
+    lambda1: Setting = "auto"
+    max_iter: int = 100
+    noise: str = "auto"
+
+    @property
+    def _precision(self) -> type[np.floating[Any]]:
+        return np.float64
+
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
+        check_count("max_iter", self.max_iter)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StochasticLearner(ConstrainedLearner):
+    r"""A linear learner as the COSMO paper ran it: Adam on mini-batches.
+
+    The loss is :math:`\lVert X - XW \rVert_F^2 / nd`, a mean over variables, so that λ₁ has another
+    meaning than in the authors' formulation. The diagonal of W is free.
+
+    Parameters
+    ----------
+    learning_rate : float or "auto"
+        Adam's rate.
+    epochs : int
+        Passes over the data for each problem of the sequence.
+    batch_size : int
+        Rows per step; the last batch of a pass may be smaller.
+    device : {"auto", "cpu", "gpu"}
+        Device of the computation.
+    random_state : int, Generator, RandomState or None
+        Seed of the order of rows, and of the initial values where they are random.
     """
 
     lambda1: Setting = "auto"
     learning_rate: Setting = "auto"
-    variant: str = "original"
     epochs: int = 5000
     batch_size: int = 64
     noise: str = "auto"
     device: str = "auto"
 
-    @property
-    def _is_original(self) -> bool:
-        return self.variant == "original"
-
-    @property
-    def _device(self) -> str:
-        return "cpu" if self._is_original else super()._device
-
-    @property
-    def _precision(self) -> type[np.floating[Any]]:
-        return np.float64 if self._is_original else np.float32
-
     def check_settings(self) -> None:
         """Refuse parameter values that cannot be used, in one sentence each."""
         super().check_settings()
-        check_choice("variant", self.variant, VARIANTS)
         for name in ("epochs", "batch_size"):
             check_count(name, getattr(self, name))
 
     def _rounds(self, n: int) -> int:
-        """Give the rounds of one problem of the paper's variant."""
+        """Count the rounds of one problem of the sequence."""
         return self.epochs * Passes.over(n, self.batch_size).rounds

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
 from cosmodag.fit.fitted import OfDAG
-from cosmodag.fit.matrices import chosen_arcs, isolated
-from cosmodag.learners.base import Learnt, Prepared, Refined
+from cosmodag.fit.settle import chosen_arcs, isolated, unrefined_graph
+from cosmodag.learners.base import Learnt, Prepared, RefinedFit
 from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.learners.trained.network_equations import ARRAYS, NetworkEquations
 from cosmodag.learners.trained.network_refit import Networks, refit
@@ -28,10 +28,38 @@ __all__ = ["NetworkLearner"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NetworkLearner(TrainedLearner):
-    """A learner whose variables are perceptrons of their parents.
+    """A learner in which every variable is a perceptron of its parents.
 
     Predictions use the *pruned* networks: of the first layer, only the weights of arcs in
     ``adjacency_``.
+
+    Parameters
+    ----------
+    hidden : tuple of int
+        Units in each hidden layer of each network; one layer of sigmoids is fastest in COSMO.
+    activation : {"sigmoid", "tanh", "relu"}
+        Activation of hidden units.
+    arc_strength : {"norm", "sum"}
+        Strength of an arc from its first-layer weights: their Euclidean norm, or the signed sum of
+        the authors' code, in which weights may cancel. :meth:`read_out` changes it without another
+        fit.
+    refine : {None, "prune"}
+        ``"prune"`` keeps the inputs of each network that the evidence of a Gaussian process
+        supports, and adds inputs that the learnt order had forbidden
+        (:func:`cosmodag.refinement.prune_networks`); ``None`` keeps all above the threshold.
+
+    Attributes
+    ----------
+    raw_weights_ : (d, d) array
+        Strength of every arc.
+    arc_norms_, arc_sums_ : (d, d) arrays
+        Both strengths of every arc; `raw_weights_` is one of them.
+    first_weights_, first_biases_, output_weights_, output_biases_ : arrays
+        The networks: (d, d, h), from each variable to the hidden units of each, (d, h), (d, h) and
+        (d,). Output biases are those of the pruned networks, whose residuals have mean zero on the
+        training data.
+    inner_layers_ : array
+        Weights (d, in, out) and biases (d, out) of further hidden layers, concatenated.
     """
 
     hidden: tuple[int, ...] = (10,)
@@ -93,7 +121,7 @@ class NetworkLearner(TrainedLearner):
         super().finish(given, learnt, watch)
         self.prepared_means_ = given.data.mean(axis=0, dtype=np.float64)
 
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> Refined:
+    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Ask of each network which inputs it needs, and fit the networks on those anew."""
         watch.begin(self.n_features_in_, f"{type(self).__name__}: pruning")
         (seed,) = seeds_from(self.random_state, 1)
@@ -121,7 +149,7 @@ class NetworkLearner(TrainedLearner):
         strengths = isolated(equations.strengths(self.arc_strength), given.preparation.constant)
         places = np.nonzero(pruned.adjacency)
         weights = sparse.csr_array((strengths[places], places), shape=strengths.shape)
-        return Refined(
+        return RefinedFit(
             order=pruned.order,
             weights=weights,
             noise="equal-variance" if self._order_from_units else "gaussian",
@@ -176,11 +204,11 @@ class NetworkLearner(TrainedLearner):
         if self.refinement_ is None:
             learnt = Learnt(strengths, self._learnt_order(), equations=dag.equations)
             learnt = self._read_out(learnt, dag.preparation, dag.known)
-            graph = self._unrefined(learnt, dag.known)
+            graph = unrefined_graph(learnt, dag.known, self.raw_threshold)
         else:
             self.raw_weights_ = strengths
             weights = np.where(self.weights_ != 0, strengths, 0.0)
-            chosen = chosen_arcs(weights, self._refined_cut, dag.known.required)
+            chosen = chosen_arcs(weights, self._refined_threshold, dag.known.required)
             graph = {"weights": weights, "adjacency": chosen}
         self.fitted_ = replace(dag, **graph).settled(data, recentre=self.scale != "none")
         self.prepared_means_ = data.mean(axis=0, dtype=np.float64)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cosmodag.fit.learnt import Learning, Learnt, Task
+from cosmodag.fit.pipeline import FitTask, Learning, Learnt
 from cosmodag.fit.prepare import Prepared
 from cosmodag.solve.many import Solved, solve_many
 from cosmodag.solve.problems import Problem
@@ -30,7 +30,7 @@ class _Group:
     starts: dict[int, int] = field(default_factory=dict)
 
 
-def train_many(tasks: Sequence[Task], watch: Watch) -> Iterator[Learning]:
+def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
     """Train on many tables; see `StructureLearner.learn_many`.
 
     A resample is trained on as a column of row counts, so that the resamples of one table share
@@ -77,7 +77,7 @@ def _problems_of(
 
 
 def _as_tasks_end(
-    tasks: Sequence[Task], group: _Group, solutions: Iterator[Solved]
+    tasks: Sequence[FitTask], group: _Group, solutions: Iterator[Solved]
 ) -> Iterator[Learning]:
     """Hand out tasks of which all problems are solved."""
     waiting: dict[int, list[Solved]] = {}

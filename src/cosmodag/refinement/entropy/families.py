@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from cosmodag.compiled import compiled, inlined
 from cosmodag.refinement.entropy.measure import GAUSSIAN_ENTROPY, SMALLEST_DEVIATION, entropy_parts
 
-__all__ = ["Families", "Problem", "fit_order", "grow", "refit", "total_score"]
+__all__ = ["EntropyProblem", "Families", "fit_order", "grow", "refit", "total_score"]
 
 _DEPENDENT = 1e-9  # share of a candidate's variance that the chosen ones leave over
 
 
-class Problem(NamedTuple):
+class EntropyProblem(NamedTuple):
     """Standardised data and what is known of the graph.
 
     ``columns`` (d, n); ``rows_of`` (d,) says which of the ``counted`` (m, n) row weights, their
@@ -57,7 +57,7 @@ class Families(NamedTuple):
 
 
 @inlined
-def _forced(problem: Problem, child: int, candidates: NDArray[np.int64], count: int) -> int:
+def _forced(problem: EntropyProblem, child: int, candidates: NDArray[np.int64], count: int) -> int:
     """How many of the first candidates are required."""
     forced = 0
     while forced < count and problem.required[candidates[forced], child]:
@@ -67,7 +67,7 @@ def _forced(problem: Problem, child: int, candidates: NDArray[np.int64], count: 
 
 @compiled
 def grow(
-    problem: Problem,
+    problem: EntropyProblem,
     child: int,
     candidates: NDArray[np.int64],
     count: int,
@@ -135,7 +135,7 @@ def _sweep(matrix: NDArray[np.float64], pivot: int) -> None:
 
 @compiled
 def _shrink(
-    problem: Problem,
+    problem: EntropyProblem,
     child: int,
     path: NDArray[np.int64],
     count: int,
@@ -178,7 +178,7 @@ def _shrink(
 
 @compiled
 def _score(
-    problem: Problem,
+    problem: EntropyProblem,
     child: int,
     parents: NDArray[np.int64],
     weights: NDArray[np.float64],
@@ -203,7 +203,7 @@ def _score(
 
 @compiled
 def _candidates(
-    problem: Problem,
+    problem: EntropyProblem,
     order: NDArray[np.int64],
     child: int,
     stop: int,
@@ -226,7 +226,7 @@ def _candidates(
 
 @compiled
 def refit(
-    problem: Problem,
+    problem: EntropyProblem,
     families: Families,
     child: int,
     stop: int,
@@ -256,7 +256,7 @@ def refit(
     return float(score)
 
 
-def fit_order(problem: Problem, order: NDArray[np.int64]) -> Families:
+def fit_order(problem: EntropyProblem, order: NDArray[np.int64]) -> Families:
     """Choose all families of an order."""
     d = order.size
     families = Families(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from cosmodag.compiled import compiled
-from cosmodag.refinement.entropy.families import Families, Problem, grow, refit
+from cosmodag.refinement.entropy.families import EntropyProblem, Families, grow, refit
 
 __all__ = ["improve_place"]
 
@@ -20,7 +20,9 @@ def _holds(families: Families, row: int, variable: int) -> bool:
 
 
 @compiled
-def _would_enter(problem: Problem, families: Families, child: int, row: int, newcomer: int) -> bool:
+def _would_enter(
+    problem: EntropyProblem, families: Families, child: int, row: int, newcomer: int
+) -> bool:
     """Whether a new predecessor changes the path in a row: compared with its members only."""
     if not problem.support[newcomer, child]:
         return False
@@ -36,7 +38,9 @@ def _would_enter(problem: Problem, families: Families, child: int, row: int, new
 
 
 @compiled
-def _best_place(problem: Problem, families: Families, start: int, end: int) -> tuple[int, float]:
+def _best_place(
+    problem: EntropyProblem, families: Families, start: int, end: int
+) -> tuple[int, float]:
     """Find the best place on the way from start to end (left or right), and its gain in score.
 
     Passing a variable to the left, that one gains a predecessor and the moved one loses it; to
@@ -72,7 +76,7 @@ def _best_place(problem: Problem, families: Families, start: int, end: int) -> t
 
 
 @compiled
-def improve_place(problem: Problem, families: Families, variable: int, reach: int) -> bool:
+def improve_place(problem: EntropyProblem, families: Families, variable: int, reach: int) -> bool:
     """Move one variable to its best place within reach; say whether it moved."""
     order = families.order
     start = 0

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.refinement.entropy.families import Problem
+from cosmodag.refinement.entropy.families import EntropyProblem
 from cosmodag.refinement.starts import closed_order
 
 __all__ = ["default_penalty", "prepare", "standardised"]
@@ -36,7 +36,7 @@ def prepare(
     required: ArrayLike | None,
     before: ArrayLike | None,
     counted: ArrayLike | None,
-) -> tuple[Problem, NDArray[np.float64]]:
+) -> tuple[EntropyProblem, NDArray[np.float64]]:
     """Return the standardised problem, and the deviations that lead back to the data's units."""
     table = np.asarray(X, dtype=np.float64)
     if table.ndim != 2 or min(table.shape) == 0 or not np.isfinite(table).all():
@@ -56,7 +56,7 @@ def prepare(
     allowed = _square_mask(support, "support", d, True) & ~np.eye(d, dtype=bool)
     needed = _square_mask(required, "required", d, False)
     cost = default_penalty(n, d) if penalty is None else float(penalty)
-    problem = Problem(
+    problem = EntropyProblem(
         columns=columns,
         rows_of=rows_of,
         counted=groups,

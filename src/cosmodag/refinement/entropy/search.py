@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from cosmodag.errors import DataError
 from cosmodag.order.parents import check_order
 from cosmodag.refinement.entropy.exogenous_first import exogenous_first_order
-from cosmodag.refinement.entropy.families import Families, Problem, fit_order, total_score
+from cosmodag.refinement.entropy.families import EntropyProblem, Families, fit_order, total_score
 from cosmodag.refinement.entropy.moves import improve_place
 from cosmodag.refinement.entropy.problem import prepare, standardised
 from cosmodag.refinement.starts import respecting
@@ -183,7 +183,7 @@ class _Stop:
 
 
 def _climb(
-    problem: Problem,
+    problem: EntropyProblem,
     families: Families,
     random: np.random.Generator,
     stop: _Stop,
@@ -207,7 +207,7 @@ def _climb(
 
 
 def _kick(
-    problem: Problem,
+    problem: EntropyProblem,
     best: Families,
     random: np.random.Generator,
     stop: _Stop,

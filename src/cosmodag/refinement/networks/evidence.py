@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.optimize import minimize
 
-__all__ = ["Kernel", "Slopes", "cost", "cost_and_slopes", "fit_kernel"]
+__all__ = ["ProcessKernel", "Slopes", "cost", "cost_and_slopes", "fit_kernel"]
 
 Floats: TypeAlias = NDArray[np.floating]
 Numbers: TypeAlias = NDArray[np.float64]
@@ -44,18 +44,18 @@ _START_RELEVANCE, _START_AMPLITUDE, _START_BIAS = 4.0, 30.0, 1.0
 _RELEVANCE_BOUNDS, _AMPLITUDE_BOUNDS, _BIAS_BOUNDS = (-10.0, 6.0), (-3.0, 8.0), (-6.0, 4.0)
 
 
-class Kernel(NamedTuple):
+class ProcessKernel(NamedTuple):
     """Relevances w of the inputs, amplitude a, and variance b of the biases."""
 
     relevances: Numbers
     amplitude: float
     bias: float
 
-    def only(self, kept: NDArray[np.bool_]) -> "Kernel":
+    def only(self, kept: NDArray[np.bool_]) -> "ProcessKernel":
         """Return the kernel of some of the inputs."""
         return self._replace(relevances=self.relevances[kept])
 
-    def joined_by(self, relevance: float) -> "Kernel":
+    def joined_by(self, relevance: float) -> "ProcessKernel":
         """Return the kernel with one more input, the last."""
         return self._replace(relevances=np.append(self.relevances, relevance))
 
@@ -85,7 +85,7 @@ class _Solved(NamedTuple):
     variance: float
 
 
-def cost(inputs: Floats, target: Floats, kernel: Kernel) -> float:
+def cost(inputs: Floats, target: Floats, kernel: ProcessKernel) -> float:
     """Return minus the log evidence of a target, in nats, up to a constant.
 
     The constant depends on the number of rows only: costs of the same rows may be compared.
@@ -96,14 +96,14 @@ def cost(inputs: Floats, target: Floats, kernel: Kernel) -> float:
         Of any precision, best of about unit variance; k may be 0.
     target : (n,) array
         Of mean zero.
-    kernel : Kernel
+    kernel : ProcessKernel
         With k relevances.
 
     Examples
     --------
     >>> x = np.linspace(-2, 2, 50)[:, None]
     >>> y = np.tanh(3 * x[:, 0])
-    >>> kernel = Kernel(np.array([2.0]), amplitude=10.0, bias=1.0)
+    >>> kernel = ProcessKernel(np.array([2.0]), amplitude=10.0, bias=1.0)
     >>> nothing = kernel.only(np.array([False]))
     >>> cost(x, y, kernel) < cost(x[:, :0], y, nothing)
     True
@@ -120,7 +120,7 @@ def cost(inputs: Floats, target: Floats, kernel: Kernel) -> float:
 
 
 def cost_and_slopes(
-    inputs: Floats, target: Floats, kernel: Kernel, offered: Floats | None = None
+    inputs: Floats, target: Floats, kernel: ProcessKernel, offered: Floats | None = None
 ) -> Slopes:
     """Return the cost and its slopes, those in relevances also for inputs that have no part yet.
 
@@ -147,7 +147,7 @@ def cost_and_slopes(
     return cost_and_slopes(inputs.astype(np.float64), target.astype(np.float64), kernel, offered)
 
 
-def fit_kernel(inputs: Floats, target: Floats, *, steps: int) -> Kernel:
+def fit_kernel(inputs: Floats, target: Floats, *, steps: int) -> ProcessKernel:
     """Find a kernel by a few steps of L-BFGS on the cost, from one start.
 
     Parameters
@@ -180,9 +180,9 @@ def fit_kernel(inputs: Floats, target: Floats, *, steps: int) -> Kernel:
     return _kernel_at(found.x)
 
 
-def _kernel_at(logarithms: Numbers) -> Kernel:
+def _kernel_at(logarithms: Numbers) -> ProcessKernel:
     *relevances, amplitude, bias = np.exp(logarithms)
-    return Kernel(np.array(relevances), float(amplitude), float(bias))
+    return ProcessKernel(np.array(relevances), float(amplitude), float(bias))
 
 
 def _objective(logarithms: Numbers, inputs: Floats, target: Floats) -> tuple[float, Numbers]:
@@ -194,7 +194,7 @@ def _objective(logarithms: Numbers, inputs: Floats, target: Floats) -> tuple[flo
     return slopes.cost, np.r_[kernel.relevances * slopes.relevances, slopes.amplitude, slopes.bias]
 
 
-def _in_precision(inputs: Floats, target: Floats, kernel: Kernel) -> tuple[Floats, Floats]:
+def _in_precision(inputs: Floats, target: Floats, kernel: ProcessKernel) -> tuple[Floats, Floats]:
     """Convert inputs and target to the lowest precision that does; double stays double."""
     largest = np.square(inputs).max(0, initial=0.0) @ kernel.relevances
     enough = (
@@ -205,7 +205,7 @@ def _in_precision(inputs: Floats, target: Floats, kernel: Kernel) -> tuple[Float
     return inputs.astype(dtype, copy=False), target.astype(dtype, copy=False)
 
 
-def _units(inputs: Floats, kernel: Kernel) -> _Units:
+def _units(inputs: Floats, kernel: ProcessKernel) -> _Units:
     constant = np.full((len(inputs), 1), np.sqrt(2 * kernel.bias), inputs.dtype)
     scaled = np.hstack([inputs * np.sqrt(2 * kernel.relevances).astype(inputs.dtype), constant])
     scales = 1 / np.sqrt(1 + np.einsum("ij,ij->i", scaled, scaled))
@@ -213,7 +213,7 @@ def _units(inputs: Floats, kernel: Kernel) -> _Units:
     return _Units(scaled @ scaled.T, scales)
 
 
-def _covariance(correlations: Floats, kernel: Kernel) -> Floats:
+def _covariance(correlations: Floats, kernel: ProcessKernel) -> Floats:
     """Return a K, in the place of the correlations."""
     np.arcsin(correlations, out=correlations)
     correlations *= correlations.dtype.type(2 / np.pi * kernel.amplitude)
@@ -237,7 +237,7 @@ def _solve(covariance: Floats, target: Floats) -> _Solved:
 
 
 def _slopes(
-    solved: _Solved, covariance: Floats, units: _Units, kernel: Kernel, offered: Floats
+    solved: _Solved, covariance: Floats, units: _Units, kernel: ProcessKernel, offered: Floats
 ) -> Slopes:
     slope = _slope_in_covariance(solved)
     amplitude = float(np.vdot(slope, covariance))

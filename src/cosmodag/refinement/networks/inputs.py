@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from cosmodag.refinement.networks.evidence import (
     Floats,
-    Kernel,
     Numbers,
+    ProcessKernel,
     cost,
     cost_and_slopes,
     fit_kernel,
@@ -86,7 +86,7 @@ class Needed(NamedTuple):
     """The inputs a child needs, their kernel, and the nats that each of them is worth."""
 
     inputs: NDArray[np.intp]
-    kernel: Kernel
+    kernel: ProcessKernel
     gains: Numbers
 
 
@@ -110,7 +110,9 @@ _FIRST_AMPLITUDE = 3.0
 def without_evidence(inputs: NDArray[np.intp]) -> Needed:
     """Return inputs for which no evidence was asked, none of them or only required ones."""
     relevances = np.full(len(inputs), _FIRST_RELEVANCE)
-    return Needed(inputs, Kernel(relevances, _FIRST_AMPLITUDE, bias=1.0), np.zeros(len(inputs)))
+    return Needed(
+        inputs, ProcessKernel(relevances, _FIRST_AMPLITUDE, bias=1.0), np.zeros(len(inputs))
+    )
 
 
 def needed_inputs(
@@ -159,7 +161,9 @@ def needed_inputs(
 class _Elimination:
     """The inputs still kept, and the cost with them, on some rows and with a given kernel."""
 
-    def __init__(self, data: ChildData, candidates: NDArray[np.intp], kernel: Kernel) -> None:
+    def __init__(
+        self, data: ChildData, candidates: NDArray[np.intp], kernel: ProcessKernel
+    ) -> None:
         self.inputs = np.ascontiguousarray(data.columns[:, candidates])
         self.target = data.target
         self.kernel = kernel

@@ -17,7 +17,7 @@ from cosmodag.refinement.noise.columns import common_scale, few_valued
 from cosmodag.refinement.noise.dependence import Dependence, noise_dependence
 from cosmodag.refinement.refine import Refined, refine_linear
 
-__all__ = ["Decided", "Doubt", "Given", "decide_noise"]
+__all__ = ["Decided", "Doubt", "NoiseInputs", "decide_noise"]
 
 # Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
 ENTROPY_LIMIT = 300
@@ -25,7 +25,7 @@ _CLASS_ONLY = "so that the Gaussian score was used, which decides only the equiv
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class NoiseInputs:
     """A table, and what is known of its graph and its rows.
 
     Attributes
@@ -112,7 +112,7 @@ class Decided:
 
 
 def decide_noise(
-    given: Given,
+    given: NoiseInputs,
     orders: Mapping[str, NDArray[np.intp]],
     *,
     noise: str = "auto",
@@ -133,7 +133,7 @@ def decide_noise(
 
     Parameters
     ----------
-    given : Given
+    given : NoiseInputs
     orders : mapping of names to orders
         To start from.
     noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
@@ -150,7 +150,7 @@ def decide_noise(
     --------
     >>> random = np.random.default_rng(0)
     >>> x, noise = random.laplace(size=(2, 500))
-    >>> given = Given(np.column_stack([x, 3 * x + 2 * noise]), ["x", "y"])
+    >>> given = NoiseInputs(np.column_stack([x, 3 * x + 2 * noise]), ["x", "y"])
     >>> decide_noise(given, {}, random=random).noise
     'non-gaussian'
     """
@@ -187,7 +187,7 @@ def decide_noise(
     return _beyond_gaussian(given, orders, found, random, stop)
 
 
-def _against_equal(given: Given) -> str | None:
+def _against_equal(given: NoiseInputs) -> str | None:
     """Say why equal variances cannot be assumed, or None where they can."""
     shared = common_scale(given.X if given.means is None else given.X + given.means)
     if shared is not None:
@@ -204,7 +204,7 @@ def _against_equal(given: Given) -> str | None:
 
 
 def _beyond_gaussian(
-    given: Given,
+    given: NoiseInputs,
     orders: Mapping[str, NDArray[np.intp]],
     found: Decided,
     random: np.random.Generator,
@@ -304,7 +304,7 @@ def _non_gaussian(found: NonGaussianSearch, reason: str) -> Decided:
 
 
 def _by_entropy(
-    given: Given,
+    given: NoiseInputs,
     orders: Mapping[str, NDArray[np.intp]],
     random: np.random.Generator,
     stop: Callable[[], bool],

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.refinement.graph import Graph
+from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import equal_variance_total, gaussian_total, noise_variances
 
@@ -69,7 +69,7 @@ class Variances:
         return {names[name]: float(value) for name, value in asdict(self).items()}
 
 
-def compare_best(moments: Moments, equal: Graph, unequal: Graph) -> Variances:
+def compare_best(moments: Moments, equal: RegressionGraph, unequal: RegressionGraph) -> Variances:
     """Compare the best graph under equal variances with the best graph under unequal ones.
 
     Each has the likelihood of its own model and pays BIC's ½ log n for every arc; unequal variances
@@ -80,7 +80,7 @@ def compare_best(moments: Moments, equal: Graph, unequal: Graph) -> Variances:
     Parameters
     ----------
     moments : Moments
-    equal, unequal : Graph
+    equal, unequal : RegressionGraph
         The best that searches found.
     """
     varies = moments.own_scales > 0
@@ -97,7 +97,7 @@ def compare_best(moments: Moments, equal: Graph, unequal: Graph) -> Variances:
     return Variances(one, each, one - each, _SHARE * price)
 
 
-def are_plausible(moments: Moments, graph: Graph) -> bool:
+def are_plausible(moments: Moments, graph: RegressionGraph) -> bool:
     """Tell whether most noise variances are alike, even if some equations lack a parent."""
     varies = moments.own_scales > 0
     if np.count_nonzero(varies) < 2:

@@ -29,7 +29,7 @@ from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.each_lane import Ended, each_lane, gains_and_prices
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.guards import Inside
 from cosmodag.solve.training.schedules import Constant
 from cosmodag.solve.watch import Watch
@@ -151,11 +151,11 @@ def _given(batch: Batch, lane: int, lambda1: float) -> _Given:
     return _Given(data, counted, support.astype(np.float32), price.astype(np.float32))
 
 
-def _before_the_first_step(parameters: Parameters) -> State:
+def _before_the_first_step(parameters: Parameters) -> AdamState:
     """State of a batch of one problem."""
     stacked = jax.tree.map(lambda leaf: leaf[None].copy(), parameters)
     mean, square = (jax.tree.map(np.zeros_like, stacked) for _ in range(2))
-    return State(stacked, mean, square, 0, np.nan, -1)
+    return AdamState(stacked, mean, square, 0, np.nan, -1)
 
 
 @inlined

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from cosmodag.model.structure import Parameters, Settings
 
-__all__ = ["EPSILON", "AdamSettings", "State", "adam_step", "fresh_state", "fresh_states"]
+__all__ = ["EPSILON", "AdamSettings", "AdamState", "adam_step", "fresh_state", "fresh_states"]
 
 EPSILON = 1e-8
 
@@ -22,7 +22,7 @@ class AdamSettings(TypedDict):
     beta2: float
 
 
-class State(NamedTuple):
+class AdamState(NamedTuple):
     """State of the training of one problem.
 
     Attributes
@@ -49,22 +49,22 @@ class State(NamedTuple):
     undone: Any = ()
 
 
-def fresh_state(parameters: Parameters, guarded: bool = False) -> State:
+def fresh_state(parameters: Parameters, guarded: bool = False) -> AdamState:
     """State before the first step, for a recipe with or without a guard."""
     zeros = jax.tree.map(jnp.zeros_like, parameters)
     loss = jnp.asarray(jnp.nan, parameters["arcs"].dtype)
     undone = (jnp.int32(0), jnp.int32(-1)) if guarded else ()
-    return State(parameters, zeros, zeros, jnp.int32(0), loss, jnp.int32(-1), undone)
+    return AdamState(parameters, zeros, zeros, jnp.int32(0), loss, jnp.int32(-1), undone)
 
 
 @partial(jax.jit, static_argnums=1)
-def fresh_states(parameters: Parameters, guarded: bool = False) -> State:
+def fresh_states(parameters: Parameters, guarded: bool = False) -> AdamState:
     """States of all problems of a batch before their first step, from stacked parameters."""
-    states: State = jax.vmap(lambda lane: fresh_state(lane, guarded))(parameters)
+    states: AdamState = jax.vmap(lambda lane: fresh_state(lane, guarded))(parameters)
     return states
 
 
-def adam_step(state: State, gradient: Parameters, settings: Settings) -> State:
+def adam_step(state: AdamState, gradient: Parameters, settings: Settings) -> AdamState:
     """One step of Adam; `order` uses the priority learning rate, all else the other."""
     beta1, beta2 = settings["beta1"], settings["beta2"]
     step = state.step + 1

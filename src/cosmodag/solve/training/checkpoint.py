@@ -15,7 +15,7 @@ from cosmodag._version import __version__
 from cosmodag.errors import DataError
 from cosmodag.io.files import read_model, write_model
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 
 __all__ = ["Checkpoint", "Standing"]
 
@@ -37,7 +37,7 @@ class Standing:
     """
 
     def __init__(
-        self, state: State, done: int, marks: list[int], losses: list[NDArray[Any]]
+        self, state: AdamState, done: int, marks: list[int], losses: list[NDArray[Any]]
     ) -> None:
         self.state, self.done, self.marks, self.losses = state, done, marks, losses
 
@@ -66,7 +66,7 @@ class Checkpoint:
         self._latest = time.monotonic()
         self._used: set[Path] = set()
 
-    def resume(self, batch: Batch, fresh: State, rounds: int) -> Standing:
+    def resume(self, batch: Batch, fresh: AdamState, rounds: int) -> Standing:
         """Return the saved state of this run, or its initial state."""
         path = self._path(batch, rounds)
         self._used.add(path)

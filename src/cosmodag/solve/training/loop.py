@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from cosmodag.model.objective import arc_squares
 from cosmodag.model.structure import Parameters, Settings
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import State, adam_step
+from cosmodag.solve.training.adam import AdamState, adam_step
 from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.training.shuffle import rows_at
 
@@ -26,14 +26,14 @@ and ``gaps`` (m, d, d) and ``counted`` (m, n, 1) or (m, n, d); m distinct ones f
 
 def run_rounds(
     recipe: Recipe,
-    state: State,
+    state: AdamState,
     given: Arrays,
     which: dict[str, Any],
     seed: Any,
     settings: Settings,
     first: Any,
     last: Any,
-) -> State:
+) -> AdamState:
     """Train one problem over the rounds first … last − 1.
 
     Every random choice is a function of the seed and the round, so the result does not depend on
@@ -43,7 +43,7 @@ def run_rounds(
     ----------
     recipe : Recipe
         The recipe to minimise.
-    state : State
+    state : AdamState
         The current state.
     given, which : dict
         Input arrays of a batch, and the indices of those of this problem.
@@ -56,7 +56,7 @@ def run_rounds(
 
     Returns
     -------
-    State
+    AdamState
     """
     data = given["data"]
     n = data.shape[1]
@@ -66,14 +66,14 @@ def run_rounds(
     prices = 1.0 - given["required"][which["required"]] if "required" in given else 1.0
     gradient_of = jax.value_and_grad(recipe.loss)
 
-    def run_round(round: Any, state: State) -> State:
+    def run_round(round: Any, state: AdamState) -> AdamState:
         before = state.parameters
         now = recipe.schedule(round, settings)
         begin = (round % passes.rounds) * places.size
         order = rows_at(seed, round // passes.rounds, begin + places.ravel(), n)
         order = order.reshape(places.shape)
 
-        def run_batch(k: Any, carry: tuple[State, Any]) -> tuple[State, Any]:
+        def run_batch(k: Any, carry: tuple[AdamState, Any]) -> tuple[AdamState, Any]:
             state, total = carry
             real = begin + places[k] < n
             x = data[which["data"], order[k]]
@@ -104,13 +104,18 @@ def run_rounds(
             return state
         return _undo_outside(recipe, before, state, round, now, support)
 
-    final: State = jax.lax.fori_loop(first, last, run_round, state)
+    final: AdamState = jax.lax.fori_loop(first, last, run_round, state)
     return final
 
 
 def _undo_outside(
-    recipe: Recipe, before: Parameters, state: State, round: Any, settings: Settings, support: Any
-) -> State:
+    recipe: Recipe,
+    before: Parameters,
+    state: AdamState,
+    round: Any,
+    settings: Settings,
+    support: Any,
+) -> AdamState:
     """Undo a round's change of parameters if the guard fails; Adam keeps its moments."""
     assert recipe.guard is not None
     count, first = state.undone
@@ -128,16 +133,16 @@ def _undo_outside(
 
 def run_many(
     recipe: Recipe,
-    state: State,
+    state: AdamState,
     given: Arrays,
     which: dict[str, Any],
     seeds: Any,
     settings: Settings,
     first: Any,
     last: Any,
-) -> State:
+) -> AdamState:
     """Train a batch of problems; all arguments but inputs and rounds have a batch axis."""
     one = partial(run_rounds, recipe)
     many = jax.vmap(one, in_axes=(0, None, 0, 0, 0, None, None))
-    trained: State = many(state, given, which, seeds, settings, first, last)
+    trained: AdamState = many(state, given, which, seeds, settings, first, last)
     return trained

@@ -4,7 +4,7 @@ import jax
 
 from cosmodag.solve.backend import Backend
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.loop import run_many
 
 __all__ = ["REFERENCE"]
@@ -12,9 +12,9 @@ __all__ = ["REFERENCE"]
 _run_many = jax.jit(run_many, static_argnums=0, donate_argnums=1)
 
 
-def _advance(batch: Batch, state: State, first: int, last: int) -> State:
+def _advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
     with jax.default_device(batch.device):
-        advanced: State = _run_many(
+        advanced: AdamState = _run_many(
             batch.recipe,
             state,
             batch.given,

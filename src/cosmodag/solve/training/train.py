@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.problems import Batch, Solution
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.checkpoint import Checkpoint, Standing
 from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.watch import Watch
@@ -38,7 +38,7 @@ class Trained(NamedTuple):
         Rounds done at each record, and the loss of every problem there (records, k).
     """
 
-    state: State
+    state: AdamState
     rounds: int
     stopped: str | None
     marks: list[int]
@@ -47,7 +47,7 @@ class Trained(NamedTuple):
 
 def train(
     batch: Batch,
-    state: State,
+    state: AdamState,
     rounds: int,
     watch: Watch,
     first: int = 0,

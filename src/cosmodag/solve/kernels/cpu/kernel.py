@@ -13,7 +13,7 @@ from cosmodag.solve.kernels.cpu.steps import KernelSettings
 from cosmodag.solve.machine import blas_threads, cores, threads_worth
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.threads import mapper
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.passes import Passes
 
 __all__ = ["FEATURES", "Kernel"]
@@ -38,11 +38,11 @@ class Kernel:
         The loop; it changes the arrays in place and returns the fields of `Reached`.
     """
 
-    gather: Callable[[State, int], Any]
-    scatter: Callable[[Any, State, int], None]
+    gather: Callable[[AdamState, int], Any]
+    scatter: Callable[[Any, AdamState, int], None]
     run: Callable[[Given, Any, Stretch, KernelSettings], tuple[int, float, int]]
 
-    def advance(self, batch: Batch, state: State, first: int, last: int) -> State:
+    def advance(self, batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
         """Run rounds first … last − 1 of every problem of a batch."""
         state = jax.tree.map(_writable, state)
         advance = partial(self._advance_lane, batch, state, first, last)
@@ -53,7 +53,9 @@ class Kernel:
             map_lanes(advance, range(batch.size))
         return state
 
-    def _advance_lane(self, batch: Batch, state: State, first: int, last: int, lane: int) -> None:
+    def _advance_lane(
+        self, batch: Batch, state: AdamState, first: int, last: int, lane: int
+    ) -> None:
         passes = Passes.over(batch.rows, batch.recipe.batch_size)
         settings = batch.settings_of(lane)
         arrays = self.gather(state, lane)

@@ -24,7 +24,7 @@ from cosmodag.solve.kernels.cpu.steps import (
     exp,
     sign_of,
 )
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 
 __all__ = ["Arrays", "gather", "run", "scatter"]
 
@@ -49,7 +49,7 @@ class _Workspace(NamedTuple):
     order_gradient: NDArray[np.float32]
 
 
-def gather(state: State, lane: int) -> Arrays:
+def gather(state: AdamState, lane: int) -> Arrays:
     """Take views of the arrays of one problem."""
     return Arrays(
         *(
@@ -60,7 +60,7 @@ def gather(state: State, lane: int) -> Arrays:
     )
 
 
-def scatter(arrays: Arrays, state: State, lane: int) -> None:
+def scatter(arrays: Arrays, state: AdamState, lane: int) -> None:
     """Do nothing: views need not be written back."""
 
 

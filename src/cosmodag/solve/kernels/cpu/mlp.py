@@ -34,7 +34,7 @@ from cosmodag.solve.kernels.cpu.steps import (
     orient_row,
     sign_of,
 )
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 
 __all__ = ["Arrays", "Workspace", "backward", "gather", "repeat", "run", "scatter", "workspace"]
 
@@ -76,7 +76,7 @@ class Workspace(NamedTuple):
     residual: NDArray[np.float32]
 
 
-def gather(state: State, lane: int) -> Arrays:
+def gather(state: AdamState, lane: int) -> Arrays:
     """Copy the arrays of one problem, unit first."""
     moments = [
         jax.tree.map(lambda stacked: stacked[lane], moment)
@@ -89,7 +89,7 @@ def gather(state: State, lane: int) -> Arrays:
     )
 
 
-def scatter(arrays: Arrays, state: State, lane: int) -> None:
+def scatter(arrays: Arrays, state: AdamState, lane: int) -> None:
     """Write the arrays of one problem back."""
     for place, moment in enumerate((state.parameters, state.mean, state.square)):
         d, _, h = moment["arcs"].shape[1:]

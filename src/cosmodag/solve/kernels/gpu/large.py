@@ -21,7 +21,7 @@ from cosmodag.solve.kernels.gpu.large_rounds import on_groups, run_rounds
 from cosmodag.solve.kernels.gpu.tiling import Tiling, padded
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 
 __all__ = ["LARGE", "SMALLEST", "advance", "implements", "parameters", "start"]
 
@@ -41,7 +41,7 @@ def implements(task: Task) -> bool:
     )
 
 
-def start(batch: Batch, moments: Any = jnp.float32) -> State:
+def start(batch: Batch, moments: Any = jnp.float32) -> AdamState:
     """Draw the initial state, padded, with Adam's moments of H in the given precision.
 
     The draws equal those of `Batch.start`: each number is computed from its position in H, without
@@ -60,18 +60,18 @@ def start(batch: Batch, moments: Any = jnp.float32) -> State:
             batch.recipe, batch.variables, jnp.dtype(moments), batch.seeds[0], _settings(batch)
         )
     # Committed to the device like every later state; otherwise JAX would compile another program.
-    tied: State = jax.device_put(state, batch.device)
+    tied: AdamState = jax.device_put(state, batch.device)
     return tied
 
 
 def advance(
     batch: Batch,
-    state: State,
+    state: AdamState,
     first: int,
     last: int,
     tiling: Tiling | None = None,
     interpret: bool = False,
-) -> State:
+) -> AdamState:
     """Train a batch of one problem over the rounds first … last − 1.
 
     Products use TF32 unless JAX's default matmul precision is set otherwise.
@@ -80,7 +80,7 @@ def advance(
     ----------
     batch : Batch
         One problem of linear COSMO.
-    state : State
+    state : AdamState
         The current state; its memory is reused for the result. An unpadded state is copied.
     first, last : int
         The rounds to run.
@@ -91,11 +91,11 @@ def advance(
 
     Returns
     -------
-    State
+    AdamState
         Padded.
     """
     with jax.default_device(batch.device):
-        result: State = run_rounds(
+        result: AdamState = run_rounds(
             batch.recipe,
             tiling or Tiling(),
             interpret,
@@ -110,7 +110,7 @@ def advance(
         return result
 
 
-def parameters(batch: Batch, state: State) -> Parameters:
+def parameters(batch: Batch, state: AdamState) -> Parameters:
     """Remove the padding; this copies H."""
     d = batch.variables
     return {**state.parameters, "arcs": state.parameters["arcs"][..., :d, :d]}
@@ -121,7 +121,7 @@ def _settings(batch: Batch) -> dict[str, Any]:
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
-def _start(recipe: Recipe, d: int, moments: Any, seed: Any, settings: Settings) -> State:
+def _start(recipe: Recipe, d: int, moments: Any, seed: Any, settings: Settings) -> AdamState:
     parameters = jax.tree.map(lambda a: a[None], recipe.start(seed, d, settings))
     parameters["arcs"] = _pad(parameters["arcs"])
 
@@ -132,7 +132,7 @@ def _start(recipe: Recipe, d: int, moments: Any, seed: Any, settings: Settings) 
             "order": jnp.zeros_like(parameters["order"]),
         }
 
-    return State(
+    return AdamState(
         parameters,
         zeros(),
         zeros(),
@@ -147,7 +147,7 @@ def _pad(arcs: jax.Array) -> jax.Array:
     return jnp.pad(arcs, ((0, 0), (0, more), (0, more))) if more else arcs
 
 
-def _pad_state(state: State) -> State:
+def _pad_state(state: AdamState) -> AdamState:
     """Pad H and its moments one after the other, and free each as soon as it is copied."""
 
     def pad_group(group: Parameters) -> Parameters:

@@ -12,7 +12,7 @@ from cosmodag.model.structure import Parameters, Settings
 from cosmodag.solve.kernels.gpu.arithmetic import packed, pull
 from cosmodag.solve.kernels.gpu.tiling import TileScalars, Tiling
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import EPSILON, State, adam_step
+from cosmodag.solve.training.adam import EPSILON, AdamState, adam_step
 from cosmodag.solve.training.loop import Arrays
 from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.training.shuffle import rows_at
@@ -67,14 +67,14 @@ def run_rounds(
     recipe: Recipe,
     tiling: Tiling,
     interpret: bool,
-    state: State,
+    state: AdamState,
     given: Arrays,
     which: dict[str, Any],
     seed: Any,
     settings: Settings,
     first: Any,
     last: Any,
-) -> State:
+) -> AdamState:
     """Train one problem, a batch of one lane, over the rounds first … last − 1.
 
     The arguments are those of `cosmodag.solve.training.loop.run_rounds`; the state is padded.
@@ -86,12 +86,12 @@ def run_rounds(
     passes = Passes.over(table.data.shape[0], recipe.batch_size)
     state = _on_order(lambda order: jnp.pad(order, (0, more)), state)
 
-    def run_round(round: Any, state: State) -> State:
+    def run_round(round: Any, state: AdamState) -> AdamState:
         now = recipe.schedule(round, settings)
         begin = (round % passes.rounds) * (passes.steps * passes.size)
         rows = _rows_of_round(table, passes, seed, round // passes.rounds, begin, tiling.rows)
 
-        def run_batch(k: Any, carry: tuple[State, Any]) -> tuple[State, Any]:
+        def run_batch(k: Any, carry: tuple[AdamState, Any]) -> tuple[AdamState, Any]:
             state, total = carry
             state, loss = _step(state, rows, k, now, table.support, tiling, interpret)
             return state, total + loss
@@ -109,7 +109,7 @@ def run_rounds(
 
     state = jax.lax.fori_loop(first, last, run_round, state)
     state = _on_order(lambda order: order[:d], state)
-    stacked: State = jax.tree.map(lambda value: value[None], state)
+    stacked: AdamState = jax.tree.map(lambda value: value[None], state)
     return stacked
 
 
@@ -148,14 +148,14 @@ def _rows_of_round(
 
 
 def _step(
-    state: State,
+    state: AdamState,
     rows: _RoundRows,
     k: Any,
     now: Settings,
     support: jax.Array | None,
     tiling: Tiling,
     interpret: bool,
-) -> tuple[State, jax.Array]:
+) -> tuple[AdamState, jax.Array]:
     """One step, on batch k of a round, and the objective before it."""
     from cosmodag.solve.kernels.gpu.move import move_arcs
     from cosmodag.solve.kernels.gpu.predict import predict
@@ -223,19 +223,19 @@ def _settled(values: jax.Array) -> jax.Array:
     return settled
 
 
-def on_groups(change: Callable[[Parameters], Parameters], state: State) -> State:
+def on_groups(change: Callable[[Parameters], Parameters], state: AdamState) -> AdamState:
     """Apply a function to the parameters and to both moments."""
     return state._replace(
         parameters=change(state.parameters), mean=change(state.mean), square=change(state.square)
     )
 
 
-def _on_order(change: Callable[[jax.Array], jax.Array], state: State) -> State:
+def _on_order(change: Callable[[jax.Array], jax.Array], state: AdamState) -> AdamState:
     """Apply a function to p and its moments."""
     return on_groups(lambda group: {**group, "order": change(group["order"])}, state)
 
 
-def _move_order(state: State, gradient: Any, settings: Settings) -> State:
+def _move_order(state: AdamState, gradient: Any, settings: Settings) -> AdamState:
     """Count the step and move p by Adam; H and its moments are left to the caller."""
     small = on_groups(lambda group: {"order": group["order"]}, state)
     moved = adam_step(small, {"order": gradient}, settings)

@@ -18,7 +18,7 @@ from cosmodag.solve.backend import FEATURES, Backend, Task
 from cosmodag.solve.kernels.gpu.declared import LINEAR_COSMO
 from cosmodag.solve.problems import Batch, start_many
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import State
+from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.loop import run_many
 
 __all__ = ["SHARDED", "SMALLEST", "advance", "devices_for", "implements", "start"]
@@ -50,14 +50,14 @@ def implements(task: Task) -> bool:
     )
 
 
-def start(batch: Batch) -> State:
+def start(batch: Batch) -> AdamState:
     """Draw the initial state, each device its own columns."""
     program = _starting(batch.recipe, batch.variables, _devices_of(batch))
-    state: State = program(batch.seeds, batch.settings)
+    state: AdamState = program(batch.seeds, batch.settings)
     return state
 
 
-def advance(batch: Batch, state: State, first: int, last: int) -> State:
+def advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
     """Train a batch of one problem over the rounds first … last − 1."""
     devices = _devices_of(batch)
     everywhere = NamedSharding(_mesh(devices), _Spec())
@@ -68,32 +68,32 @@ def advance(batch: Batch, state: State, first: int, last: int) -> State:
         for name, array in batch.given.items()
     }
     shared = jax.device_put((batch.which, batch.seeds, batch.settings), everywhere)
-    advanced: State = _advancing(batch.recipe, devices)(state, given, *shared, first, last)
+    advanced: AdamState = _advancing(batch.recipe, devices)(state, given, *shared, first, last)
     return advanced
 
 
 # Cached, because every call of `jax.jit` on a new function compiles a new program.
 @cache
-def _starting(recipe: Recipe, d: int, devices: _Devices) -> Callable[..., State]:
+def _starting(recipe: Recipe, d: int, devices: _Devices) -> Callable[..., AdamState]:
     mesh = _mesh(devices)
     return jax.jit(lambda seeds, settings: _laid_out(start_many(recipe, seeds, d, settings), mesh))
 
 
 @cache
-def _advancing(recipe: Recipe, devices: _Devices) -> Callable[..., State]:
+def _advancing(recipe: Recipe, devices: _Devices) -> Callable[..., AdamState]:
     mesh = _mesh(devices)
 
-    def advance(state: State, *shared: Any) -> State:
+    def advance(state: AdamState, *shared: Any) -> AdamState:
         return _laid_out(run_many(recipe, state, *shared), mesh)
 
     return jax.jit(advance, donate_argnums=0)
 
 
-def _laid_out(state: State, mesh: Mesh) -> State:
+def _laid_out(state: AdamState, mesh: Mesh) -> AdamState:
     """Distribute matrices by column, and replicate everything else."""
     columns, everywhere = _columns(mesh), NamedSharding(mesh, _Spec())
     constrain: Any = jax.lax.with_sharding_constraint  # untyped in some versions of JAX
-    laid_out: State = jax.tree.map(
+    laid_out: AdamState = jax.tree.map(
         lambda leaf: constrain(leaf, columns if leaf.ndim == 3 else everywhere), state
     )
     return laid_out

@@ -28,7 +28,7 @@ from cosmodag.solve.kernels.gpu.arithmetic import (
 from cosmodag.solve.kernels.gpu.declared import is_linear_cosmo, missing_pallas
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import EPSILON, State
+from cosmodag.solve.training.adam import EPSILON, AdamState
 from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.training.shuffle import rows_at
 
@@ -51,7 +51,9 @@ def implements(task: Task) -> bool:
     )
 
 
-def advance(batch: Batch, state: State, first: int, last: int, interpret: bool = False) -> State:
+def advance(
+    batch: Batch, state: AdamState, first: int, last: int, interpret: bool = False
+) -> AdamState:
     """Train a batch of small problems over the rounds first … last − 1.
 
     Products use TF32 unless JAX's default matmul precision is set otherwise.
@@ -60,7 +62,7 @@ def advance(batch: Batch, state: State, first: int, last: int, interpret: bool =
     ----------
     batch : Batch
         Problems of linear COSMO.
-    state : State
+    state : AdamState
         The current state; its memory is reused for the result.
     first, last : int
         The rounds to run.
@@ -68,7 +70,7 @@ def advance(batch: Batch, state: State, first: int, last: int, interpret: bool =
         Whether to run the kernel without a GPU, slowly.
     """
     with jax.default_device(batch.device):
-        trained: State = _run_rounds(
+        trained: AdamState = _run_rounds(
             batch.recipe,
             interpret,
             state,
@@ -102,20 +104,20 @@ class _RoundScalars(NamedTuple):
 def _run_rounds(
     recipe: Recipe,
     interpret: bool,
-    state: State,
+    state: AdamState,
     tables: jax.Array,
     which: Any,
     seeds: Any,
     settings: Settings,
     first: Any,
     last: Any,
-) -> State:
+) -> AdamState:
     n = tables.shape[1]
     passes = Passes.over(n, recipe.batch_size)
     longest = passes.steps * passes.size
     starts = jnp.asarray(which, jnp.int32) * n
 
-    def run_round(round: Any, state: State) -> State:
+    def run_round(round: Any, state: AdamState) -> AdamState:
         now = jax.vmap(partial(recipe.schedule, round))(settings)
         step = state.step.astype(jnp.float32)
         scalars = _RoundScalars(
@@ -143,19 +145,19 @@ def _run_rounds(
             diverged_at=jnp.where(broken, round, state.diverged_at).astype(jnp.int32),
         )
 
-    trained: State = jax.lax.fori_loop(first, last, run_round, state)
+    trained: AdamState = jax.lax.fori_loop(first, last, run_round, state)
     return trained
 
 
 def _one_round(
-    state: State,
+    state: AdamState,
     count: jax.Array,
     scalars: jax.Array,
     orders: jax.Array,
     rows: jax.Array,
     size: int,
     interpret: bool,
-) -> tuple[State, jax.Array]:
+) -> tuple[AdamState, jax.Array]:
     """Run one round of every problem.
 
     The first `count` entries of `orders` are visited: indices into `rows`, the rows of all tables.

@@ -12,9 +12,9 @@ from cosmodag.compiled import borrowing
 from cosmodag.order.columns import grow, shrink, wide
 from cosmodag.order.parents import check_order
 from cosmodag.order.problem import work_space
-from cosmodag.refinement.graph import Graph
-from cosmodag.refinement.in_blocks.columns import Columns
-from cosmodag.refinement.in_blocks.lanes import Queue, advance, begin
+from cosmodag.refinement.blocks.columns import Columns
+from cosmodag.refinement.blocks.lanes import Queue, advance, begin
+from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.scores import default_penalty, growing_penalty
 from cosmodag.solve.cost import available_bytes
 from cosmodag.solve.forks import refuse_after_fork
@@ -59,7 +59,7 @@ def prune_blocks(
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int], None] | None = None,
     threads: int | None = None,
-) -> Graph:
+) -> RegressionGraph:
     """Choose the parents of each variable among its predecessors, with memory O(n d + arcs).
 
     The graph is that of `choose_parents`, but no matrix of all correlations is kept, and a GPU can
@@ -207,7 +207,7 @@ def _finished(
     starts: NDArray[np.int64],
     steps: NDArray[np.int64],
     threads: int,
-) -> Graph:
+) -> RegressionGraph:
     """Choose among the steps of each path in double precision, and fit the weights."""
     d = len(order)
     counts, residuals, scores = np.zeros(d, np.int64), np.ones(d), np.zeros(d)
@@ -231,7 +231,9 @@ def _finished(
     arranged = np.lexsort((tails, heads))
     heads, tails, weights = heads[arranged], tails[arranged], weights[arranged]
     weights = weights * columns.scales[0, heads] / columns.scales[0, tails]
-    return Graph(np.concatenate([[0], np.cumsum(counts)]), tails, weights, residuals, scores)
+    return RegressionGraph(
+        np.concatenate([[0], np.cumsum(counts)]), tails, weights, residuals, scores
+    )
 
 
 @borrowing

@@ -1,0 +1,165 @@
+"""From what was learnt to a graph: arcs are chosen, and the finished graph is examined."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cosmodag.data.diagnose import Finding, after_fit
+from cosmodag.data.diagnose.after import MOST_TESTED
+from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.known import Known
+from cosmodag.fit.pipeline import Learnt, RefinedFit
+from cosmodag.fit.prepare import Preparation, Prepared
+from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
+
+__all__ = [
+    "ReadOut",
+    "chosen_arcs",
+    "count_arcs",
+    "findings_after",
+    "isolated",
+    "read_out",
+    "refined_graph",
+    "unrefined_graph",
+    "with_turning_losses",
+]
+
+# Variables up to which arrows are turned one by one: milliseconds at 50, a second or so at 200.
+_MOST_TURNED = 200
+
+
+class ReadOut(NamedTuple):
+    """What was learnt, in line with constant columns and with what is known of the graph.
+
+    ``was_cyclic`` and ``dropped_arcs`` concern the weights above the threshold: whether they have
+    a cycle, and how many of their arcs are against the order.
+    """
+
+    learnt: Learnt
+    was_cyclic: bool = False
+    dropped_arcs: int = 0
+
+
+def read_out(learnt: Learnt, preparation: Preparation, known: Known, threshold: float) -> ReadOut:
+    """Isolate constant columns, and take an order that agrees with what is known."""
+    raw, order = learnt.raw_weights, learnt.order
+    if raw is None:
+        order = None if order is None else known.ordered(order)
+        return ReadOut(replace(learnt, order=order))
+    raw = isolated(raw, preparation.constant)
+    order = _order_from(raw, known) if order is None else known.ordered(order)
+    strong = above(raw, threshold)
+    dropped = count_arcs(strong) - count_arcs(agreeing(strong, order))
+    return ReadOut(replace(learnt, raw_weights=raw, order=order), not is_dag(strong), dropped)
+
+
+def _order_from(raw: NDArray[np.float64], known: Known) -> NDArray[np.intp]:
+    """Order of weights that may have cycles: known arcs are inserted first."""
+    before = known.before
+    # Infinitely strong: inserted before all others, of which those that disagree are dropped.
+    bound = raw if before is None else np.where(before, np.inf, raw)
+    return topological_order(drop_cycles(bound)[0])
+
+
+def unrefined_graph(learnt: Learnt, known: Known, threshold: float) -> dict[str, Any]:
+    """Fields of a `FittedDAG` from optimised weights; arcs against the order are dropped."""
+    assert learnt.order is not None
+    weights = agreeing(learnt.raw_weights, learnt.order)
+    return {
+        "order": learnt.order,
+        "weights": None if sparse.issparse(weights) else weights,
+        "adjacency": chosen_arcs(weights, threshold, known.required),
+        "equations": learnt.equations,
+    }
+
+
+def refined_graph(refined: RefinedFit, known: Known, threshold: float) -> dict[str, Any]:
+    """Fields of a `FittedDAG` from the result of refinement."""
+    chosen = chosen_arcs(refined.weights, threshold, known.required)
+    is_sparse = len(refined.order) > DENSE_LIMIT
+    return {
+        "order": np.asarray(refined.order),
+        "weights": None if is_sparse else refined.weights.toarray(),
+        "adjacency": chosen if is_sparse else chosen.toarray(),
+        "equations": refined.equations,
+        "noise": refined.noise,
+        "noise_reason": refined.reason,
+    }
+
+
+def with_turning_losses(dag: FittedDAG, given: Prepared) -> FittedDAG:
+    """Add the loss of score from turning each arrow, if the Gaussian score alone decides."""
+    if dag.noise != "gaussian" or dag.d > _MOST_TURNED:
+        return dag
+    from cosmodag.refinement.turning import turning_losses
+
+    edges, known = dag.edges, given.known
+    losses = np.full((dag.d, dag.d), np.nan)
+    losses[edges.row, edges.col] = turning_losses(
+        known.moments(given.X),
+        dag.order,
+        edges.row,
+        edges.col,
+        support=known.support,
+        required=known.required,
+    )
+    return replace(dag, turning_losses=losses)
+
+
+def findings_after(
+    dag: FittedDAG, given: Prepared, known: list[Finding], doubt: Finding | None
+) -> list[Finding]:
+    """Examine what linear equations on the learnt graph leave unexplained.
+
+    Parameters
+    ----------
+    dag : FittedDAG
+    given : Prepared
+        Its training data.
+    known : list of Finding
+        What was found before the fit.
+    doubt : Finding, optional
+        What the noise decision found.
+    """
+    rows = given.known.untouched
+    is_observed = given.known.targets is None or rows is not None
+    if dag.d > MOST_TESTED or not is_observed:
+        return []
+    X = given.X if rows is None else given.X[rows]
+    return after_fit(X, dag.texts, dag.arcs.toarray(), dag.order, known=known, doubt=doubt)
+
+
+def chosen_arcs(weights: Any, threshold: float, required: NDArray[np.bool_] | None) -> Any:
+    """Keep the arcs above a threshold, and those that are required for any weight.
+
+    A sparse matrix stores a required arc of weight zero; a dense one cannot distinguish it from no
+    arc.
+    """
+    strong = above(weights, threshold)
+    if required is None:
+        return strong
+    if not sparse.issparse(weights):
+        return np.where(required, weights, strong)
+    tails, heads = np.nonzero(required)
+    values = np.asarray(sparse.csr_array(weights)[tails, heads]).ravel()
+    others = sparse.coo_array(strong)
+    new = ~required[others.row, others.col]
+    places = (np.append(others.row[new], tails), np.append(others.col[new], heads))
+    return sparse.csr_array((np.append(others.data[new], values), places), shape=weights.shape)
+
+
+def isolated(weights: Any, constant: NDArray[np.bool_]) -> Any:
+    """Drop all arcs of constant columns; float64, dense or sparse as given."""
+    keep = (~constant).astype(np.float64)
+    if sparse.issparse(weights):
+        diagonal = sparse.diags_array(keep)
+        return sparse.csr_array(diagonal @ weights @ diagonal)
+    return np.asarray(weights, np.float64) * keep[:, None] * keep
+
+
+def count_arcs(weights: Any) -> int:
+    """Count the arcs of a matrix, dense or sparse."""
+    return int(weights.count_nonzero() if sparse.issparse(weights) else np.count_nonzero(weights))

@@ -1,0 +1,70 @@
+"""Docstrings of learners describe every parameter, each in the class that defines it."""
+
+import inspect
+
+import pytest
+
+from cosmodag.learners.documentation import described, inherit_descriptions
+from cosmodag.learners.registry import LEARNERS
+
+
+@pytest.mark.parametrize("entry", LEARNERS.values(), ids=lambda entry: entry.command)
+def test_help_describes_the_parameters_of_the_class_and_no_others(entry):
+    learner = entry.load()
+    parameters = described(inspect.cleandoc(learner.__doc__), "Parameters")
+    assert sorted(parameters) == sorted(learner().get_params(deep=False))
+    assert all(entry.type and entry.text for entry in parameters.values())
+    attributes = described(inspect.cleandoc(learner.__doc__), "Attributes")
+    assert {"adjacency_", "causal_order_", "stopped_"} <= set(attributes)
+
+
+class Base:
+    """A base.
+
+    Parameters
+    ----------
+    a, b : int
+        Numbers.
+    c : str
+        Not a field of anything.
+    """
+
+    a: int = 1
+    b: int = 2
+
+
+class Child(Base):
+    """A child.
+
+    Parameters
+    ----------
+    b : float
+        Another number.
+
+    Examples
+    --------
+    >>> 1
+    1
+    """
+
+
+def test_a_class_replaces_the_descriptions_of_its_bases():
+    inherit_descriptions(Child)
+    found = described(Child.__doc__, "Parameters")
+    assert {name: entry.type for name, entry in found.items()} == {"b": "float", "a": "int"}
+    assert Child.__doc__.index("Numbers.") < Child.__doc__.index("Examples")
+
+
+def test_a_section_is_inserted_before_the_examples():
+    class Quiet(Base):
+        """Quiet.
+
+        Examples
+        --------
+        >>> 1
+        1
+        """
+
+    inherit_descriptions(Quiet)
+    assert list(described(Quiet.__doc__, "Parameters")) == ["a", "b"]
+    assert Quiet.__doc__.rstrip().endswith(">>> 1\n1")
