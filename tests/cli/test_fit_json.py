@@ -38,6 +38,7 @@ def test_the_result_is_as_described(table, tmp_path, capsys, options):
     result = json.loads(capsys.readouterr().out)
     assert faults(result, SCHEMA) == []
     assert set(SCHEMA["properties"]) <= set(result)
+    assert len(result["arc_table"]) == result["arcs"]
     assert all(Path(path).is_file() for path in result["files"].values())
     written = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
     assert {key: result[key] for key in written if key in result} == {

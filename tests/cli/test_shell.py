@@ -341,3 +341,14 @@ def test_a_table_keeps_names_that_look_like_markup_and_is_not_cut(
     assert lines[0].strip() == "arcs"
     assert any(line.startswith(long_name) and line.endswith(" -0.50") for line in lines)
     assert any(line.startswith("[/] ") and line.endswith(" 12.25") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("given", "suggested"), [("--na", "--missing"), ("--gpu", "--device gpu"), ("--sed", "--seed")]
+)
+def test_an_unknown_option_suggests_the_one_that_is_meant(capsys, given, suggested):
+    assert main(["fit", "t.csv", given]) == 2
+    error = capsys.readouterr().err
+    assert given in error
+    assert suggested in error
+    assert error.count("\n") == 1

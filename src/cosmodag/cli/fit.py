@@ -154,6 +154,7 @@ def fit(
         model = fitted(model, data, targets) if choice is None else choice.model
         seconds = time.monotonic() - begin
         sure, interrupted = bootstrapped(model, data, targets, bootstrap, max_time, quiet)
+        total = time.monotonic() - begin
     facts = {
         "table": str(table),
         "choice": choice and choice.reasons,
@@ -166,13 +167,13 @@ def fit(
     }
     files, arcs = write_results(output, model, data, facts, format or [], sure)
     if json:
-        strongest = arcs.head(top).to_dict("records")
-        print_json({**facts, "strongest": strongest, "files": files})
+        listed = arcs.to_dict("records")
+        print_json({**facts, "strongest": listed[:top], "arc_table": listed, "files": files})
     elif not quiet:
         print_arcs(arcs, top, sure.doubts if sure else ())
         _print_reasons(choice, facts)
         print_result(
-            f"{facts['arcs']} arcs among {facts['variables']} variables in {seconds:.1f} s; "
+            f"{facts['arcs']} arcs among {facts['variables']} variables in {total:.1f} s; "
             f"results in {output}/, report in {output / 'report.html'}"
         )
     if interrupted:

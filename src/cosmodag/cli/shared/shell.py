@@ -28,6 +28,29 @@ EXIT_USAGE = 2
 # base class is the class of all usage errors.
 _UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
 
+# Options of other programs, and the option of this one that does the same.
+_SYNONYMS = {
+    "--na": "--missing",
+    "--nan": "--missing",
+    "--impute": "--missing impute",
+    "--dropna": "--missing drop",
+    "--algorithm": "--method",
+    "--learner": "--method",
+    "--model": "--method",
+    "--out": "--output",
+    "--outdir": "--output",
+    "--random-state": "--seed",
+    "--exclude": "--drop",
+    "--ignore": "--drop",
+    "--include": "--columns",
+    "--usecols": "--columns",
+    "--timeout": "--max-time",
+    "--standardize": "--scale standardize",
+    "--resamples": "--bootstrap",
+    "--targets": "--interventions",
+    "--gpu": "--device gpu",
+}
+
 
 def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None:
     """Add a command with error handling to the app; the text of its docstring is the help page."""
@@ -112,6 +135,9 @@ def _describe_usage(error: Exception) -> str:
     """One line for a usage error, with the help page to consult."""
     message = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
     context = getattr(error, "ctx", None)
+    synonym = _SYNONYMS.get(str(getattr(error, "option_name", "")))
+    if synonym is not None:
+        message = f"{message.split(' Did you mean')[0].rstrip('.')}: use {synonym}"
     page = f"{context.command_path} --help" if context is not None else "cosmodag --help"
     return f"{message.rstrip('.')} (see '{page}')."
 
