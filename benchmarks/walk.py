@@ -46,7 +46,7 @@ WATCHED = {
 
 
 def table() -> np.ndarray[Any, Any]:
-    """A table of 200 rows and 8 columns."""
+    """Simulate a table of 200 rows and 8 columns."""
     from cosmodag import simulate
 
     return np.asarray(simulate.load("n200_d8_ER2_gauss", seed=0).X)
