@@ -158,8 +158,8 @@ FAULTS = (
     Fault(
         "held-out rows are fitted to",
         "selection/held_out.py",
-        "one.fit(Table(table.X[seen], table.names), interventions=rows)",
-        "one.fit(Table(table.X, table.names), interventions=targets)",
+        "prepare(one, Table(table.X[seen], table.names), rows)",
+        "prepare(one, Table(table.X, table.names), targets)",
         (f"{SELECTION}::test_held_out_rows_are_not_seen",),
     ),
     Fault(

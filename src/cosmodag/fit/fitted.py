@@ -127,7 +127,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
 
         An arc that knowledge requires is there even if its weight is zero.
         """
-        return self._dag.edges
+        return self._dag.edges.copy()
 
     @property
     def arcs_(self) -> "pd.DataFrame":
@@ -156,7 +156,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         ``"equal variances"`` or ``"non-Gaussianity"``; ``"scale of the columns"`` where the order
         follows the units; or nothing in the data, a ``"free choice"``.
         """
-        return self._dag.arrow_basis
+        return list(self._dag.arrow_basis)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict every variable from its parents in ``adjacency_``.
@@ -208,7 +208,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         True at [u, v] alone is an arrow of every graph of the class; true at [u, v] and [v, u] is
         an edge whose direction the class leaves open.
         """
-        return self._dag.equivalence_class()
+        return self._dag.equivalence_class.copy()
 
     def save(self, path: "str | os.PathLike[str]", *, residuals: bool = False) -> None:
         """Write the fitted model to one file; ``cosmodag.load`` reads it again.

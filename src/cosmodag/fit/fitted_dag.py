@@ -1,6 +1,7 @@
 """The result of a fit: a DAG, its equations, and what they were fitted to; frozen."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ class FittedDAG:
             return [f"x{place}" for place in range(self.d)]
         return [str(name) for name in self.columns]
 
-    @property
+    @cached_property
     def edges(self) -> sparse.coo_array:
         """The graph as a sparse matrix: ``row`` → ``col`` with weight ``data``.
 
@@ -111,18 +112,18 @@ class FittedDAG:
         places, shape = (tails, heads), self.adjacency.shape
         return sparse.coo_array((self.adjacency[places], places), shape=shape)
 
-    @property
+    @cached_property
     def arcs(self) -> sparse.csr_array:
         """Which arcs there are, whatever their weights."""
         edges = self.edges
         return mask_of(edges.row, edges.col, self.d)
 
-    @property
+    @cached_property
     def bounds(self) -> Bounds | None:
         """Bounds that knowledge alone sets on the columns."""
         return bounds_of(self.knowledge, [str(name) for name in self.texts])
 
-    @property
+    @cached_property
     def arrow_basis(self) -> list[str]:
         """What the direction of each arc of ``edges`` rests on; see `cosmodag.fit.basis`."""
         edges = self.edges
@@ -149,6 +150,7 @@ class FittedDAG:
             nothing if sets is None else separated(edges.row, edges.col, sets),
         )
 
+    @cached_property
     def equivalence_class(self) -> Any:
         """Class of the graph as a (d, d) matrix; see `FittedGraph.equivalence_class`."""
         edges = self.edges

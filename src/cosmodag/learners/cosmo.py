@@ -88,9 +88,11 @@ class Cosmo(AnnealedLearner):
         )
         return self._untrained(given.data)
 
-    def _learnt(self, solved: "list[Solved]", problems: "list[Problem]") -> Learnt:
+    def _learnt(
+        self, solved: "list[Solved]", problems: "list[Problem]", settings: dict[str, float]
+    ) -> Learnt:
         try:
-            return super()._learnt(solved, problems)
+            return super()._learnt(solved, problems, settings)
         except DivergenceError as error:
             data = problems[0].data
             deviations = data.std(axis=0, dtype=np.float64)

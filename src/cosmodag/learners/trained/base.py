@@ -125,16 +125,21 @@ class TrainedLearner(StructureLearner):
         return same | {name: value for name, value in settings.items() if value is not None}
 
     def problems_for(
-        self, data: NDArray[np.floating[Any]], known: Known = NOTHING
+        self,
+        data: NDArray[np.floating[Any]],
+        known: Known = NOTHING,
+        numbers: dict[str, float] | None = None,
     ) -> "list[Problem]":
-        """Say what is to be solved, from prepared data: one problem per start.
+        """Make the problems of prepared data: one per start.
 
-        What is known bounds every problem, and what was set does not count.
+        Knowledge bounds every problem, and values that were set have no weight in the loss.
+        ``numbers`` are the settings of the fit, by default those of `settings_for`.
         """
         from cosmodag.solve.problems import Problem
 
         n, d = data.shape
-        numbers = self._completed({**self.settings_for(d), **self._constants(n, d)})
+        numbers = self.settings_for(d) if numbers is None else numbers
+        numbers = self._completed({**numbers, **self._constants(n, d)})
         needs = self.solver_for(n, d).needs
         settings = {name: value for name, value in numbers.items() if name in needs}
         data = data.astype(self._precision, copy=False)
@@ -179,11 +184,12 @@ class TrainedLearner(StructureLearner):
         """Solver of a fit that begins now."""
         return self.solver_for(n, d)
 
-    def _learnt(self, solved: "list[Solved]", problems: "list[Problem]") -> Learnt:
+    def _learnt(
+        self, solved: "list[Solved]", problems: "list[Problem]", settings: dict[str, float]
+    ) -> Learnt:
         """Read out the best of the starts."""
         from cosmodag.solve.readout import read_out
 
-        d = problems[0].data.shape[1]
         best = self._best(solved, problems)
         self._warn_of_limits(best.solution)
         found = read_out(best.solution, problems[best.place], self.raw_threshold, best.plan.device)
@@ -199,7 +205,7 @@ class TrainedLearner(StructureLearner):
             stopped=best.solution.stopped,
             extra={
                 "history_": self._history(best.solution, problems[0]),
-                "settings_": self.settings_for(d),
+                "settings_": settings,
                 "n_iter_": best.solution.iterations,
                 "converged_": best.solution.converged and best.solution.stopped is None,
                 "backend_": best.plan.backend,

@@ -184,9 +184,9 @@ class NetworkLearner(TrainedLearner):
     def read_out(self, arc_strength: str) -> Self:
         """Read the graph again from the same fit, with another strength of arcs.
 
-        Everything that follows from the strengths is set anew: `raw_weights_`, `weights_`,
-        `adjacency_`, the residuals, and the parameter `arc_strength` itself. The arcs that
-        refinement chose stay chosen, and strengths are those of the networks fitted anew on them.
+        `raw_weights_`, `weights_`, `adjacency_` and the residuals follow the new strengths; the
+        parameter `arc_strength` stays. Arcs that refinement chose are kept, and their strengths are
+        those of the networks that were fitted on them.
 
         Parameters
         ----------
@@ -199,7 +199,6 @@ class NetworkLearner(TrainedLearner):
         check_is_fitted(self, "fitted_")
         check_choice("arc_strength", arc_strength, ARC_STRENGTHS)
         dag, data = self.fitted_, np.asarray(self.training_data(), np.float32)
-        self.arc_strength = arc_strength
         strengths = self._arc_strengths(arc_strength)
         if self.refinement_ is None:
             learnt = Learnt(strengths, self._learnt_order(), equations=dag.equations)

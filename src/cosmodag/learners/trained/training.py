@@ -21,13 +21,14 @@ __all__ = ["train_many"]
 class _Group:
     """Problems that one solver solves on one device.
 
-    ``owners`` has for each problem the place of its task, ``starts`` for each task its problems'
-    number.
+    ``owners`` has the place of the task of each problem; ``starts`` and ``settings`` have the
+    number of problems and the settings of each task.
     """
 
     problems: list[Problem] = field(default_factory=list)
     owners: list[int] = field(default_factory=list)
     starts: dict[int, int] = field(default_factory=dict)
+    settings: dict[int, dict[str, float]] = field(default_factory=dict)
 
 
 def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
@@ -47,12 +48,14 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
             continue
         n, d = given.data.shape
         key = (learner._solver_of_fit(n, d), learner._device)
-        problems = _problems_of(learner, given, tables)
+        settings = learner.settings_for(d)
+        problems = _problems_of(learner, given, tables, settings)
         rounds += learner._length(n, d) * len(problems)
         group = groups.setdefault(key, _Group())
         group.problems += problems
         group.owners += [place] * len(problems)
         group.starts[place] = len(problems)
+        group.settings[place] = settings
     watch.begin(max(1, rounds))
     yield from at_once
     for (solver, device), group in groups.items():
@@ -61,12 +64,15 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
 
 
 def _problems_of(
-    learner: "TrainedLearner", given: Prepared, tables: dict[Any, Any]
+    learner: "TrainedLearner",
+    given: Prepared,
+    tables: dict[Any, Any],
+    settings: dict[str, float],
 ) -> list[Problem]:
-    """Give the problems of one task; `tables` holds those met before, in a learner's precision."""
+    """Make the problems of one task; `tables` caches tables in the precision of the learner."""
     key = (id(given.data), learner._precision)
     data = tables.setdefault(key, given.data.astype(learner._precision, copy=False))
-    problems = learner.problems_for(data, given.known)
+    problems = learner.problems_for(data, given.known, settings)
     counts = given.row_counts
     if counts is None:
         return problems
@@ -88,7 +94,8 @@ def _as_tasks_end(
         if len(solved) == group.starts[place]:
             solved = waiting.pop(place)
             learner: Any = tasks[place].learner
-            yield Learning(place, _why_stopped(solved), partial(_read, learner, solved, group))
+            read = partial(_read, learner, solved, group, group.settings[place])
+            yield Learning(place, _why_stopped(solved), read)
 
 
 def _why_stopped(solved: Sequence[Solved]) -> str | None:
@@ -96,9 +103,13 @@ def _why_stopped(solved: Sequence[Solved]) -> str | None:
 
 
 def _read(
-    learner: "TrainedLearner", solved: list[Solved], group: _Group, given: Prepared
+    learner: "TrainedLearner",
+    solved: list[Solved],
+    group: _Group,
+    settings: dict[str, float],
+    given: Prepared,
 ) -> Learnt:
-    return learner._learnt(solved, group.problems)
+    return learner._learnt(solved, group.problems, settings)
 
 
 def _known_already(learnt: Learnt, given: Prepared) -> Learnt:
