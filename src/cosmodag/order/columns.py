@@ -18,7 +18,7 @@ import numpy as np
 from cosmodag.compiled import borrowing
 from cosmodag.refinement.scores import NEGLIGIBLE
 
-__all__ = ["choose_some", "grow", "shrink", "wide"]
+__all__ = ["grow", "shrink", "wide"]
 
 # Counters begin as ``wide(0)``: for a plain 0 Numba compiles what is called with it once more.
 wide: Any = np.int64
@@ -190,75 +190,3 @@ def shrink(
                 diagonal[a] = line[a]
         weights[worst] = 0.0
     return left, variance
-
-
-@borrowing
-def choose_some(
-    correlations: Any,
-    settings: Any,
-    rules: Any,
-    order: Any,
-    at: int,
-    last: int,
-    found: Any,
-    tails: Any,
-    values: Any,
-    work: Any,
-    factor: Any,
-    ints: Any,
-) -> tuple[int, int]:
-    """Choose the parents of order[at:last] as far as there is room; give how far, and the arcs.
-
-    Rows of ``found``, by place in the order: number of parents, variance left, scale-free score.
-    Parents go to ``tails``, their standardised weights to ``values``. The first two settings of a
-    variable are as in `cosmodag.order.records.State`. Where a path was too long for the work space,
-    the number of arcs is given as −1 − number.
-    """
-    columns, path, keep = ints[0], ints[2], ints[3]
-    weights = work[work.shape[0] - 1]
-    filled = wide(0)
-    while at < last:
-        v = order[at]
-        forced = wide(0)
-        if len(rules):
-            for j in range(len(order)):
-                columns[forced] = j
-                forced += rules[v, j] == 2
-        count = forced
-        for i in range(at):
-            columns[count] = order[i]
-            count += len(rules) == 0 or rules[v, order[i]] == 1
-        k, variance = grow(
-            correlations[wide(settings[6, v])],
-            v,
-            forced,
-            count,
-            count,
-            settings[1, v],
-            max(wide(settings[5, v]), forced),
-            work,
-            factor,
-            ints,
-        )
-        if k < 0:
-            return at, -1 - filled
-        if filled + k + forced > len(tails):
-            break
-        placed = wide(0)
-        for i in range(k):
-            placed += path[i] < forced
-        variance = shrink(k, placed, variance, settings[2, v], work, factor, ints)[1]
-        begin = filled
-        for t in range(forced):
-            tails[filled], values[filled] = columns[t], 0.0
-            filled += 1
-        for i in range(k):
-            if path[i] < forced:
-                values[begin + path[i]] = weights[i]
-            elif keep[i]:
-                tails[filled], values[filled] = columns[path[i]], weights[i]
-                filled += 1
-        found[0, at], found[1, at] = filled - begin, variance
-        found[2, at] = -settings[0, v] * np.log(variance) - settings[3, v] * (filled - begin)
-        at += 1
-    return at, filled

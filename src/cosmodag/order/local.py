@@ -11,7 +11,7 @@ from cosmodag.order.moves import sweep
 from cosmodag.order.problem import Problem, make_room, new_state, new_worker, set_order, widen
 from cosmodag.order.records import HEADER, State
 
-__all__ = ["LocalSearch", "Stopped"]
+__all__ = ["LocalSearch", "Stopped", "renewed"]
 
 # Units of work (about a multiplication each) between two questions whether to stop.
 BUDGET = 200_000_000
@@ -28,6 +28,15 @@ Mapper = Callable[[Callable[[Any], Any], Any], list[Any]]
 
 class Stopped(Exception):
     """The search was asked to stop."""
+
+
+def renewed(state: State) -> State:
+    """Choose the parents of the variables of a state, or look them up; with more space if needed."""
+    while True:
+        sweep(state, _NO_TURN, _NO_PLANS, -1, 0, 0.0, BUDGET)
+        if not state.counters[3]:
+            return state
+        state = make_room(state)
 
 
 class LocalSearch:
@@ -88,11 +97,7 @@ class LocalSearch:
 
     def renew(self) -> None:
         """Choose parents anew wherever the order has changed what is chosen."""
-        while True:
-            sweep(self.state, _NO_TURN, _NO_PLANS, -1, 0, 0.0, BUDGET)
-            if not self.state.counters[3]:
-                return
-            self.state = make_room(self.state)
+        self.state = renewed(self.state)
 
     def start_from(self, order: NDArray[np.int64]) -> None:
         """Take another order; only what changes is to be tried."""

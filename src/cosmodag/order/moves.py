@@ -208,8 +208,9 @@ def sweep(
             # Positions as they are after the move: fractions before v, or after u.
             count, n, hope, low, high = wide(0), len(order), 0.0, wide(0), wide(-1)
             if which == NONE:
+                n = counters[7] - counters[6]
                 for t in range(n):
-                    changed[t] = order[t]
+                    changed[t] = order[counters[6] + t]
             else:
                 count = gather(state, tail, head, which)
                 if count < 0 or (count == 1 and (which == 1 or which == 3)):

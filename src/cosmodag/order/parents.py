@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.order.columns import choose_some
-from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space
+from cosmodag.order.local import renewed
+from cosmodag.order.problem import Problem, new_state, problem_of
+from cosmodag.order.records import HEADER
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
@@ -124,34 +125,14 @@ def _blocks(d: int, threads: int) -> list[tuple[int, int]]:
 def _choose(
     problem: Problem, order: NDArray[np.int64], first: int, last: int
 ) -> tuple[Floats, NDArray[np.int64], Floats]:
-    """Give counts, residuals and scores of order[first:last], parents and standardised weights.
-
-    Work space is made for short paths; where one is longer, for longer ones.
-    """
-    room = min(FIRST_ROOM, len(order))
-    space = work_space(len(order), room)
-    found = np.zeros((3, len(order)))
-    parents, weights = [np.zeros(0, np.int64)], [np.zeros(0)]
-    at = first
-    while at < last:
-        size = max(8 * (last - first), 4 * room)
-        tails, values = np.empty(size, np.int64), np.empty(size)
-        at, filled = choose_some(
-            problem.correlations,
-            problem.settings,
-            problem.rules,
-            order,
-            at,
-            last,
-            found,
-            tails,
-            values,
-            *space,
-        )
-        if filled < 0:
-            filled = -1 - filled
-            room = min(2 * room, len(order))
-            space = work_space(len(order), room)
-        parents.append(tails[:filled])
-        weights.append(values[:filled])
-    return found[:, first:last], np.concatenate(parents), np.concatenate(weights)
+    """Give counts, residuals and scores of order[first:last], parents and standardised weights."""
+    state = new_state(problem, order, width=0)
+    state.counters[6:8] = first, last
+    state = renewed(state)
+    records = state.shared[1, order[first:last]]
+    counts = state.notes[records + 1].astype(np.int64)
+    scores = state.reals[records]
+    begins = records + HEADER - (np.cumsum(counts) - counts)
+    places = np.repeat(begins, counts) + np.arange(counts.sum())
+    found = np.stack([counts, state.reals[records + 1], scores])
+    return found, state.notes[places].astype(np.int64), state.reals[places]

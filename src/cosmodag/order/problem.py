@@ -92,8 +92,13 @@ def problem_of(
     return Problem(np.ascontiguousarray(moments.correlations), settings, rules, order_rules)
 
 
-def new_state(problem: Problem, order: NDArray[np.int64], workers: int = 0) -> State:
-    """State of an order before any record is made, with room for the records of workers."""
+def new_state(
+    problem: Problem, order: NDArray[np.int64], workers: int = 0, width: int = WIDTH
+) -> State:
+    """State of an order before any record is made, with room for the records of workers.
+
+    With a ``width`` of 0 records name no later variables: enough to choose parents on one order.
+    """
     d = problem.variables
     pool = max(FIRST_POOL, 200 * d)
     shared = np.zeros((4, d), np.int64)
@@ -101,8 +106,8 @@ def new_state(problem: Problem, order: NDArray[np.int64], workers: int = 0) -> S
     shared[3] = 1
     own = np.zeros((7, d), np.int64)
     own[0] = -1
-    counters = np.zeros(6, np.int64)
-    counters[1] = pool
+    counters = np.zeros(8, np.int64)
+    counters[1], counters[7] = pool, d
     pool += workers * WORKER_POOL
     room = min(FIRST_ROOM, d)
     state = State(
@@ -112,7 +117,7 @@ def new_state(problem: Problem, order: NDArray[np.int64], workers: int = 0) -> S
         problem.before,
         np.empty(pool, np.int32),
         np.empty(pool),
-        np.empty((d, min(d, WIDTH)), np.int32),
+        np.empty((d, min(d, width)), np.int32),
         shared,
         own,
         np.zeros((3, d)),
@@ -176,7 +181,7 @@ def _with_longer_paths(state: State) -> State:
 
 def new_worker(state: State, number: int) -> State:
     """State that tries moves beside others, and writes its records to a part of the pool."""
-    counters = np.zeros(6, np.int64)
+    counters = np.zeros(8, np.int64)
     counters[0] = counters[5] = state.counters[1] + number * WORKER_POOL
     counters[1] = counters[0] + WORKER_POOL
     d = state.work.shape[1]

@@ -63,7 +63,8 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
     newest, changed = state.own[0], state.own[4]
     columns, marks, path, keep = state.ints[0], state.ints[1], state.ints[2], state.ints[3]
     room, d = state.work.shape[0] - 4, len(key)
-    left, along = state.work[room], state.work[room + 1]
+    left, along, weights = state.work[room], state.work[room + 1], state.work[room + 3]
+    listened = d if heard.shape[1] else 0
     total = 0.0
     for place in range(n):
         v = changed[place]
@@ -107,7 +108,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                     columns[count] = j
                     count += (key[j] < at) & (rule[j] == 1)
                 everyone = count
-                for j in range(d):
+                for j in range(listened):
                     columns[everyone] = j
                     everyone += (key[j] > at) & (rule[j] == 1)
             else:
@@ -116,7 +117,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                     columns[count] = j
                     count += key[j] < at
                 everyone = count
-                for j in range(d):
+                for j in range(listened):
                     columns[everyone] = j
                     everyone += key[j] > at
             k, variance = grow(
@@ -145,9 +146,13 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
             # Write the record: parents, the rest of the path, listeners.
             for t in range(forced):
                 notes[found + HEADER + t] = columns[t]
+                reals[found + HEADER + t] = 0.0
+            for i in range(placed):
+                reals[found + HEADER + path[i]] = weights[i]
             front, back = end, end + kept - placed
             for i in range(placed, k):
                 notes[front if keep[i] else back] = columns[path[i]]
+                reals[front if keep[i] else back] = weights[i]
                 front += keep[i]
                 back += 1 - keep[i]
             half, precision, parents = settings[0, v], settings[4, v], kept - placed + forced

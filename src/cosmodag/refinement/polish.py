@@ -1,18 +1,20 @@
 """Better parents on a given order: what growing and shrinking alone leaves to be found.
 
-Where rows are few and effects cancel, grow–shrink ends at parents that no single step improves on
-its way but others do: an order search then works around it by moving variables, which it may not
+Where rows are few and effects cancel, grow–shrink ends at parents that no drop and no addition
+improves but other sets do. An order search then moves variables to work around it, which it may not
 where the order is bound. Here each variable is looked at once more, from the parents it has and
-from all its predecessors, by dropping, adding and exchanging.
+from all its predecessors, by dropping, adding and exchanging. On 12 tables (d = 50, n = 500, true
+order) the set from all predecessors lowered BIC by 9 to 20 on average; exchanges alone by 0 to 5.
+
+Plain NumPy: compiled loops took 5 CPU s to compile at first use and saved .05 s at d = 50.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import compiled
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import noise_variances, total_of
@@ -22,8 +24,15 @@ __all__ = ["POLISHED_UP_TO", "polish"]
 POLISHED_UP_TO = 100
 """Variables up to which it costs little beside a search: O(d² k) for each variable."""
 
-_PIVOT = 1e-9
+# Candidates of which less than this share of the variance is left are collinear with the parents.
+_COLLINEAR = 1e-9
+# Smallest improvement of a score that counts, in units of log-likelihood.
 _LEAST = 1e-6
+# From all predecessors only where there are this many rows for each.
+_ROWS_PER_CANDIDATE = 4
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 def polish(
@@ -70,30 +79,184 @@ def polish(
         allowed &= support
     forced = np.zeros((d, d), bool) if required is None else required
     squares = moments.own_scales**2
-    precision = np.full(d, -1.0)
+    precision = np.full(d, np.nan)
     if score == "equal-variance":
         rows = moments.own_rows
-        precision = squares / max(
-            float(rows @ noise_variances(moments, graph)) / rows.sum(), 1e-300
-        )
+        common = float(rows @ noise_variances(moments, graph)) / rows.sum()
+        precision = squares / max(common, 1e-300)
     arcs = graph.adjacency().toarray()
     weights, residuals = np.zeros((d, d)), np.ones(d)
-    _polish_all(
-        moments.correlations,
-        moments.group,
-        0.5 * moments.rows,
-        squares > 0,
-        allowed | forced,
-        forced,
-        float(penalty),
-        precision,
-        arcs,
-        weights,
-        residuals,
-    )
+    for v in np.flatnonzero(squares > 0):
+        correlations = moments.correlations[moments.group[v]]
+        varies = np.diagonal(correlations) > 0
+        candidates = np.flatnonzero((allowed[:, v] | forced[:, v]) & varies)
+        price = _Price(0.5 * float(moments.own_rows[v]), penalty, float(precision[v]))
+        best = _best_of(correlations, int(v), candidates, arcs[:, v], forced[:, v], price)
+        arcs[:, v] = forced[:, v]
+        arcs[candidates, v] |= best.inside
+        weights[candidates, v] = best.weights
+        residuals[v] = best.residual
     found = _graph_of(moments, graph, arcs, weights, residuals, penalty)
     better = total_of(score, moments, found, penalty) > total_of(score, moments, graph, penalty)
     return found if better else graph
+
+
+@dataclass(frozen=True)
+class _Price:
+    """Local score of a variable as a function of the variance left and the number of parents."""
+
+    half_rows: float
+    penalty: float
+    precision: float  # nan: one noise variance for each variable
+
+    def score(self, residual: float, parents: int) -> float:
+        left = max(residual, 1e-12)
+        fit = np.log(left) if np.isnan(self.precision) else left * self.precision
+        return float(-self.half_rows * fit - self.penalty * parents)
+
+    @property
+    def most_parents(self) -> int:
+        return int(max(2 * self.half_rows - 2, 0))
+
+
+class _Regression:
+    """Regression of one variable on a changing set of candidates, by the sweep operator.
+
+    ``table`` is the correlation matrix of the m candidates and, last, the variable. Sweeping a
+    candidate takes it into the regression: then the last column holds its weight, and the diagonal
+    minus its entry of the inverse. For a candidate outside, the diagonal is the variance and the
+    last column the covariance with the variable, both given the candidates inside.
+    """
+
+    def __init__(self, table: Floats, wanted: Bools, forced: Bools, price: _Price) -> None:
+        self.table, self.forced, self.price = table, forced, price
+        self.inside = np.zeros(len(table) - 1, np.bool_)
+        if not (wanted.all() and self._take_all()):
+            for i in np.flatnonzero(wanted):
+                if self.table[i, i] > _COLLINEAR:
+                    self.change(int(i))
+
+    @property
+    def residual(self) -> float:
+        return max(float(self.table[-1, -1]), 1e-12)
+
+    @property
+    def score(self) -> float:
+        return self.price.score(self.table[-1, -1], int(self.inside.sum()))
+
+    @property
+    def weights(self) -> Floats:
+        return np.where(self.inside, self.table[:-1, -1], 0.0)
+
+    def change(self, i: int) -> None:
+        """Take a candidate in, or out again."""
+        row = self.table[i].copy()
+        pivot = row[i]
+        self.table -= (row / pivot)[:, None] * row
+        row *= (-1.0 if self.inside[i] else 1.0) / pivot
+        self.table[i] = self.table[:, i] = row
+        self.table[i, i] = -1.0 / pivot
+        self.inside[i] = not self.inside[i]
+
+    def _take_all(self) -> bool:
+        """Take all candidates in at once; False where they are collinear."""
+        among, along = self.table[:-1, :-1], self.table[:-1, -1].copy()
+        try:
+            inverse = np.linalg.inv(among)
+        except np.linalg.LinAlgError:
+            return False
+        if not np.all(np.abs(np.diagonal(inverse)) < 1 / _COLLINEAR):
+            return False
+        weights = inverse @ along
+        self.table[:-1, :-1] = -0.5 * (inverse + inverse.T)
+        self.table[:-1, -1] = self.table[-1, :-1] = weights
+        self.table[-1, -1] -= weights @ along
+        self.inside[:] = True
+        return True
+
+    def improve(self) -> None:
+        """Drop, add and exchange while that raises the score."""
+        while self._drop():
+            pass
+        while self._drop_or_add() or self._exchange():
+            pass
+
+    def _drop(self) -> bool:
+        """Drop the parent whose loss costs least, if that helps."""
+        droppable = np.flatnonzero(self.inside & ~self.forced)
+        if not len(droppable):
+            return False
+        rises = -(self.table[droppable, -1] ** 2) / self.table[droppable, droppable]
+        cheapest = int(np.argmin(rises))
+        residual = self.table[-1, -1] + rises[cheapest]
+        if self.price.score(residual, int(self.inside.sum()) - 1) <= self.score + _LEAST:
+            return False
+        self.change(int(droppable[cheapest]))
+        return True
+
+    def _drop_or_add(self) -> bool:
+        """Make the better of the best drop and the best addition, if it helps."""
+        diagonal, along = np.diagonal(self.table)[:-1], self.table[:-1, -1]
+        changes = np.full(len(along), np.inf)
+        may_drop = self.inside & ~self.forced
+        may_add = ~self.inside & (diagonal > _COLLINEAR)
+        usable = may_drop | may_add
+        # Rise of the residual variance: positive for a drop, negative for an addition.
+        changes[usable] = -(along[usable] ** 2) / diagonal[usable]
+        count, residual, best, chosen = int(self.inside.sum()), self.table[-1, -1], self.score, -1
+        best += _LEAST
+        for mask, step in ((may_drop, -1), (may_add, 1)):
+            if not mask.any() or count + step > max(self.price.most_parents, count):
+                continue
+            i = int(np.argmin(np.where(mask, changes, np.inf)))
+            reached = self.price.score(residual + changes[i], count + step)
+            if reached > best:
+                best, chosen = reached, i
+        if chosen >= 0:
+            self.change(chosen)
+        return chosen >= 0
+
+    def _exchange(self) -> bool:
+        """Make the best exchange of a parent for another candidate, if it helps."""
+        drops = np.flatnonzero(self.inside & ~self.forced)
+        adds = np.flatnonzero(~self.inside)
+        if not len(drops) or not len(adds):
+            return False
+        diagonal, along = np.diagonal(self.table)[:-1], self.table[:-1, -1]
+        between = self.table[np.ix_(drops, adds)]
+        scaled = between / diagonal[drops, None]
+        left = diagonal[adds] - between * scaled
+        covariance = along[adds] - along[drops, None] * scaled
+        rise = -(along[drops] ** 2) / diagonal[drops]
+        usable = left > _COLLINEAR
+        changes = rise[:, None] - np.where(usable, covariance**2 / np.where(usable, left, 1.0), 0.0)
+        i, j = np.unravel_index(int(np.argmin(changes)), changes.shape)
+        count = int(self.inside.sum())
+        if self.price.score(self.table[-1, -1] + changes[i, j], count) <= self.score + _LEAST:
+            return False
+        self.change(int(drops[i]))
+        self.change(int(adds[j]))
+        return True
+
+
+def _best_of(
+    correlations: Floats, v: int, candidates: NDArray[np.int64], parents: Bools, forced: Bools,
+    price: _Price,
+) -> _Regression:  # fmt: skip
+    """Best regression from the parents that there are, and from all candidates."""
+    members = np.append(candidates, v)
+    must = forced[candidates]
+    best = None
+    for wanted in (parents[candidates] | must, np.ones(len(candidates), np.bool_)):
+        enough_rows = _ROWS_PER_CANDIDATE * len(candidates) <= 2 * price.half_rows
+        if best is not None and not enough_rows:
+            continue
+        found = _Regression(correlations[np.ix_(members, members)], wanted, must, price)
+        found.improve()
+        if best is None or found.score > best.score + _LEAST:
+            best = found
+    assert best is not None
+    return best
 
 
 def _graph_of(
@@ -116,166 +279,3 @@ def _graph_of(
         residuals=residuals,
         scores=-0.5 * moments.own_rows * np.log(residuals) - penalty * arcs.sum(axis=0),
     )
-
-
-@compiled
-def _score(half: float, penalty: float, precision: float, parents: int, residual: float) -> float:
-    left = max(residual, 1e-12)
-    fit = np.log(left) if precision < 0 else left * precision
-    return float(-half * fit - penalty * parents)
-
-
-@compiled
-def _sweep(a: Any, p: int, back: bool) -> None:
-    """Take a variable into the regression of all others, or out of it again."""
-    size = a.shape[0]
-    pivot = a[p, p]
-    for i in range(size):
-        if i != p:
-            f = a[i, p] / pivot
-            for j in range(size):
-                if j != p:
-                    a[i, j] -= f * a[p, j]
-    sign = -1.0 if back else 1.0
-    for i in range(size):
-        if i != p:
-            a[i, p] *= sign / pivot
-            a[p, i] *= sign / pivot
-    a[p, p] = -1.0 / pivot
-
-
-@compiled
-def _cheapest(a: Any, inside: Any, forced: Any, m: int) -> tuple[int, float]:
-    """Find the parent whose loss costs least, and what it costs."""
-    best, least = -1, np.inf
-    for i in range(m):
-        if inside[i] and not forced[i]:
-            rise = -a[i, m] * a[i, m] / a[i, i]
-            if rise < least:
-                best, least = i, rise
-    return best, least
-
-
-@compiled
-def _dearest(a: Any, inside: Any, m: int) -> tuple[int, float]:
-    """Find the candidate that explains most of what is left, and how much."""
-    best, most = -1, 0.0
-    for i in range(m):
-        if not inside[i] and a[i, i] > _PIVOT:
-            gain = a[i, m] * a[i, m] / a[i, i]
-            if gain > most:
-                best, most = i, gain
-    return best, most
-
-
-@compiled
-def _improve(
-    a: Any,
-    inside: Any,
-    forced: Any,
-    m: int,
-    half: float,
-    penalty: float,
-    precision: float,
-    limit: int,
-) -> float:
-    """Drop, add and exchange while that raises the score; give the score."""
-    count = 0
-    for i in range(m):
-        count += inside[i]
-    now = _score(half, penalty, precision, count, a[m, m])
-    while True:
-        drop, rise = _cheapest(a, inside, forced, m)
-        add, gain = _dearest(a, inside, m)
-        dropped = added = -np.inf
-        if drop >= 0:
-            dropped = _score(half, penalty, precision, count - 1, a[m, m] + rise)
-        if add >= 0 and count < limit:
-            added = _score(half, penalty, precision, count + 1, a[m, m] - gain)
-        if max(dropped, added) > now + _LEAST:
-            chosen = drop if dropped >= added else add
-            _sweep(a, chosen, inside[chosen])
-            count += -1 if inside[chosen] else 1
-            inside[chosen] = not inside[chosen]
-            now = max(dropped, added)
-            continue
-        best_out, best_in, best = -1, -1, now + _LEAST
-        for i in range(m):
-            if inside[i] and not forced[i]:
-                _sweep(a, i, True)
-                inside[i] = False
-                other, gain = _dearest(a, inside, m)
-                if other >= 0 and other != i:
-                    exchanged = _score(half, penalty, precision, count, a[m, m] - gain)
-                    if exchanged > best:
-                        best_out, best_in, best = i, other, exchanged
-                inside[i] = True
-                _sweep(a, i, False)
-        if best_out < 0:
-            return now
-        _sweep(a, best_out, True)
-        _sweep(a, best_in, False)
-        inside[best_out], inside[best_in] = False, True
-        now = best
-
-
-@compiled
-def _polish_all(
-    correlations: Any,
-    group: Any,
-    half_rows: Any,
-    varies: Any,
-    allowed: Any,
-    forced: Any,
-    penalty: float,
-    precision: Any,
-    arcs: Any,
-    weights: Any,
-    residuals: Any,
-) -> None:
-    """Write better arcs, their standardised weights and what they leave of each variance."""
-    d = len(group)
-    names = np.empty(d, np.int64)
-    for v in range(d):
-        if not varies[v]:
-            continue
-        c, half = correlations[group[v]], half_rows[group[v]]
-        limit = int(max(2.0 * half - 2.0, 0.0))
-        m = 0
-        for u in range(d):
-            if allowed[u, v] and (c[u, u] > 0 or forced[u, v]):
-                names[m] = u
-                m += 1
-        must = np.empty(m, np.bool_)
-        for i in range(m):
-            must[i] = forced[names[i], v] and c[names[i], names[i]] > 0
-        best_score, best_left = -np.inf, 1.0
-        best = np.zeros(m, np.bool_)
-        slope = np.zeros(m)
-        for attempt in range(2):
-            if attempt == 1 and 4 * m > 2.0 * half:
-                continue
-            a = np.empty((m + 1, m + 1))
-            for i in range(m + 1):
-                x = names[i] if i < m else v
-                for j in range(m + 1):
-                    a[i, j] = c[x, names[j] if j < m else v]
-            inside = np.zeros(m, np.bool_)
-            for i in range(m):
-                wanted = attempt == 1 or must[i] or arcs[names[i], v]
-                if wanted and a[i, i] > _PIVOT:
-                    _sweep(a, i, False)
-                    inside[i] = True
-            score = _improve(a, inside, must, m, half, penalty, precision[v], limit)
-            if score > best_score + _LEAST:
-                best_score, best_left = score, max(a[m, m], 1e-12)
-                for i in range(m):
-                    best[i] = inside[i]
-                    slope[i] = a[i, m] if inside[i] else 0.0
-        for u in range(d):
-            arcs[u, v] = forced[u, v]
-        for i in range(m):
-            if best[i]:
-                arcs[names[i], v] = True
-                weights[names[i], v] = slope[i]
-        residuals[v] = best_left
