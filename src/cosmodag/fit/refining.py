@@ -11,7 +11,7 @@ from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.pipeline import RefinedFit
 from cosmodag.refinement.noise.decision import Doubt, NoiseInputs, decide_noise
 from cosmodag.refinement.starts import respecting
-from cosmodag.solve.plan import device_named
+from cosmodag.solve.devices import device_named
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import Prepared, StructureLearner

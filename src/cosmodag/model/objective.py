@@ -4,16 +4,17 @@ An objective is a function of one problem's parameters and one batch of rows. To
 it here and give it a name in `LOSSES`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict
 
-import jax
-import jax.numpy as jnp
-
-from cosmodag.graph.acyclicity import log_determinant_of
-from cosmodag.graph.constraint import Constraint
+from cosmodag.later import jax, jnp
 from cosmodag.model.structure.base import Parameters, Settings, names_of
+
+if TYPE_CHECKING:
+    from cosmodag.graph.constraint import Constraint
 
 __all__ = [
     "LOSSES",
@@ -58,7 +59,7 @@ class Predicted(NamedTuple):
     prices: Any = 1.0
 
 
-Loss = Callable[[Predicted], jax.Array]
+Loss = Callable[[Predicted], "jax.Array"]
 """A loss of the predictions of a batch."""
 
 
@@ -252,6 +253,8 @@ class Barrier:
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
         """Value on one batch."""
+        from cosmodag.graph.acyclicity import log_determinant_of
+
         score = self.loss(rows) + settings["lambda1"] * one_norm(_priced(weights, rows.prices))
         barrier = log_determinant_of(arc_squares(weights), settings["radius"])
         value: jax.Array = settings["score_weight"] * score + barrier

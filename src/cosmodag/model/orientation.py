@@ -12,19 +12,22 @@ compute in the precision of the priorities.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.typing import ArrayLike
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import topological_order
+from cosmodag.later import jax, jnp
+
+if TYPE_CHECKING:
+    from jax.typing import ArrayLike
 
 __all__ = [
     "hard_orientation",
+    "host_orientation_rows",
     "log_acyclicity_bound",
     "oriented",
     "priorities_of",
@@ -84,6 +87,24 @@ def smooth_orientation_rows(
     differences = priorities[None, :] - causes[:, None]
     diagonal = jnp.arange(len(priorities))[None, :] == (first + jnp.arange(height))[:, None]
     return jnp.where(diagonal, 0, jax.nn.sigmoid((differences - shift) / temperature))
+
+
+def host_orientation_rows(
+    priorities: NDArray[Any], temperature: float, shift: float, first: int, height: int
+) -> NDArray[Any]:
+    """Compute :func:`smooth_orientation_rows` in NumPy.
+
+    Examples
+    --------
+    >>> p = np.array([0.0, 1.0])
+    >>> host_orientation_rows(p, temperature=0.1, shift=0.4, first=0, height=2).round(4).tolist()
+    [[0.0, 0.9975], [0.0, 0.0]]
+    """
+    causes = priorities[first : first + height]
+    differences = priorities[None, :] - causes[:, None]
+    smooth: NDArray[Any] = expit((differences - priorities.dtype.type(shift)) / temperature)
+    smooth[np.arange(height), first + np.arange(height)] = 0
+    return smooth.astype(priorities.dtype, copy=False)
 
 
 def hard_orientation(priorities: ArrayLike, shift: ArrayLike) -> jax.Array:

@@ -1,11 +1,12 @@
 """One start, pruned or searched: what every start of a refinement goes through."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +16,11 @@ from cosmodag.refinement.blocks.pruning import prune_blocks
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import total_of
+
+if TYPE_CHECKING:
+    import jax
+
+    from cosmodag.solve.devices import Host
 
 __all__ = ["Job", "Result"]
 
@@ -33,7 +39,7 @@ class Job:
     on_progress: Callable[[int, float], None] | None
     threads: int | None
     restarts: int
-    device: jax.Device | None = None
+    device: Host | jax.Device | None = None
     known: dict[bytes, RegressionGraph] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
 
@@ -63,7 +69,7 @@ class Job:
 
     def finish(
         self, method: str, score: str, name: str, order: NDArray[np.int64], restarts: int = 0
-    ) -> "Result":
+    ) -> Result:
         """Prune, or search from, one start; restarts are made from where its search ends."""
         begin = time.perf_counter()
         if method == "prune" or self.should_stop():

@@ -1,12 +1,13 @@
 """Finish the orders a learner found: prune them, or search near them, and take the best."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -29,6 +30,11 @@ from cosmodag.refinement.starts import (
     further_starts,
     respecting,
 )
+
+if TYPE_CHECKING:
+    import jax
+
+    from cosmodag.solve.devices import Host
 
 __all__ = ["Refined", "refine_linear"]
 
@@ -93,7 +99,7 @@ def refine_linear(
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
-    device: jax.Device | None = None,
+    device: Host | jax.Device | None = None,
 ) -> Refined:
     """Find the DAG of best score that given orders, and what lies near them, have to offer.
 
@@ -181,7 +187,9 @@ def refine_linear(
     return _refined(best, score, f"The score {score!r} was asked for.", report)
 
 
-def _moments(data: ArrayLike | Moments, by_blocks: bool, device: jax.Device | None) -> Moments:
+def _moments(
+    data: ArrayLike | Moments, by_blocks: bool, device: Host | jax.Device | None
+) -> Moments:
     """Moments of a table; without the correlations where it is large and they are not needed."""
     if isinstance(data, Moments):
         return data

@@ -76,6 +76,8 @@ class Backend:
         task goes to a slower backend, with a warning.
     devices
         task → number of devices over which it spreads a problem.
+    entries
+        task → number of parameters of one problem; None to let JAX count them.
     """
 
     name: str
@@ -86,3 +88,4 @@ class Backend:
     parameters: Callable[["Batch", AdamState], Parameters] = _plain_parameters
     missing: Callable[[Task], str | None] = lambda task: None
     devices: Callable[[Task], int] = lambda task: 1
+    entries: Callable[[Task], int] | None = None

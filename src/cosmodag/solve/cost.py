@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import jax
-
 from cosmodag.errors import ResourceError
+from cosmodag.later import jax
+from cosmodag.solve.devices import Host
 from cosmodag.solve.machine import main_memory
 from cosmodag.solve.problems import Batch, Problem
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.trees import map_arrays
 
 if TYPE_CHECKING:
     from cosmodag.solve.plan import Plan, Solver
@@ -30,7 +31,9 @@ _USABLE = 0.85
 _ENOUGH = 0.2
 
 
-def lane_bytes(recipe: Recipe, problem: Problem, working_copies: int) -> int:
+def lane_bytes(
+    recipe: Recipe, problem: Problem, working_copies: int, entries: int | None = None
+) -> int:
     """Bytes that one problem takes while it is solved, without its input arrays.
 
     Parameters
@@ -39,15 +42,20 @@ def lane_bytes(recipe: Recipe, problem: Problem, working_copies: int) -> int:
     problem : Problem
     working_copies : int
         Number of parameter-sized arrays that the backend holds beside the state.
+    entries : int, optional
+        Number of parameters; None to let JAX count them.
     """
-    settings = dict.fromkeys((*problem.settings, *recipe.needs), 1.0)
-    shapes = jax.eval_shape(lambda: recipe.start(0, problem.data.shape[1], settings))
-    size = sum(leaf.size for leaf in jax.tree.leaves(shapes)) * problem.data.dtype.itemsize
-    return int(size * (_STATE_COPIES + working_copies))
+    if entries is None:
+        settings = dict.fromkeys((*problem.settings, *recipe.needs), 1.0)
+        shapes = jax.eval_shape(lambda: recipe.start(0, problem.data.shape[1], settings))
+        entries = sum(leaf.size for leaf in jax.tree.leaves(shapes))
+    return int(entries * problem.data.dtype.itemsize * (_STATE_COPIES + working_copies))
 
 
-def available_bytes(device: jax.Device) -> int | None:
+def available_bytes(device: Host | jax.Device) -> int | None:
     """Bytes available on a device; None if unknown."""
+    if isinstance(device, Host):
+        return main_memory()
     statistics = device.memory_stats()
     if statistics and "bytes_limit" in statistics:
         return int(statistics["bytes_limit"] - statistics["bytes_in_use"])
@@ -125,7 +133,7 @@ def estimate(solver: Solver, problems: Sequence[Problem], device: str = "auto") 
 
 def _finished(state: AdamState) -> AdamState:
     """Wait until a state has been computed."""
-    jax.tree.map(lambda leaf: getattr(leaf, "block_until_ready", lambda: leaf)(), state)
+    map_arrays(lambda leaf: getattr(leaf, "block_until_ready", lambda: leaf)(), state)
     return state
 
 

@@ -1,19 +1,23 @@
 """The plan of a run: device, backends and batches, decided once."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import jax
-
-from cosmodag.errors import DataError, FallbackWarning
+from cosmodag.errors import FallbackWarning
 from cosmodag.solve.backend import Backend, Task
 from cosmodag.solve.cost import available_bytes, check_fits, lane_bytes, lanes_that_fit
-from cosmodag.solve.kernels import BACKENDS
+from cosmodag.solve.devices import Host, device_named
+from cosmodag.solve.kernels import backends_for
 from cosmodag.solve.problems import Batch, Problem, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = ["Plan", "Solver", "choose", "device_named", "plan_many"]
 
@@ -77,7 +81,7 @@ class Plan:
         Seconds of a piece of the run between checks of the watch.
     """
 
-    device: jax.Device
+    device: Host | jax.Device
     backends: Mapping[Recipe, Backend]
     batches: tuple[tuple[int, ...], ...]
     precision: str
@@ -109,23 +113,9 @@ class Plan:
         return Batch.of(recipe, some, self.device, self.backends, self.chunk_seconds)
 
 
-def device_named(name: str) -> jax.Device:
-    """Find the device called ``"cpu"``, ``"gpu"`` or ``"auto"`` (a GPU if there is one)."""
-    if name == "auto":
-        return jax.devices()[0]
-    try:
-        return jax.devices(name)[0]
-    except RuntimeError:
-        raise DataError(
-            f"device is {name!r}, but this machine offers only "
-            f"{', '.join(sorted({device.platform for device in jax.devices()}))}: "
-            "choose one of these or 'auto'."
-        ) from None
-
-
 def choose(task: Task) -> Backend:
     """Return the first backend that implements a task; the last one implements them all."""
-    for backend in BACKENDS:
+    for backend in backends_for(task.platform):
         if not backend.implements(task):
             continue
         reason = backend.missing(task)
@@ -156,7 +146,7 @@ def plan_many(solver: Solver, problems: Sequence[Problem], device: str = "auto")
 
 
 def _plan(
-    solver: Solver, problems: Sequence[Problem], members: list[int], device: jax.Device
+    solver: Solver, problems: Sequence[Problem], members: list[int], device: Host | jax.Device
 ) -> Plan:
     """Plan one group: problems together if two fit in memory, otherwise one after the other."""
     first = problems[members[0]]
@@ -168,7 +158,8 @@ def _plan(
         backends = {recipe: choose(task) for recipe, task in tasks.items()}
         copies = max(solver.working_copies, *(b.working_copies for b in backends.values()), 0)
         devices = min((b.devices(tasks[r]) for r, b in backends.items()), default=1)
-        per_lane = lane_bytes(solver.recipe, first, copies + reading)
+        entries = _entries(backends.get(solver.recipe), tasks.get(solver.recipe))
+        per_lane = lane_bytes(solver.recipe, first, copies + reading, entries)
         available = None if on_one is None else on_one * devices
         most = lanes_that_fit(per_lane, shared, available)
         if most is None or most >= min(2, lanes):
@@ -180,6 +171,12 @@ def _plan(
     batches = tuple(tuple(members[begin : begin + size]) for begin in range(0, len(members), size))
     memory = per_lane * len(batches[0]) + shared
     return Plan(device, backends, batches, first.data.dtype.name, memory, available)
+
+
+def _entries(backend: Backend | None, task: Task | None) -> int | None:
+    """Count the parameters of a problem, if its backend can."""
+    can_count = backend is not None and task is not None and backend.entries is not None
+    return backend.entries(task) if can_count else None
 
 
 def _shared_bytes(problems: Sequence[Problem]) -> int:

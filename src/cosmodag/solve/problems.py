@@ -1,19 +1,23 @@
 """Problems (data, hyper-parameters, seed and knowledge), and batches of them."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import SettingsError
+from cosmodag.later import jax, jitted
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.backend import Backend, Task
+from cosmodag.solve.devices import Host, jax_device
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState, fresh_state, fresh_states
+from cosmodag.solve.trees import map_arrays
 
 __all__ = ["Batch", "Problem", "Solution", "check_settings", "start_many"]
 
@@ -152,7 +156,7 @@ class Batch:
     which: dict[str, NDArray[np.int32]]
     seeds: NDArray[np.uint32]
     settings: dict[str, NDArray[Any]]
-    device: jax.Device
+    device: Host | jax.Device
     backends: Mapping[Recipe, Backend] = field(default_factory=dict)
     chunk_seconds: float = 0.5
     starts: Parameters | None = None
@@ -162,10 +166,10 @@ class Batch:
         cls,
         recipe: Recipe,
         problems: Sequence[Problem],
-        device: jax.Device,
+        device: Host | jax.Device,
         backends: Mapping[Recipe, Backend],
         chunk_seconds: float = 0.5,
-    ) -> "Batch":
+    ) -> Batch:
         """Stack problems of one shape."""
         dtype = problems[0].data.dtype
         given, which = {}, {}
@@ -182,7 +186,7 @@ class Batch:
             which[name] = np.array([places[id(array)] for array in arrays], np.int32)
         starts = None
         if problems[0].start is not None:
-            starts = jax.tree.map(lambda *lanes: np.stack(lanes), *(p.start for p in problems))
+            starts = map_arrays(lambda *lanes: np.stack(lanes), *(p.start for p in problems))
         return cls(
             recipe=recipe,
             given=given,
@@ -237,7 +241,7 @@ class Batch:
         """Return the settings of one problem as numbers."""
         return {name: float(values[lane]) for name, values in self.settings.items()}
 
-    def with_settings(self, **values: Any) -> "Batch":
+    def with_settings(self, **values: Any) -> Batch:
         """Return the batch with other settings: a number for all problems, or one per problem."""
         arrays = {
             name: np.array(np.broadcast_to(value, self.size), self.dtype)
@@ -247,13 +251,14 @@ class Batch:
 
     def start(self) -> AdamState:
         """Draw the initial states of all problems, or use their given start parameters."""
-        with jax.default_device(self.device):
+        place = jax_device(self.device)
+        with jax.default_device(place):
             if self.starts is not None:
                 drawn = fresh_states(self.starts, self.recipe.guard is not None)
             else:
                 drawn = _start(self.recipe, self.seeds, self.variables, self.settings)
         # Committed to the device like every later state; otherwise JAX would compile twice.
-        state: AdamState = jax.device_put(drawn, self.device)
+        state: AdamState = jax.device_put(drawn, place)
         return state
 
 
@@ -266,4 +271,4 @@ def start_many(recipe: Recipe, seeds: Any, d: int, settings: Any) -> AdamState:
     return jax.vmap(one)(seeds, settings)
 
 
-_start = jax.jit(start_many, static_argnums=(0, 2))
+_start = jitted(static_argnums=(0, 2))(start_many)

@@ -1,18 +1,19 @@
 """Read-out of solutions, for all learners: strengths of arcs, order, networks."""
 
+from __future__ import annotations
+
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.graph.dags import DENSE_LIMIT
+from cosmodag.later import jax, jitted, jnp
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.structure import Parameters, Priority, Settings
+from cosmodag.solve.devices import Host, jax_device
 from cosmodag.solve.problems import Problem, Solution
 from cosmodag.solve.recipe import Recipe
 
@@ -44,7 +45,9 @@ class ReadOut(NamedTuple):
     weights: NDArray[Any] | None = None
 
 
-def read_out(solution: Solution, problem: Problem, threshold: float, device: jax.Device) -> ReadOut:
+def read_out(
+    solution: Solution, problem: Problem, threshold: float, device: Host | jax.Device
+) -> ReadOut:
     """Read out a solution at the final settings of its problem.
 
     Parameters
@@ -53,7 +56,7 @@ def read_out(solution: Solution, problem: Problem, threshold: float, device: jax
         A solution and its problem.
     threshold : float
         Sparse strengths include only those above it.
-    device : jax.Device
+    device : Host or jax.Device
         Device to compute on.
     """
     recipe, parameters = solution.recipe, solution.parameters
@@ -61,19 +64,27 @@ def read_out(solution: Solution, problem: Problem, threshold: float, device: jax
     support = 1.0 if problem.support is None else problem.support
     order = recipe.structure.order_of(parameters)
     d = parameters["arcs"].shape[0]
-    with jax.default_device(device), _precision_of(parameters):
-        if d > DENSE_LIMIT and recipe.mechanism == Linear() and recipe.structure == Priority():
-            return ReadOut(strong_arcs(parameters, settings, threshold, support), order, None)
+    is_large = d > DENSE_LIMIT and recipe.mechanism == Linear() and recipe.structure == Priority()
+    if not is_large and device.platform == "cpu" and _takes_numpy(recipe):
         found = _strengths_and_weights(recipe, parameters, settings, support)
+        return ReadOut(found[0], order, *found[1:])
+    with jax.default_device(jax_device(device)), _precision_of(parameters):
+        if is_large:
+            return ReadOut(strong_arcs(parameters, settings, threshold, support), order, None)
+        found = _compiled(recipe, parameters, settings, support)
         strengths, layer, weights = map(np.asarray, found)
         return ReadOut(strengths, order, layer, weights)
 
 
-@partial(jax.jit, static_argnums=0)
+def _takes_numpy(recipe: Recipe) -> bool:
+    """Whether strengths can be computed from NumPy arrays without JAX."""
+    parts = (recipe.structure, recipe.mechanism)
+    return all(getattr(part, "takes_numpy", False) for part in parts)
+
+
 def _strengths_and_weights(
     recipe: Recipe, parameters: Parameters, settings: Settings, support: Any
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    # One program: separately, each of a dozen operations would be compiled for every new d.
     weights = recipe.structure.orient(parameters, settings, support)
     functions = parameters["functions"]
     return (
@@ -81,6 +92,10 @@ def _strengths_and_weights(
         recipe.mechanism.first_layer(weights, functions),
         weights,
     )
+
+
+# One program: separately, each of a dozen operations would be compiled for every new d.
+_compiled = jitted(static_argnums=0)(_strengths_and_weights)
 
 
 def _precision_of(parameters: Parameters) -> AbstractContextManager[Any]:
@@ -115,6 +130,6 @@ def strong_arcs(
     return sparse.csr_array((weights.astype(np.float64), (rows, columns)), shape=(d, d))
 
 
-@jax.jit
+@jitted()
 def _tile(rows: Any, order: Any, settings: Settings, begin: Any, support: Any) -> jax.Array:
     return Priority().orient_rows(rows, order, begin, settings, support)

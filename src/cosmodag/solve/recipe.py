@@ -1,12 +1,12 @@
 """A recipe: the combined parts of a learner, which define completely what is minimised."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
+from cosmodag.later import jax, jitted, jnp
+from cosmodag.model.draws import split
 from cosmodag.model.mechanism import Mechanism
 from cosmodag.model.objective import Objective, Predicted
 from cosmodag.model.structure import Parameters, Settings, Structure
@@ -54,13 +54,17 @@ class Recipe:
         read = frozenset[str]().union(*(part.needs for part in parts))
         return (read - self.schedule.sets) | self.schedule.needs
 
-    def is_like(self, other: "Recipe") -> bool:
+    def is_like(self, other: Recipe) -> bool:
         """Whether two recipes have equal parts, except for the number of rows per step."""
         return replace(self, batch_size=None) == replace(other, batch_size=None)
 
     def start(self, seed: Any, d: int, settings: Settings) -> Parameters:
         """Draw the parameters of one problem of d variables."""
-        structure_key, mechanism_key = jax.random.split(jax.random.key(seed))
+        return self.start_from(jax.random.key(seed), d, settings)
+
+    def start_from(self, key: Any, d: int, settings: Settings) -> Parameters:
+        """Draw the parameters with a key of JAX's, or one of the host."""
+        structure_key, mechanism_key = split(key)
         suggested, functions = self.mechanism.start(mechanism_key, d)
         owned = self.structure.start(structure_key, suggested, settings)
         return {**owned, "functions": functions}
@@ -101,7 +105,7 @@ class Recipe:
         return value
 
 
-@partial(jax.jit, static_argnums=0)
+@jitted(static_argnums=0)
 def _full_loss(
     recipe: Recipe,
     parameters: Parameters,

@@ -1,8 +1,10 @@
 """The interface of mechanisms."""
 
+from __future__ import annotations
+
 from typing import Any, Protocol
 
-import jax
+from cosmodag.later import jax
 
 __all__ = ["Mechanism"]
 

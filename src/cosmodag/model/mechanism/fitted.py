@@ -1,13 +1,14 @@
 """A mechanism with fitted parameters: predictions through a graph, and arrays to save."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.later import jax, jnp
 from cosmodag.model.mechanism.base import Mechanism
 
 __all__ = ["FittedMechanism"]
@@ -50,7 +51,7 @@ class FittedMechanism:
     @classmethod
     def from_arrays(
         cls, mechanism: Mechanism, arrays: dict[str, NDArray[Any]], d: int
-    ) -> "FittedMechanism":
+    ) -> FittedMechanism:
         """Rebuild a mechanism from :meth:`arrays`; the mechanism defines the tree and its shapes.
 
         Raises

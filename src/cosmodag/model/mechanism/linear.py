@@ -1,10 +1,15 @@
 """Linear relations: x̂ = x W."""
 
-from dataclasses import dataclass
-from typing import Any
+from __future__ import annotations
 
-import jax
-import jax.numpy as jnp
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cosmodag.model.draws import uniform
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = ["Linear"]
 
@@ -13,10 +18,11 @@ __all__ = ["Linear"]
 class Linear:
     """Each variable is a weighted sum of its parents; W is the only parameter."""
 
-    def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
+    takes_numpy: ClassVar[bool] = True
+
+    def start(self, key: Any, d: int) -> tuple[Any, Any]:
         """Suggest H ~ U(−√(3/d), √(3/d)): entries of variance 1/d."""
-        limit = jnp.sqrt(3.0 / d)
-        return jax.random.uniform(key, (d, d), minval=-limit, maxval=limit), {}
+        return uniform(key, (d, d), math.sqrt(3.0 / d)), {}
 
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
         """x̂ = x W."""

@@ -1,12 +1,12 @@
 """Masked inputs: one perceptron per variable, with one gate per input."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
+from cosmodag.later import jax, jnp
 from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward, start_functions
 
 __all__ = ["MaskedMLP", "first_layer"]

@@ -1,22 +1,25 @@
 """Non-linear relations: one multilayer perceptron per variable, x̂_v = f_v(x)."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from scipy.special import expit
+
+from cosmodag.later import jax, jnp
+from cosmodag.model.draws import split, uniform
 
 __all__ = ["ACTIVATIONS", "ARC_STRENGTHS", "MLP", "forward", "norms", "start_functions", "sums"]
 
 ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "sigmoid": (jax.nn.sigmoid, expit),
-    "tanh": (jnp.tanh, np.tanh),
-    "relu": (jax.nn.relu, lambda values: np.maximum(values, 0)),
+    "sigmoid": (lambda values: jax.nn.sigmoid(values), expit),
+    "tanh": (lambda values: jnp.tanh(values), np.tanh),
+    "relu": (lambda values: jax.nn.relu(values), lambda values: np.maximum(values, 0)),
 }
 """Activation functions, each for JAX arrays and for NumPy arrays."""
 
@@ -64,26 +67,25 @@ def forward(x: Any, weights: Any, functions: Any, activation: Callable[[Any], An
     return (activation(units) * output["weights"]).sum(axis=-1) + output["biases"]
 
 
-def start_functions(key: jax.Array, d: int, hidden: tuple[int, ...]) -> dict[str, Any]:
+def start_functions(key: Any, d: int, hidden: tuple[int, ...]) -> dict[str, Any]:
     """Draw all but the first-layer weights, each layer from U(±1/√fan-in).
 
     The first layer's fan-in counts as d·h, as in the authors' code, where H is stored input first.
     """
-    first, *later = jax.random.split(key, len(hidden) + 1)
+    first, *later = split(key, len(hidden) + 1)
 
-    def uniform(key: jax.Array, shape: tuple[int, ...], fan_in: int) -> jax.Array:
-        limit = 1 / math.sqrt(fan_in)
-        return jax.random.uniform(key, shape, minval=-limit, maxval=limit)
+    def drawn(key: Any, shape: tuple[int, ...], fan_in: int) -> Any:
+        return uniform(key, shape, 1 / math.sqrt(fan_in))
 
-    def layer(key: jax.Array, shape: tuple[int, ...]) -> dict[str, jax.Array]:
-        weights, biases = jax.random.split(key)
+    def layer(key: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+        weights, biases = split(key)
         return {
-            "weights": uniform(weights, shape, shape[1]),
-            "biases": uniform(biases, shape[:1] + shape[2:], shape[1]),
+            "weights": drawn(weights, shape, shape[1]),
+            "biases": drawn(biases, shape[:1] + shape[2:], shape[1]),
         }
 
     return {
-        "biases": uniform(first, (d, hidden[0]), d * hidden[0]),
+        "biases": drawn(first, (d, hidden[0]), d * hidden[0]),
         "hidden": tuple(
             layer(key, (d, *sizes)) for key, sizes in zip(later, pairwise(hidden), strict=False)
         ),
@@ -112,13 +114,13 @@ class MLP:
     hidden: tuple[int, ...] = (10,)
     activation: str = "sigmoid"
     arc_strength: str = "norm"
+    takes_numpy: ClassVar[bool] = True
 
-    def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
+    def start(self, key: Any, d: int) -> tuple[Any, Any]:
         """Suggest H ~ U(−1/√(dh), 1/√(dh)), and all other layers."""
-        arcs_key, functions_key = jax.random.split(key)
-        shape = (d, d, self.hidden[0])
+        arcs_key, functions_key = split(key)
         limit = 1 / math.sqrt(d * self.hidden[0])
-        arcs = jax.random.uniform(arcs_key, shape, minval=-limit, maxval=limit)
+        arcs = uniform(arcs_key, (d, d, self.hidden[0]), limit)
         return arcs, start_functions(functions_key, d, self.hidden)
 
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:

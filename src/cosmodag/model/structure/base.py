@@ -1,12 +1,14 @@
 """The interface of structures."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
+
+from cosmodag.later import jax, jnp
 
 __all__ = ["Parameters", "Settings", "Structure", "keep_gaps", "names_of", "spread"]
 

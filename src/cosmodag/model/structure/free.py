@@ -1,13 +1,14 @@
 """Free weights: W is the parameter, and the solver enforces acyclicity."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.later import jax, jnp
 from cosmodag.model.structure.base import Parameters, Settings, spread
 
 __all__ = ["Free"]

@@ -1,14 +1,15 @@
 """Potentials: W = K ∘ ReLU(φ_v − φ_u), acyclic for any K and φ."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.graph.dags import order_of
+from cosmodag.later import jax, jnp
 from cosmodag.model.structure.base import Parameters, Settings, keep_gaps
 
 __all__ = ["Potential"]

@@ -1,15 +1,18 @@
 """Priorities: W = H ∘ S_{t,ε}(p), acyclic in the limit t → 0 for any H and p."""
 
-from dataclasses import dataclass
-from typing import Any, TypedDict
+from __future__ import annotations
 
-import jax
-import jax.numpy as jnp
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypedDict
+
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.graph.dags import order_of
-from cosmodag.model.orientation import smooth_orientation_rows
+from cosmodag.later import jax
+from cosmodag.model.draws import normal
+from cosmodag.model.orientation import host_orientation_rows, smooth_orientation_rows
 from cosmodag.model.structure.base import Parameters, Settings, keep_gaps, names_of, spread
 
 __all__ = ["BOUND_SHIFTS", "Priority", "PrioritySettings"]
@@ -33,15 +36,16 @@ class Priority:
     exceeds p_u by more than the shift ε, and the transition sharpens as the temperature t falls.
     """
 
+    takes_numpy: ClassVar[bool] = True
+
     @property
     def needs(self) -> frozenset[str]:
         """The shift and the current temperature."""
         return names_of(PrioritySettings)
 
-    def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
+    def start(self, key: Any, suggested: Any, settings: Settings) -> Parameters:
         """Take H as suggested; draw p ~ N(0, ε²/2), differences densest at the threshold ε."""
-        deviation = jnp.asarray(settings["shift"] / jnp.sqrt(2.0))
-        order = deviation * jax.random.normal(key, suggested.shape[:1])
+        order = settings["shift"] / math.sqrt(2.0) * normal(key, suggested.shape[:1])
         return {"arcs": suggested, "order": order}
 
     def orient(self, parameters: Parameters, settings: Settings, support: Any) -> jax.Array:
@@ -52,7 +56,8 @@ class Priority:
         self, rows: jax.Array, order: jax.Array, first: Any, settings: Settings, support: Any
     ) -> jax.Array:
         """Rows of W from the same rows of H, the first of them row `first`."""
-        orientation = smooth_orientation_rows(
+        of_rows = host_orientation_rows if isinstance(rows, np.ndarray) else smooth_orientation_rows
+        orientation = of_rows(
             order, settings["temperature"], settings["shift"], first, rows.shape[0]
         )
         return rows * spread(orientation * support, rows)

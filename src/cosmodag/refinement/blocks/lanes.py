@@ -17,19 +17,17 @@ new, or would leave next to nothing of the child, the estimates are too coarse: 
 off, to be done in double precision.
 """
 
-from functools import partial
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jax import lax
-
+from cosmodag.later import jax, jitted, jnp, lax
 from cosmodag.refinement.scores import NEGLIGIBLE
 
 __all__ = ["Lanes", "Queue", "advance", "begin"]
 
 # TF32 products, which GPUs make by default, let through 3.5% false arcs.
-_EXACT = lax.Precision.HIGHEST
+_EXACT = "highest"
 # So many candidates that turned out not worth it end a child: the rest are rounding.
 _REFUSALS = 16
 _TAKEN = -1.0
@@ -65,7 +63,7 @@ class Lanes(NamedTuple):
     lengths: jax.Array  # (q,); −1 where not done, capacity + 1 where cut off
 
 
-@partial(jax.jit, static_argnames=("lanes", "capacity"))
+@jitted(static_argnames=("lanes", "capacity"))
 def begin(queue: Queue, lanes: int, capacity: int) -> Lanes:
     """Give each lane its first child."""
     candidates, n = queue.columns.shape
@@ -91,7 +89,7 @@ def begin(queue: Queue, lanes: int, capacity: int) -> Lanes:
     )
 
 
-@partial(jax.jit, static_argnames="tile", donate_argnames="lanes")
+@jitted(static_argnames="tile", donate_argnames="lanes")
 def advance(queue: Queue, lanes: Lanes, steps: int, *, tile: int) -> Lanes:
     """Do so many steps, or fewer where the queue ends before."""
     count = len(queue.children)

@@ -1,14 +1,15 @@
 """Prune graphs too large for a matrix of all correlations, a block of children at a time."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.compiled import borrowing
+from cosmodag.later import jax, jnp
 from cosmodag.order.columns import grow, shrink, wide
 from cosmodag.order.parents import check_order
 from cosmodag.order.problem import work_space
@@ -17,6 +18,7 @@ from cosmodag.refinement.blocks.lanes import Queue, advance, begin
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.scores import default_penalty, growing_penalty
 from cosmodag.solve.cost import available_bytes
+from cosmodag.solve.devices import Host, device_named, jax_device
 from cosmodag.solve.forks import refuse_after_fork
 from cosmodag.solve.threads import available_threads, mapper
 
@@ -41,11 +43,11 @@ USABLE = 0.6
 TOGETHER = 512
 
 
-def are_worth_it(d: int, device: jax.Device | None = None) -> bool:
+def are_worth_it(d: int, device: Host | jax.Device | None = None) -> bool:
     """Tell whether d variables are better pruned from their columns than from correlations."""
     if d <= min(LARGE.values()):  # JAX need not be asked
         return False
-    return d > LARGE[_platform(jax.devices()[0] if device is None else device)]
+    return d > LARGE[_platform(device_named("auto") if device is None else device)]
 
 
 def prune_blocks(
@@ -53,7 +55,7 @@ def prune_blocks(
     order: ArrayLike,
     *,
     penalty: float | None = None,
-    device: jax.Device | None = None,
+    device: Host | jax.Device | None = None,
     block: int | None = None,
     double: bool = False,
     should_stop: Callable[[], bool] | None = None,
@@ -76,7 +78,7 @@ def prune_blocks(
         The variables, causes first.
     penalty : float, optional
         Per arc; by default `default_penalty`.
-    device : jax.Device, optional
+    device : Host or jax.Device, optional
         By default JAX's first.
     block : int, optional
         Children at a time; fewer where memory asks for it.
@@ -105,14 +107,14 @@ def prune_blocks(
     checked = check_order(order, d)
     if penalty is None:
         penalty = default_penalty(n, d)
-    device = jax.devices()[0] if device is None else device
+    device = device_named("auto") if device is None else device
     refuse_after_fork()
     growth = _Growth(columns, checked, penalty, device, block, should_stop, on_progress)
     starts, steps = growth.paths(double)
     return _finished(columns, checked, penalty, starts, steps, available_threads(threads))
 
 
-def _platform(device: jax.Device) -> str:
+def _platform(device: Host | jax.Device) -> str:
     return "cpu" if device.platform == "cpu" else "gpu"
 
 
@@ -124,7 +126,7 @@ class _Growth:
         columns: Columns,
         order: NDArray[np.int64],
         penalty: float,
-        device: jax.Device,
+        device: Host | jax.Device,
         block: int | None,
         should_stop: Callable[[], bool] | None,
         on_progress: Callable[[int], None] | None,
@@ -144,7 +146,7 @@ class _Growth:
         # Late children have the most candidates: lanes that wait for the last child then wait less.
         children, capacity, done = np.arange(d - 1, -1, -1), min(FIRST_CAPACITY, d), 0
         while len(children):
-            with jax.enable_x64(double), jax.default_device(self.device):
+            with jax.enable_x64(double), jax.default_device(jax_device(self.device)):
                 lengths, steps = self._run(double, children, capacity, done)
             complete = (lengths >= 0) & (lengths <= capacity)
             heads.append(np.repeat(children[complete], lengths[complete]))
@@ -182,7 +184,7 @@ class _Growth:
         padded = np.zeros((-(-d // self.tile) * self.tile, n), kind)
         np.take(self.columns.standard, self.order, axis=0, out=padded[:d], mode="clip")
         return Queue(
-            jax.device_put(padded, self.device),
+            jax.device_put(padded, jax_device(self.device)),
             jnp.asarray(children, jnp.int32),
             jnp.asarray(-np.expm1(-2 * growing_penalty(self.penalty, d) / n), kind),
             jnp.asarray(max(n - 2, 0), jnp.int32),

@@ -1,10 +1,11 @@
 """The decision: Gaussian, of equal variances, or not Gaussian; and the graph found under it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -16,6 +17,11 @@ from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.noise.columns import common_scale, few_valued
 from cosmodag.refinement.noise.dependence import Dependence, noise_dependence
 from cosmodag.refinement.refine import Refined, refine_linear
+
+if TYPE_CHECKING:
+    import jax
+
+    from cosmodag.solve.devices import Host
 
 __all__ = ["Decided", "Doubt", "NoiseInputs", "decide_noise"]
 
@@ -121,7 +127,7 @@ def decide_noise(
     restarts: int | None = None,
     random: np.random.Generator,
     should_stop: Callable[[], bool] | None = None,
-    device: jax.Device | None = None,
+    device: Host | jax.Device | None = None,
 ) -> Decided:
     """Find a graph under the noise that a table supports, or under one that is given.
 

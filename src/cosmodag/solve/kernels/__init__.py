@@ -4,9 +4,22 @@ The first backend that implements a task is used; the reference loop, last, impl
 """
 
 from cosmodag.solve.backend import Backend
-from cosmodag.solve.kernels import cpu, gpu
+from cosmodag.solve.kernels import cpu
 from cosmodag.solve.training.reference import REFERENCE
 
-__all__ = ["BACKENDS"]
+__all__ = ["backends_for"]
 
-BACKENDS: tuple[Backend, ...] = (*cpu.BACKENDS, *gpu.BACKENDS, REFERENCE)
+
+def backends_for(platform: str) -> tuple[Backend, ...]:
+    """Return the backends for a kind of device, the preferred ones first.
+
+    Parameters
+    ----------
+    platform : str
+        ``"cpu"``, ``"gpu"`` …
+    """
+    if platform == "cpu":
+        return (*cpu.BACKENDS, REFERENCE)
+    from cosmodag.solve.kernels import gpu  # which imports JAX
+
+    return (*gpu.BACKENDS, REFERENCE)

@@ -1,15 +1,18 @@
 """Progress of a batch through a sequence of sub-problems; problems may end at different times."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.later import jax
 from cosmodag.model.structure import Parameters
+from cosmodag.solve.devices import jax_device
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
@@ -37,7 +40,7 @@ def of_each(parameters: Parameters, k: int) -> list[Parameters]:
 def exactly(batch: Batch, parameters: Parameters) -> Iterator[None]:
     """Context in which JAX uses the device of a batch and the precision of its parameters."""
     is_double = parameters["arcs"].dtype == np.float64
-    with jax.enable_x64(is_double), jax.default_device(batch.device):
+    with jax.enable_x64(is_double), jax.default_device(jax_device(batch.device)):
         yield
 
 
@@ -87,7 +90,7 @@ class Progress:
     histories: list[list[dict[str, float]]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, batch: Batch) -> "Progress":
+    def of(cls, batch: Batch) -> Progress:
         """Create the initial progress of all problems, in the precision of their data."""
         started = batch.start().parameters
         parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), started)

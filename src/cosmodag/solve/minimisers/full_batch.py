@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cosmodag.model.objective import Decayed, Objective, Penalised
 from cosmodag.model.structure import Free, Parameters, names_of
 from cosmodag.solve.backend import FEATURES
+from cosmodag.solve.devices import jax_device
 from cosmodag.solve.minimisers.base import LimitSettings, Mask, Minimised
 from cosmodag.solve.minimisers.each_lane import Ended, each_lane
 from cosmodag.solve.minimisers.orthant_wise import minimise_orthant_wise
@@ -69,7 +70,7 @@ class FullBatch:
         def solve_one(lane: int, start: Parameters) -> Ended:
             return _Problem(batch, lane, start).solve(self.tolerance, watch)
 
-        with jax.enable_x64(True), jax.default_device(batch.device):
+        with jax.enable_x64(True), jax.default_device(jax_device(batch.device)):
             return each_lane(batch, parameters, active, watch, solve_one)
 
 

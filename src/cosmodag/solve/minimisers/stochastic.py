@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from cosmodag.model.structure import Parameters, names_of
+from cosmodag.solve.devices import jax_device
 from cosmodag.solve.minimisers.base import LimitSettings, Mask, Minimised
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
@@ -44,7 +45,9 @@ class Stochastic:
         """Run Adam from the given parameters, with fresh moments."""
         guard = batch.recipe.guard
         rounds = int(batch.settings["rounds"].max())
-        start = jax.device_put(fresh_states(parameters, guard is not None), batch.device)
+        start = jax.device_put(
+            fresh_states(parameters, guard is not None), jax_device(batch.device)
+        )
         trained = train(batch, start, rounds, watch, first)
         refused = np.zeros(batch.size, bool)
         if guard is not None:

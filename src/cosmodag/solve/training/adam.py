@@ -1,11 +1,10 @@
 """Adam (Kingma and Ba, 2015), with a separate learning rate for each group of parameters."""
 
-from functools import partial
+from __future__ import annotations
+
 from typing import Any, NamedTuple, TypedDict
 
-import jax
-import jax.numpy as jnp
-
+from cosmodag.later import jax, jitted, jnp
 from cosmodag.model.structure import Parameters, Settings
 
 __all__ = ["EPSILON", "AdamSettings", "AdamState", "adam_step", "fresh_state", "fresh_states"]
@@ -57,7 +56,7 @@ def fresh_state(parameters: Parameters, guarded: bool = False) -> AdamState:
     return AdamState(parameters, zeros, zeros, jnp.int32(0), loss, jnp.int32(-1), undone)
 
 
-@partial(jax.jit, static_argnums=1)
+@jitted(static_argnums=1)
 def fresh_states(parameters: Parameters, guarded: bool = False) -> AdamState:
     """States of all problems of a batch before their first step, from stacked parameters."""
     states: AdamState = jax.vmap(lambda lane: fresh_state(lane, guarded))(parameters)

@@ -1,21 +1,25 @@
 """Checkpoints: the state of a long run, saved at intervals, from which it resumes after a crash."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import re
 import time
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag._version import __version__
 from cosmodag.errors import DataError
 from cosmodag.io.files import read_model, write_model
+from cosmodag.later import jax
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.trees import leaves, map_arrays
 
 __all__ = ["Checkpoint", "Standing"]
 
@@ -73,24 +77,26 @@ class Checkpoint:
         if not path.exists():
             return Standing(fresh, 0, [], [])
         arrays, facts = read_model(path)
-        leaves, shape = jax.tree.flatten(fresh)
+        number = count()
+
+        def kept(leaf: Any) -> Any:
+            return _like(arrays[f"leaf.{next(number)}"], leaf, path)
+
         try:
-            kept = [_like(arrays[f"leaf.{k}"], leaf, path) for k, leaf in enumerate(leaves)]
+            state = map_arrays(kept, fresh)
             losses = list(arrays["losses"])
             marks, done = [int(mark) for mark in arrays["marks"]], int(facts["done"])
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(path) from error
         if not 0 <= done <= rounds or len(marks) != len(losses):
             raise _damaged(path)
-        return Standing(jax.tree.unflatten(shape, kept), done, marks, losses)
+        return Standing(state, done, marks, losses)
 
     def keep(self, batch: Batch, standing: Standing, rounds: int, now: bool = False) -> None:
         """Save the state of the run if the interval has passed, or if `now`."""
         if not now and time.monotonic() - self._latest < SECONDS:
             return
-        arrays = {
-            f"leaf.{k}": np.asarray(leaf) for k, leaf in enumerate(jax.tree.leaves(standing.state))
-        }
+        arrays = {f"leaf.{k}": np.asarray(leaf) for k, leaf in enumerate(leaves(standing.state))}
         arrays["marks"] = np.array(standing.marks, np.int64)
         arrays["losses"] = np.reshape(standing.losses, (len(standing.losses), batch.size))
         write_model(self._path(batch, rounds), arrays, {"done": standing.done})
@@ -111,7 +117,7 @@ def _like(kept: NDArray[Any], fresh: Any, path: Path) -> Any:
     """Return a saved array on the device of the fresh value; shape and type must match."""
     if kept.shape != fresh.shape or kept.dtype != fresh.dtype:
         raise _damaged(path)
-    if isinstance(fresh, jax.Array):
+    if hasattr(fresh, "sharding"):  # JAX's
         return jax.device_put(kept, fresh.sharding)
     return kept.copy()  # kernels change it in place
 
@@ -134,6 +140,6 @@ def _digest(batch: Batch, rounds: int) -> str:
         array = np.ascontiguousarray(values)
         digest.update(f"{name}{array.shape}{array.dtype}".encode())
         digest.update(array.tobytes())
-    for leaf in jax.tree.leaves(batch.starts):
+    for leaf in leaves(batch.starts or {}):
         digest.update(np.ascontiguousarray(leaf).tobytes())
     return digest.hexdigest()

@@ -1,12 +1,11 @@
 """Guards: regions that must contain W at the end of every epoch."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import jax
-import jax.numpy as jnp
-
-from cosmodag.graph.acyclicity import in_domain
+from cosmodag.later import jax, jnp
 from cosmodag.model.structure import Settings
 
 __all__ = ["NARROW", "Domain", "Guard", "Inside"]
@@ -55,6 +54,8 @@ class Domain:
 
     def holds(self, strengths: jax.Array, settings: Settings) -> jax.Array:
         """Whether no entry of (sI − W∘W)⁻¹ is negative."""
+        from cosmodag.graph.acyclicity import in_domain
+
         inside: jax.Array = in_domain(strengths, settings["radius"], self.slack)
         return inside
 
@@ -84,6 +85,8 @@ class Inside:
 
     def holds(self, strengths: jax.Array, settings: Settings) -> jax.Array:
         """Whether no entry of (sI − A)⁻¹ is negative."""
+        from cosmodag.graph.acyclicity import in_domain
+
         inside: jax.Array = in_domain(strengths, settings["radius"], self.slack)
         return inside
 

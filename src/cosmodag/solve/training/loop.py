@@ -4,12 +4,12 @@ Kernels do the same steps faster for the recipes that they declare; tests compar
 loop. Optional inputs of a problem enter as factors, which are one if the input is absent.
 """
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
+from cosmodag.later import jax, jnp
 from cosmodag.model.objective import arc_squares
 from cosmodag.model.structure import Parameters, Settings
 from cosmodag.solve.recipe import Recipe

@@ -1,19 +1,21 @@
 """The backend that implements everything: the reference loop, compiled by XLA on any device."""
 
-import jax
+from __future__ import annotations
 
+from cosmodag.later import jax, jitted
 from cosmodag.solve.backend import Backend
+from cosmodag.solve.devices import jax_device
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.loop import run_many
 
 __all__ = ["REFERENCE"]
 
-_run_many = jax.jit(run_many, static_argnums=0, donate_argnums=1)
+_run_many = jitted(static_argnums=0, donate_argnums=1)(run_many)
 
 
 def _advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
-    with jax.default_device(batch.device):
+    with jax.default_device(jax_device(batch.device)):
         advanced: AdamState = _run_many(
             batch.recipe,
             state,

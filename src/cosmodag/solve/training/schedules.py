@@ -1,12 +1,14 @@
 """Schedules: the settings in force during each round of training."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any, Protocol, TypedDict
 
-import jax.numpy as jnp
 import numpy as np
 
+from cosmodag.later import jnp
 from cosmodag.model.structure import Settings, names_of
 
 __all__ = ["Constant", "CosineAnnealing", "Schedule"]

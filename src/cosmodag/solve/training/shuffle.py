@@ -7,14 +7,15 @@ position on its own with a few integer operations, so it vectorises on a CPU and
 alike.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from cosmodag.compiled import compiled, inlined
+from cosmodag.later import jax, jnp
 
 __all__ = ["fill_rows", "rows_at"]
 
@@ -36,7 +37,7 @@ def _mixer(unsigned: Any) -> Callable[[Any], Any]:
     return mix
 
 
-_mix_jax = _mixer(jnp.uint32)
+_mix_jax = _mixer(lambda word: jnp.uint32(word))
 _mix_numba = inlined(_mixer(np.uint32))
 
 

@@ -1,9 +1,10 @@
 """Training of a batch in pieces of about half a second, between which a watch is checked."""
 
+from __future__ import annotations
+
 import time
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +13,7 @@ from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.checkpoint import Checkpoint, Standing
 from cosmodag.solve.training.passes import Passes
+from cosmodag.solve.trees import leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
 __all__ = ["Trained", "parameters_of", "solutions", "train"]
@@ -102,13 +104,12 @@ def parameters_of(batch: Batch, trained: Trained) -> Parameters:
     moments are freed to make room for the read-out.
     """
     state = trained.state
-    size = sum(leaf.nbytes for leaf in jax.tree.leaves(state.parameters)) / batch.size
+    size = sum(leaf.nbytes for leaf in leaves(state.parameters)) / batch.size
     if size <= _HOST_BYTES:
-        on_host: Parameters = jax.tree.map(np.asarray, batch.backend.parameters(batch, state))
+        on_host: Parameters = map_arrays(np.asarray, batch.backend.parameters(batch, state))
         return on_host
-    for moment in jax.tree.leaves((state.mean, state.square)):
-        if isinstance(moment, jax.Array):
-            moment.delete()
+    for moment in leaves((state.mean, state.square)):
+        getattr(moment, "delete", lambda: None)()  # NumPy's arrays have no such method
     return batch.backend.parameters(batch, state)
 
 
@@ -119,7 +120,7 @@ def solutions(batch: Batch, trained: Trained) -> list[Solution]:
     passes = Passes.over(batch.rows, batch.recipe.batch_size)
     return [
         Solution(
-            parameters=jax.tree.map(lambda stacked, lane=lane: stacked[lane], parameters),
+            parameters=map_arrays(lambda stacked, lane=lane: stacked[lane], parameters),
             recipe=batch.recipe,
             iterations=trained.rounds,
             stopped=trained.stopped,

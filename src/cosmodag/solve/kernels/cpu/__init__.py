@@ -45,12 +45,30 @@ def _is_network_cosmo(task: Task) -> bool:
     return _is_cosmo(task) and is_plain_network(task.recipe.mechanism)
 
 
+def _network_entries(task: Task) -> int:
+    """Count H, p, and the biases and weights of the units and of the output."""
+    d, h = task.variables, task.recipe.mechanism.hidden[0]  # type: ignore[attr-defined]
+    return int(d * (d * h + 1 + 2 * h + 1))
+
+
 _LINEAR = Kernel(linear.gather, linear.scatter, linear.run)
 _MLP = Kernel(mlp.gather, mlp.scatter, mlp.run)
 
 BACKENDS: tuple[Backend, ...] = (
-    # Three: S, W and the gradient.
-    Backend("numba-linear", _is_linear_cosmo, _LINEAR.advance, working_copies=3),
-    # Five: three in its own layout, W and the gradient.
-    Backend("numba-mlp", _is_network_cosmo, _MLP.advance, working_copies=5),
+    Backend(
+        "numba-linear",
+        _is_linear_cosmo,
+        _LINEAR.advance,
+        working_copies=3,  # S, W and the gradient
+        start=_LINEAR.start,
+        entries=lambda task: task.variables * (task.variables + 1),
+    ),
+    Backend(
+        "numba-mlp",
+        _is_network_cosmo,
+        _MLP.advance,
+        working_copies=5,  # three in its own layout, W and the gradient
+        start=_MLP.start,
+        entries=_network_entries,
+    ),
 )

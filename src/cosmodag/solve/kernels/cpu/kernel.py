@@ -1,13 +1,16 @@
 """Runs a compiled CPU loop on a batch: one problem per thread at a time."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import jax
 import numpy as np
 
+from cosmodag.model.draws import HostKey
+from cosmodag.model.structure import Parameters
 from cosmodag.solve.kernels.cpu.rounds import Given, Reached, Stretch
 from cosmodag.solve.kernels.cpu.steps import KernelSettings
 from cosmodag.solve.machine import blas_threads, cores, threads_worth
@@ -15,6 +18,7 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.threads import mapper
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.passes import Passes
+from cosmodag.solve.trees import map_arrays
 
 __all__ = ["FEATURES", "Kernel"]
 
@@ -42,9 +46,26 @@ class Kernel:
     scatter: Callable[[Any, AdamState, int], None]
     run: Callable[[Given, Any, Stretch, KernelSettings], tuple[int, float, int]]
 
+    def start(self, batch: Batch) -> AdamState:
+        """Draw the initial states of all problems, or use their given start parameters."""
+        parameters = batch.starts
+        if parameters is None:
+            drawn = (self._drawn(batch, lane) for lane in range(batch.size))
+            parameters = map_arrays(lambda *lanes: np.stack(lanes), *drawn)
+        zeros = (map_arrays(np.zeros_like, parameters) for _ in range(2))
+        whole, part = np.int32, batch.dtype
+        counts = (np.zeros(batch.size, whole), np.full(batch.size, np.nan, part))
+        return AdamState(
+            map_arrays(np.array, parameters), *zeros, *counts, np.full(batch.size, -1, whole)
+        )
+
+    def _drawn(self, batch: Batch, lane: int) -> Parameters:
+        key = HostKey.of(int(batch.seeds[lane]))
+        return batch.recipe.start_from(key, batch.variables, batch.settings_of(lane))
+
     def advance(self, batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
         """Run rounds first … last − 1 of every problem of a batch."""
-        state = jax.tree.map(_writable, state)
+        state = map_arrays(_writable, state)
         advance = partial(self._advance_lane, batch, state, first, last)
         workers = min(batch.size, cores())
         size = Passes.over(batch.rows, batch.recipe.batch_size).size

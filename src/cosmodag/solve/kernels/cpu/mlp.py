@@ -16,9 +16,10 @@ units view a row as (h, d): the compiler cannot prove that a computed index is n
 would not vectorise.
 """
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,6 +36,7 @@ from cosmodag.solve.kernels.cpu.steps import (
     sign_of,
 )
 from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.trees import map_arrays
 
 __all__ = ["Arrays", "Workspace", "backward", "gather", "repeat", "run", "scatter", "workspace"]
 
@@ -79,7 +81,7 @@ class Workspace(NamedTuple):
 def gather(state: AdamState, lane: int) -> Arrays:
     """Copy the arrays of one problem, unit first."""
     moments = [
-        jax.tree.map(lambda stacked: stacked[lane], moment)
+        map_arrays(lambda stacked: stacked[lane], moment)
         for moment in (state.parameters, state.mean, state.square)
     ]
     return Arrays(

@@ -1,0 +1,83 @@
+"""JAX, imported when it is first used: a fit that compiled CPU loops do alone never needs it.
+
+Importing JAX and compiling its first program take about a second. Modules whose functions use JAX
+write ``from cosmodag.later import jax, jnp``; nothing is imported before an attribute of one is
+read. Annotations must be strings (``from __future__ import annotations``).
+"""
+
+from collections.abc import Callable
+from functools import cache, wraps
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cosmodag.random_state import preserve_random_state
+
+__all__ = ["jax", "jitted", "jnp", "lax"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _Later:
+    """A module that is imported when an attribute of it is first read."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_module(self._name), name)
+
+    def __repr__(self) -> str:
+        return f"<module '{self._name}', imported when it is used>"
+
+
+@cache
+def _module(name: str) -> Any:
+    with preserve_random_state():
+        return import_module(name)
+
+
+if TYPE_CHECKING:
+    import jax as jax
+    import jax.numpy as jnp
+    from jax import lax as lax
+else:
+    jax, jnp, lax = _Later("jax"), _Later("jax.numpy"), _Later("jax.lax")
+
+
+def jitted(**options: Any) -> Callable[[Function], Function]:
+    """Decorate a function with `jax.jit`, called when the function is first called.
+
+    Parameters
+    ----------
+    **options
+        Those of `jax.jit`.
+
+    Examples
+    --------
+    >>> @jitted(static_argnums=1)
+    ... def scaled(x, factor):
+    ...     return x * factor
+    >>> float(scaled(2.0, 3))
+    6.0
+    """
+
+    def decorate(function: Function) -> Function:
+        return _Program(function, options)  # type: ignore[return-value]
+
+    return decorate
+
+
+class _Program:
+    """A function that is handed to `jax.jit` when it is first called."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        wraps(function)(self)
+        self._compiled = cache(lambda: jax.jit(function, **options))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._compiled()(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._compiled(), name)

@@ -1,0 +1,65 @@
+"""Devices by name; that of the host is found without JAX."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+
+from cosmodag.errors import DataError
+from cosmodag.later import jax
+
+__all__ = ["HOST", "Host", "device_named", "jax_device"]
+
+
+@dataclass(frozen=True)
+class Host:
+    """The processor of this machine."""
+
+    platform: str = "cpu"
+    device_kind: str = "cpu"
+
+
+HOST = Host()
+
+
+def device_named(name: str) -> Host | jax.Device:
+    """Find the device called ``"cpu"``, ``"gpu"`` or ``"auto"`` (a GPU if there is one)."""
+    if name == "cpu" or (name == "auto" and not _may_have_accelerators()):
+        return HOST
+    try:
+        found = jax.devices()[0] if name == "auto" else jax.devices(name)[0]
+    except RuntimeError:
+        raise DataError(
+            f"device is {name!r}, but this machine offers only "
+            f"{', '.join(sorted({device.platform for device in jax.devices()}))}: "
+            "choose one of these or 'auto'."
+        ) from None
+    return HOST if found.platform == "cpu" else found
+
+
+def jax_device(device: Host | jax.Device) -> jax.Device:
+    """Return a device as JAX knows it."""
+    return jax.devices("cpu")[0] if isinstance(device, Host) else device
+
+
+def _may_have_accelerators() -> bool:
+    """Whether JAX might offer another device than the CPU; it is not imported to find out.
+
+    JAX finds accelerators through plug-ins, which are packages below ``jax_plugins`` or entry
+    points of that name, and through ``libtpu``. Where it is already imported, it is asked.
+    """
+    if "jax" in sys.modules:
+        return True
+    platforms = os.environ.get("JAX_PLATFORMS", "")
+    return platforms != "cpu" and (bool(platforms) or _has_plugins())
+
+
+@cache
+def _has_plugins() -> bool:
+    if find_spec("jax_plugins") is not None or find_spec("libtpu") is not None:
+        return True
+    return bool(metadata.entry_points(group="jax_plugins"))

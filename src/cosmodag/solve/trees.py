@@ -1,0 +1,45 @@
+"""Trees of arrays, such as parameters: dictionaries and tuples, without JAX."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["leaves", "map_arrays"]
+
+
+def map_arrays(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """Apply a function to every array of a tree, and to those at its place in other trees.
+
+    Arrays are visited in the order of :func:`leaves`.
+
+    Examples
+    --------
+    >>> map_arrays(lambda a, b: a + b, {"x": 1, "y": (2, 3)}, {"x": 10, "y": (20, 30)})
+    {'x': 11, 'y': (22, 33)}
+    """
+    if isinstance(tree, dict):
+        return {
+            name: map_arrays(function, part, *(other[name] for other in others))
+            for name, part in sorted(tree.items())
+        }
+    if isinstance(tree, tuple):
+        parts = [map_arrays(function, *each) for each in zip(tree, *others, strict=True)]
+        return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
+    return function(tree, *others)
+
+
+def leaves(tree: Any) -> Iterator[Any]:
+    """Iterate over the arrays of a tree, dictionaries in the order of their sorted keys.
+
+    Examples
+    --------
+    >>> list(leaves({"y": (2, 3), "x": 1}))
+    [1, 2, 3]
+    """
+    if isinstance(tree, dict):
+        for name in sorted(tree):
+            yield from leaves(tree[name])
+    elif isinstance(tree, tuple):
+        for part in tree:
+            yield from leaves(part)
+    else:
+        yield tree
