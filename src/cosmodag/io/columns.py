@@ -155,12 +155,14 @@ def refuse_text(frame: "pd.DataFrame", source: str) -> None:
     """Refuse a CSV with a column that did not parse as numbers, and name the first bad value."""
     import pandas as pd
 
-    for name, column in frame.items():
-        if pd.api.types.is_numeric_dtype(column.dtype):
-            continue
+    texts = [not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
+    for name, column in frame.loc[:, texts].items():
         present = column.dropna()
         kept = present[[str(value) not in ("True", "False") for value in present]]
-        wrong = kept[pd.to_numeric(kept, errors="coerce").isna()]
+        try:
+            wrong = kept[pd.to_numeric(kept, errors="coerce").isna()]
+        except OverflowError:  # a whole number of hundreds of digits
+            wrong = kept[[not is_number(str(value)) for value in kept]]
         if len(wrong):
             leave_out = f"leave it out (--drop {shlex.quote(str(name))})"
             raise not_numbers(str(name), wrong.iloc[0], source, leave_out)
@@ -168,7 +170,7 @@ def refuse_text(frame: "pd.DataFrame", source: str) -> None:
 
 def refuse_empty(frame: "pd.DataFrame", source: str) -> None:
     """Refuse columns without any value, for which dropping rows does not help."""
-    empty = [str(name) for name, column in frame.items() if column.isna().all()]
+    empty = [str(name) for name in frame.columns[frame.isna().all(axis=0)]]
     if empty and len(frame):
         raise DataError(
             f"{source} has no values in {name_list(empty)}: leave empty columns out "
