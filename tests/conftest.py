@@ -6,13 +6,18 @@ Variables of the environment:
     A skipped test that is marked ``optional`` fails (the gate).
 ``COSMODAG_NIGHTLY_SAMPLE=SEED``
     Runs about one in ten of the tests marked ``nightly``; the seed says which.
+``COSMODAG_RANDOM_ORDER=SEED``
+    Shuffles the modules, and the tests of each.
 ``HYPOTHESIS_PROFILE=nightly``
     Tries 1,000 new examples of every property; otherwise the examples are always the same.
+``XLA_FLAGS=``
+    Compiles programs of JAX as users do, and not in a hurry.
 """
 
 import gc
 import hashlib
 import os
+import random
 import signal
 import sys
 from collections.abc import Generator
@@ -29,6 +34,10 @@ _CACHE = Path(__file__).resolve().parents[1] / ".pytest_cache" / "jax"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_CACHE))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+
+# Most programs run for milliseconds here, and LLVM's optimisation of them takes longer. The flag is
+# a part of the cache's key: no other program ever finds what was compiled with it.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 # A background process ignores Ctrl-C by default, and the package respects that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -51,6 +60,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cosmodag"))
 _GATE = os.environ.get("COSMODAG_REQUIRE_OPTIONAL") == "1"
 _SAMPLE_SEED = os.environ.get("COSMODAG_NIGHTLY_SAMPLE", "")
 _ONE_IN = 10
+_ORDER_SEED = os.environ.get("COSMODAG_RANDOM_ORDER", "")
 _MOST_WORKERS = 8  # each holds its own JAX, about half a gigabyte
 
 
@@ -83,6 +93,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out tests marked ``nightly``, unless they were asked for by mark or by name."""
+    if _ORDER_SEED:
+        items[:] = _shuffled(items)
     if "nightly" in config.option.markexpr or any("::" in word for word in config.args):
         return
     kept, left_out = [], []
@@ -92,6 +104,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = kept
+
+
+def _shuffled(items: list[pytest.Item]) -> list[pytest.Item]:
+    """The same tests, modules and the tests of each in an order that the seed alone decides."""
+    chance = random.Random(_ORDER_SEED)
+    modules: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.path, []).append(item)
+    order = list(modules.values())
+    chance.shuffle(order)
+    for tests in order:
+        chance.shuffle(tests)
+    return [item for tests in order for item in tests]
 
 
 def _drawn(item: pytest.Item) -> bool:

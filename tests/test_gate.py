@@ -81,7 +81,8 @@ def test_quick():
 @pytest.fixture
 def nightly_tests(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A quick test and 200 nightly ones, with this suite's conftest."""
-    monkeypatch.delenv("COSMODAG_NIGHTLY_SAMPLE", raising=False)
+    for name in ("COSMODAG_NIGHTLY_SAMPLE", "COSMODAG_RANDOM_ORDER"):
+        monkeypatch.delenv(name, raising=False)
     pytester.makeini("[pytest]\nmarkers =\n    nightly\n    optional\n")
     pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"))
     pytester.makepyfile(test_sample=NIGHTLY)
@@ -111,6 +112,16 @@ def test_a_sample_of_nightly_tests_depends_on_the_seed_alone(
     for sample in samples:
         assert 8 < len(sample) < 40
         assert "test_sample.py::test_quick" in sample
+
+
+def test_a_random_order_is_that_of_its_seed_and_loses_no_test(
+    nightly_tests: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COSMODAG_RANDOM_ORDER", "a")
+    first, again = (passed(nightly_tests, "-m", "nightly") for _ in range(2))
+    in_order = [f"test_sample.py::test_slow[{number}]" for number in range(200)]
+    assert first == again != in_order
+    assert sorted(first) == sorted(in_order)
 
 
 def test_the_gate_installs_the_ray_that_the_extra_asks_for() -> None:

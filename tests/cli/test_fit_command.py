@@ -213,7 +213,14 @@ def test_a_constant_column_is_one_line_of_warning(table, tmp_path, capsys):
     assert "still" in error
 
 
-@pytest.mark.parametrize("method", list(Method))
+# Networks compile for seconds, and the command line passes their names on like all others.
+METHODS = [
+    pytest.param(method, marks=pytest.mark.nightly if method.endswith("mlp") else ())
+    for method in Method
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_every_method_writes_a_graph(table, tmp_path, method):
     few = ["--epochs", 5] if method.startswith("cosmo") else []
     assert fit(table, "-o", tmp_path / "out", "--method", method, *few) == 0

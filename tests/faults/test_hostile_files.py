@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from cosmodag.bench.store import Row, Store
 from cosmodag.data.knowledge import read_knowledge
 from cosmodag.errors import CosmodagError, DataError, StoreError
 from cosmodag.io.files import read_model, write_model
+from cosmodag.io.graphs import read_graph
 from cosmodag.io.tables import read_table
 from cosmodag.report.choices import choices_of
 from cosmodag.report.saved import _run
@@ -182,3 +184,97 @@ def test_thousands_of_tiers_are_read_in_seconds(tmp_path: Path) -> None:
     known = read_knowledge(path)
     assert time.process_time() - begin < 5
     assert len(known.tiers) == 3_000
+
+
+DIGITS = "9" * 100_000
+DOCUMENT = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">'
+ENTITIES = "".join(f'<!ENTITY e{k + 1} "{f"&e{k};" * 10}">' for k in range(9))
+CHAIN = "->".join("{" + " ".join(f"a{k}_{i}" for i in range(300)) + "}" for k in range(40))
+HOSTILE: dict[str, tuple[Callable[[Path], object], str, str]] = {
+    "dot: comments": (read_graph, "graph.dot", "/*!" * 20_000),
+    "dot: lists of nodes": (read_graph, "graph.dot", f"digraph {{{CHAIN}}}"),
+    "dot: braces": (read_graph, "graph.dot", "digraph " + "{" * 50_000),
+    "dot: quotes": (read_graph, "graph.dot", 'digraph {"' + '\\"' * 50_000),
+    "dot: attributes": (read_graph, "graph.dot", "digraph { a -> b [" + "x=1," * 50_000),
+    "graphml: entities": (
+        read_graph,
+        "graph.graphml",
+        f'<!DOCTYPE x [<!ENTITY e0 "ha">{ENTITIES}]>{DOCUMENT}<node id="&e9;"/></graph></graphml>',
+    ),
+    "graphml: depth": (
+        read_graph,
+        "graph.graphml",
+        DOCUMENT + '<node id="a"><graph edgedefault="directed">' * 20_000,
+    ),
+    "gml: depth": (read_graph, "graph.gml", "graph [" * 30_000),
+    "gml: digits": (
+        read_graph,
+        "graph.gml",
+        f'graph [ directed 1 node [ id {DIGITS} label "a" ] ]',
+    ),
+    "json: depth": (read_graph, "graph.json", "[" * 200_000),
+    "json: a name that is a list": (
+        read_graph,
+        "graph.json",
+        f'{{"directed": true, "nodes": [{{"id": {"[" * 500}{"]" * 500}}}], "links": []}}',
+    ),
+    "arcs: digits": (read_graph, "graph.csv", f"source,target,weight\na,b,{DIGITS}\n"),
+    "table: digits": (read_table, "table.csv", f"a,b\n{DIGITS},1\n2,3\n4,5\n"),
+    "table: 400 digits": (read_table, "table.csv", f"a,b\n{DIGITS[:400]},1\n2,3\n4,5\n"),
+    "table: an open quote": (read_table, "table.csv", 'a,b\n"' + "1\n" * 100_000),
+    "yaml: depth": (read_knowledge, "known.yaml", "[" * 3_000),
+    "yaml: references": (
+        read_knowledge,
+        "known.yaml",
+        "a0: &a0 [x]\n"
+        + "".join(f"a{k + 1}: &a{k + 1} [{', '.join([f'*a{k}'] * 9)}]\n" for k in range(9)),
+    ),
+    "yaml: hours, minutes, seconds": (
+        read_knowledge,
+        "known.yaml",
+        f"tiers: [[{':'.join(['59'] * 20_000)}]]",
+    ),
+    "toml: parts of a key": (read_knowledge, "known.toml", ".".join(["a"] * 20_000) + " = 1"),
+    "toml: depth": (read_knowledge, "known.toml", "tiers = " + "[" * 50_000),
+}
+
+
+@pytest.mark.parametrize(("read", "name", "text"), HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_short_hostile_file_is_one_sentence_in_a_moment(
+    tmp_path: Path, read: Callable[[Path], object], name: str, text: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    begin, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(CosmodagError) as refused:
+        read(path)
+    assert time.process_time() - begin < 5
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 300 * 1024  # kibibytes, where Linux counts
+    sentence = str(refused.value)
+    assert len(sentence) < 400 + len(str(path))
+    assert "\n" not in sentence
+
+
+def test_a_wide_table_is_read_in_seconds(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    row = ",".join(["1"] * 8_000)
+    path.write_text(f"{','.join(f'x{k}' for k in range(20_000))}\n{row}\n{row}\n")
+    begin = time.process_time()
+    assert read_table(path).X.shape == (2, 8_000)
+    assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('name = "tiny"', ".".join(["a"] * 20_000) + " = 1"),
+        ("n100_", f"n{DIGITS[:5000]}_"),
+        ("fixed", "validation = 99_999_999_999\nfixed"),
+    ],
+    ids=["parts of a key", "digits", "cells"],
+)
+def test_an_experiment_of_any_size_is_refused_at_once(old: str, new: str) -> None:
+    with pytest.raises(DataError) as refused:
+        read_experiment(EXPERIMENT.replace(old, new))
+    assert len(str(refused.value)) < 400

@@ -31,9 +31,9 @@ from cosmodag.graph.acyclicity import (
 
 # name: (JAX, NumPy), for the three that need no state
 STATELESS: dict[str, tuple[Callable, Callable]] = {
-    "exponential": (exponential, exponential_value_and_gradient),
-    "log_determinant": (log_determinant, log_determinant_value_and_gradient),
-    "truncated_powers": (truncated_powers, truncated_powers_value_and_gradient),
+    "exponential": (jax.jit(exponential), exponential_value_and_gradient),
+    "log_determinant": (jax.jit(log_determinant), log_determinant_value_and_gradient),
+    "truncated_powers": (jax.jit(truncated_powers), truncated_powers_value_and_gradient),
 }
 EXACT = ["exponential", "truncated_powers"]
 
@@ -141,7 +141,7 @@ def test_a_dag_has_value_and_gradient_zero(d: int, seed: int, name: str) -> None
 
 
 @settings(max_examples=40)
-@given(st.sampled_from([1, 3, 8]), seeds, st.sampled_from(EXACT))
+@given(st.sampled_from([1, 6]), seeds, st.sampled_from(EXACT))
 def test_a_dag_has_value_and_gradient_zero_in_single_precision(
     d: int, seed: int, name: str
 ) -> None:
@@ -224,10 +224,9 @@ def test_jax_spectral_radius_in_double_precision_is_numpy() -> None:
     state = (np.ones(5), np.ones(5))
     with jax.enable_x64(True):
         jax_state = power_start(5, jnp.float64)
+        step = jax.jit(jax.value_and_grad(spectral_radius, has_aux=True))
         for _ in range(3):
-            (value, jax_state), gradient = jax.value_and_grad(spectral_radius, has_aux=True)(
-                weights, jax_state
-            )
+            (value, jax_state), gradient = step(weights, jax_state)
             expected, slopes, state = spectral_radius_value_and_gradient(weights, state)
             assert float(value) == pytest.approx(expected, rel=1e-12)
             np.testing.assert_allclose(gradient, slopes, rtol=1e-11)
@@ -251,8 +250,8 @@ def test_no_gradient_flows_through_the_state() -> None:
         return spectral_radius(weights, spectral_radius(weights, power_start(4))[1])[0]
 
     state = spectral_radius(weights, power_start(4))[1]
-    alone = jax.grad(lambda w: spectral_radius(w, state)[0])(weights)
-    np.testing.assert_allclose(jax.grad(second_call)(weights), alone, rtol=1e-6)
+    alone = jax.jit(jax.grad(lambda w: spectral_radius(w, state)[0]))(weights)
+    np.testing.assert_allclose(jax.jit(jax.grad(second_call))(weights), alone, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", STATELESS)

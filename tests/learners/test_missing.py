@@ -11,8 +11,8 @@ import cosmodag
 from cosmodag import Cosmo, OrderSearch, VarianceSort, metrics, simulate
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill, moments_of_gaps
-from cosmodag.learners.registry import LEARNERS
 from cosmodag.stability import bootstrap
+from learner_catalogue import CATALOGUE, QUICK, chain_table
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
 ABSENT = np.random.default_rng(0).random(DATA.X.shape) < 0.05
@@ -20,13 +20,6 @@ HOLED = np.where(ABSENT, np.nan, DATA.X)
 SPARSE_DATA = simulate.load("n400_d6_ER1_gauss", seed=2)
 SPARSE = np.where(ABSENT, np.nan, SPARSE_DATA.X)
 COMPLETE = ~ABSENT.any(axis=1)
-FEW = {"epochs": 2, "max_iter": 2, "restarts": 1, "hidden": (2,)}
-
-
-def learner(name: str, **settings):
-    model = LEARNERS[name].load()()
-    few = {k: v for k, v in FEW.items() if k in model.get_params()}
-    return model.set_params(**few, **settings)
 
 
 def test_by_default_they_are_refused_with_both_remedies():
@@ -66,15 +59,17 @@ def test_what_was_set_is_dropped_with_its_row():
     np.testing.assert_array_equal(model.adjacency_, expected.adjacency_)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", QUICK)
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_every_learner_fills_in(name):
-    model = learner(name, missing="impute").fit(HOLED[:40, :3])
-    assert np.isfinite(model.score(DATA.X[:40, :3]))
+    whole = chain_table()
+    absent = ABSENT[:120, :5]
+    model = CATALOGUE[name]().set_params(missing="impute").fit(whole.mask(absent))
+    assert np.isfinite(model.score(whole))
     report = model.missing_report_
     assert report["method"] == "impute"
-    assert report["entries"] == np.isnan(HOLED[:40, :3]).sum()
-    assert 30 <= report["effective_rows"] < 40
+    assert report["entries"] == absent.sum()
+    assert 90 <= report["effective_rows"] < 120
 
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")

@@ -75,6 +75,7 @@ def test_the_same_seed_gives_the_same_bits(data, learner):
     assert np.array_equal(first.raw_weights_, second.raw_weights_)
 
 
+@pytest.mark.nightly
 def test_other_networks_than_the_compiled_ones(data):
     settings = {"hidden": (5, 4), "activation": "tanh"}
     model = DagmaMLP(max_iter=300, random_state=0, **settings).fit(data.X)

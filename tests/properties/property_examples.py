@@ -2,12 +2,18 @@
 
 import os
 
+import jax
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cosmodag.model import orientation
+
 seeds = st.integers(0, 2**32 - 1)
+# One program for each shape, where operations one by one are ten.
+smooth_orientation = jax.jit(orientation.smooth_orientation)
+hard_orientation = jax.jit(orientation.hard_orientation)
 
 
 def in_gate(count: int) -> settings:

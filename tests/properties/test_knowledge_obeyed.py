@@ -45,7 +45,7 @@ def test_quick_learners_at_any_size_and_threshold(make, seed, d, rows, threshold
 def test_every_learner(name, seed):
     # One shape, since programs are compiled for each; and units alike, since NOTEARS refuses to go
     # on (DivergenceError) where columns are thousands of times larger than others.
-    table, known = problem(seed, 5, 60, decades=0.0)
+    table, known = problem(seed, 5, 120, decades=0.0)
     model = CATALOGUE[name]().set_params(knowledge=known).fit(table)
     assert violations(model, known) == []
 

@@ -10,18 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from property_examples import in_gate, seeds
+from property_examples import hard_orientation, in_gate, seeds, smooth_orientation
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit
 from scipy.stats import norm
 
 from cosmodag.graph.acyclicity import exponential_value_and_gradient, is_dag
 from cosmodag.model.orientation import (
-    hard_orientation,
     log_acyclicity_bound,
     oriented,
     priorities_of,
-    smooth_orientation,
     temperature_for,
 )
 

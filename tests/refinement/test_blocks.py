@@ -60,7 +60,7 @@ def test_units_do_not_matter():
     np.testing.assert_array_equal(one.scores, other.scores)
 
 
-@pytest.mark.parametrize("block", [1, 7])
+@pytest.mark.parametrize("block", [7, pytest.param(1, marks=pytest.mark.nightly)])
 def test_few_children_at_a_time_give_the_same(block):
     table, _ = linear_table(np.random.default_rng(0), 100, 20, density=0.1)
     order = np.arange(20)
@@ -74,6 +74,7 @@ def test_several_tiles_give_the_same(monkeypatch):
     assert_same(prune_blocks(table, order), choose_parents(Moments.of(table), order))
 
 
+@pytest.mark.nightly  # as does the test of more variables than rows, in one program less
 def test_double_precision_gives_the_same():
     table = simulate.load("n300_d60_ER4_gauss", seed=3).X
     order = np.argsort(table.var(axis=0))
@@ -96,13 +97,14 @@ def test_a_long_path_is_done_again_with_more_room(monkeypatch):
 def awkward_tables():
     random = np.random.default_rng(3)
     base = random.normal(size=(40, 6))
-    # Mostly of one shape, for which one program is compiled.
+    # Of one shape, for which one program is compiled.
     yield np.column_stack([base, np.full((40, 3), 0.1)]), None
     yield np.column_stack([base, base[:, 0], 3 * base[:, 0], base[:, 1]]), [(0, 6), (0, 7), (1, 8)]
     yield np.column_stack([base, base @ random.normal(size=(6, 3))]), None
     yield np.ones((40, 9)), []
-    yield random.normal(size=(1, 9)), []
-    yield random.normal(size=(40, 1)), []
+    # Of other shapes.
+    yield pytest.param(random.normal(size=(1, 9)), [], marks=pytest.mark.nightly)
+    yield pytest.param(random.normal(size=(40, 1)), [], marks=pytest.mark.nightly)
 
 
 @pytest.mark.parametrize(("table", "arcs"), list(awkward_tables()))

@@ -45,7 +45,7 @@ def some_support() -> np.ndarray:
 def of_jax(value: Callable[[Any], jax.Array], parameters: Any) -> tuple[float, Any]:
     """Value and gradients, in double precision."""
     with jax.enable_x64(True):
-        found, gradients = jax.value_and_grad(value)(jax.tree.map(jnp.asarray, parameters))
+        found, gradients = jax.jit(jax.value_and_grad(value))(parameters)
         return float(found), jax.tree.map(np.asarray, gradients)
 
 

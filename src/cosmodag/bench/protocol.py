@@ -3,7 +3,6 @@
 import math
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -13,6 +12,7 @@ from typing import Any
 
 from cosmodag.bench.methods import METHODS, method_named
 from cosmodag.errors import DataError
+from cosmodag.io.toml_text import read_toml
 from cosmodag.simulate import parse_name
 
 __all__ = ["RULES", "Experiment", "Group", "find_experiment", "names", "read_experiment"]
@@ -22,6 +22,7 @@ RULES = ("oracle", "score")
 or by the likelihood of held-out rows (*score*)."""
 
 _MOST_NAMES = 10_000
+_MOST_CELLS = 10_000_000
 
 
 # Parameters by which a learner reads or writes files.
@@ -148,7 +149,7 @@ def read_experiment(text: str, place: str = "experiment") -> Experiment:
     ('n100_d5_ER1_gauss', 'n100_d5_ER1_exp')
     """
     try:
-        entries = tomllib.loads(text)
+        entries = read_toml(text)
     except RecursionError:
         raise DataError(f"'{place}' cannot be read: it is nested too deeply.") from None
     except ValueError as error:  # also of a number with thousands of digits
@@ -221,6 +222,13 @@ def _check_group(place: str, group: Group) -> None:
         if parse_name(data).samples is None:
             raise DataError(f"The data set {data!r} of '{place}' has no rows to draw.")
     scored = (*group.methods, *group.fixed)
+    of_each = len(group.methods) * group.configurations * group.graphs
+    of_each += 2 * len(scored) * group.validation + len(group.methods) * group.timing
+    if len(group.data) * of_each > _MOST_CELLS:
+        raise DataError(
+            f"A group of '{place}' asks for more than {_MOST_CELLS:,} cells: lower its numbers of "
+            "configurations and graphs."
+        )
     for name in (*scored, *group.standardised, *group.epochs, *group.parameters):
         method_named(name)
     for name in group.standardised:

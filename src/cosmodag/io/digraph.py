@@ -1,6 +1,7 @@
 """A weighted directed graph with named nodes, small or large, as plain data."""
 
 import math
+import reprlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -215,5 +216,6 @@ def number(text: str, source: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise DataError(f"{source} gives an arc the weight {text!r}: weights are finite numbers.")
+        shown = reprlib.repr(text)
+        raise DataError(f"{source} gives an arc the weight {shown}: weights are finite numbers.")
     return value

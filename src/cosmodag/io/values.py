@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cosmodag.errors import DataError
+from cosmodag.io.columns import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,15 +55,18 @@ class BadColumn:
 
 def bad_columns(frame: "pd.DataFrame") -> list[BadColumn]:
     """List the columns of a data frame that hold text, dates, or nothing at all."""
+    import pandas as pd
+
     found = []
-    for name, column in frame.items():
-        present = column.dropna()
-        if len(frame) and present.empty:
-            found.append(BadColumn(str(name), None, "empty"))
-        wrong = _not_numbers(present)
-        if len(wrong):
+    empty = frame.isna().all(axis=0).to_numpy() & (len(frame) > 0)
+    texts = np.array([not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes])
+    for place in np.flatnonzero(empty | texts):  # a table may have 100,000 columns
+        name, present = str(frame.columns[place]), frame.iloc[:, place].dropna()
+        if empty[place]:
+            found.append(BadColumn(name, None, "empty"))
+        elif len(wrong := _not_numbers(present)):
             distinct = len(wrong) > _FEWEST_IDENTIFIERS and present.is_unique
-            found.append(described(str(name), wrong.iloc[0], distinct))
+            found.append(described(name, wrong.iloc[0], distinct))
     return found
 
 
@@ -68,12 +74,13 @@ def _not_numbers(present: "pd.Series") -> "pd.Series":
     """Select the values that are neither numbers nor Booleans."""
     import pandas as pd
 
-    if pd.api.types.is_numeric_dtype(present.dtype):
-        return present.iloc[:0]
     if isinstance(present.dtype, pd.CategoricalDtype) or present.dtype.kind in "mM":
         present = present.astype(str)
     kept = present[[str(value) not in ("True", "False") for value in present]]
-    return kept[pd.to_numeric(kept, errors="coerce").isna()]
+    try:
+        return kept[pd.to_numeric(kept, errors="coerce").isna()]
+    except OverflowError:  # a whole number of hundreds of digits
+        return kept[[not is_number(str(value)) for value in kept]]
 
 
 def described(name: str, example: object, distinct: bool = False) -> BadColumn:

@@ -20,7 +20,7 @@ from cosmodag.simulate.nonlinear import NONLINEAR, sample_nonlinear
 
 __all__ = ["DatasetName", "load", "parse_name", "streams_of"]
 
-_COUNT = "[1-9][0-9]*"
+_COUNT = "[1-9][0-9]{0,11}"
 _PATTERN = re.compile(
     rf"n(?P<n>inf|{_COUNT})_d(?P<d>{_COUNT})_(?P<kind>[A-Za-z]+)(?P<k>0|{_COUNT})_(?P<m>[A-Za-z-]+)"
 )
@@ -75,8 +75,9 @@ def parse_name(name: str) -> DatasetName:
     """
     match = _PATTERN.fullmatch(name)
     if match is None:
+        shown = name if len(name) <= 80 else f"{name[:80]}…"
         raise DataError(
-            f"The data set name {name!r} does not parse: write n<samples>_d<nodes>_<ER|SF|BP><k>_"
+            f"The data set name {shown!r} does not parse: write n<samples>_d<nodes>_<ER|SF|BP><k>_"
             "<mechanism>, for example n1000_d30_ER4_gauss."
         )
     if match["kind"] not in ("ER", "SF", "BP"):

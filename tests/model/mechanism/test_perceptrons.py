@@ -1,6 +1,7 @@
 """Perceptrons as mechanisms: their formula, their gradients, and what they cannot see."""
 
 import itertools
+from functools import partial
 
 import jax
 import numpy as np
@@ -29,8 +30,14 @@ every_mechanism = pytest.mark.parametrize("mechanism", [Linear(), *NETWORKS], id
 every_network = pytest.mark.parametrize("mechanism", NETWORKS, ids=repr)
 
 
+# One program for each mechanism, where operations one by one are dozens.
+start = partial(jax.jit, static_argnums=(0, 2))(lambda mechanism, key, d: mechanism.start(key, d))
+predict = partial(jax.jit, static_argnums=0)(lambda mechanism, *given: mechanism.predict(*given))
+strength = partial(jax.jit, static_argnums=0)(lambda mechanism, *given: mechanism.strength(*given))
+
+
 def drawn(mechanism, d=5, seed=0):
-    arcs, functions = mechanism.start(jax.random.key(seed), d)
+    arcs, functions = start(mechanism, jax.random.key(seed), d)
     return np.asarray(arcs), jax.tree.map(np.asarray, functions)
 
 
@@ -40,18 +47,19 @@ def test_gradients_against_finite_differences(mechanism):
         recipe = Recipe(Priority(), mechanism, AnnealedObjective())
         random = np.random.default_rng(1)
         d = 4
-        parameters = recipe.start(0, d, SETTINGS)
+        shapes = jax.eval_shape(lambda: recipe.start(0, d, SETTINGS))
         # Away from zero, where the one-norm has no derivative.
         parameters = jax.tree.map(
             lambda value: (
                 np.where(random.random(value.shape) < 0.5, -1, 1)
                 * random.uniform(0.3, 1.5, value.shape)
             ),
-            parameters,
+            shapes,
         )
         parameters["order"] = random.normal(size=d) * 0.1
         x, counted = random.normal(size=(7, d)), np.r_[np.ones(6), 0.0][:, None]
 
+        @jax.jit
         def loss(values):
             return recipe.loss(values, x, counted, SETTINGS)
 
@@ -100,13 +108,13 @@ def test_a_network_does_not_see_what_w_hides(mechanism, seed, data):
     hidden = random.random((d, d)) < data.draw(st.floats(0, 1))
     weights = np.where(hidden.reshape(d, d, *[1] * (arcs.ndim - 2)), 0, arcs)
     x = random.normal(size=(3, d))
-    before = np.asarray(mechanism.predict(x, weights, functions))
-    strengths = np.asarray(mechanism.strength(weights, functions))
+    before = np.asarray(predict(mechanism, x, weights, functions))
+    strengths = np.asarray(strength(mechanism, weights, functions))
     assert np.array_equal(strengths != 0, ~hidden)
     for u in range(d):
         moved = x.copy()
         moved[:, u] += 10
-        same = np.asarray(mechanism.predict(moved, weights, functions)) == before
+        same = np.asarray(predict(mechanism, moved, weights, functions)) == before
         assert np.all(same[:, hidden[u]])
 
 

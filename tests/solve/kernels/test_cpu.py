@@ -138,7 +138,9 @@ def test_steps_are_those_of_the_reference_loop(name, given, columns):
     assert_close_after_100_steps(ours, theirs)
 
 
-@both_kernels
+@pytest.mark.parametrize(
+    "name", ["numba-linear", pytest.param("numba-mlp", marks=pytest.mark.nightly)]
+)
 def test_several_rounds_in_a_pass_over_many_rows(name):
     # 71 batches in two rounds; 1.5 passes are 107 steps.
     assert Passes.over(4500, 64) == (4500, 64, 36, 2)

@@ -96,7 +96,9 @@ def permuted(parameters, order):
     }
 
 
-@pytest.mark.parametrize("mechanism", [MLP((4, 3)), MaskedMLP((4,))], ids=repr)
+@pytest.mark.parametrize(
+    "mechanism", [MaskedMLP((4,)), pytest.param(MLP((4, 3)), marks=pytest.mark.nightly)], ids=repr
+)
 def test_permuting_variables_and_start_permutes_the_answer(mechanism):
     with jax.enable_x64(True):
         table = make_table(dtype=np.float64)

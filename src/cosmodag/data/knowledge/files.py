@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from cosmodag.data.knowledge.statement import Knowledge, as_knowledge
 from cosmodag.errors import KnowledgeError
 from cosmodag.io.files import check_file
+from cosmodag.io.toml_text import read_toml
 
 __all__ = ["read_knowledge"]
 
@@ -53,7 +53,7 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     readers: dict[str, Callable[[str], Any]] = {
         ".yaml": _yaml,
         ".yml": _yaml,
-        ".toml": tomllib.loads,
+        ".toml": read_toml,
         ".json": json.loads,
         ".csv": _csv,
     }

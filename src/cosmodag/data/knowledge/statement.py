@@ -204,6 +204,11 @@ def _name(what: str, given: Any) -> Name:
         raise KnowledgeError(
             f"{what} holds {reprlib.repr(given)}: it must be the name of a column, or its number."
         )
+    # Python writes no number of thousands of digits, not even in a message.
+    if isinstance(given, int) and given.bit_length() > 63:
+        raise KnowledgeError(
+            f"{what} holds a number of {given.bit_length()} bits: no column has it."
+        )
     return given
 
 

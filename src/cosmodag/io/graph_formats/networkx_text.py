@@ -8,6 +8,7 @@ networkx.
 import json
 import math
 import re
+import reprlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -173,7 +174,7 @@ def _graph(
         raise DataError(f"{source} holds an undirected graph: give every edge a direction.")
     for node in listed:
         if not isinstance(node, str | int | float) or isinstance(node, bool):
-            raise DataError(f"{source} has a node named {node!r}: names are text.")
+            raise DataError(f"{source} has a node named {reprlib.repr(node)}: names are text.")
     edges = graph.edges(data="weight", default=default_weight)
     arcs = [(start, end, number(str(weight), source)) for start, end, weight in edges]
     return graph_from_names(listed, arcs, source, _names(graph, listed))
