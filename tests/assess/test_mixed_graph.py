@@ -34,9 +34,9 @@ def members(arcs: np.ndarray, fixed: np.ndarray) -> list[np.ndarray]:
         other = np.zeros_like(arcs)
         for u, v, is_turned in zip(tails, heads, turned, strict=True):
             other[(v, u) if is_turned else (u, v)] = True
-        if is_dag(other) and (other[fixed]).all():
-            if np.array_equal(essential_graph(other), expected):
-                found.append(other)
+        is_member = is_dag(other) and other[fixed].all()
+        if is_member and np.array_equal(essential_graph(other), expected):
+            found.append(other)
     return found
 
 

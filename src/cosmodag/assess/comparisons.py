@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from cosmodag.assess.independences import Test, tests_of
+from cosmodag.assess.independences import Test, run_tests
 from cosmodag.assess.view import ClassView
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.errors import CosmodagError, CosmodagWarning
@@ -43,7 +43,7 @@ class Agreement(NamedTuple):
 
 def failing_share(arcs: NDArray[np.bool_], order: NDArray[np.intp], test: Test) -> float:
     """Share of implied independences with a p-value below .05; NaN where nothing is implied."""
-    p = tests_of(arcs, order, test).p_values
+    p = run_tests(arcs, order, test).p_values
     return float(np.mean(p < _FAILS)) if len(p) else float("nan")
 
 

@@ -17,7 +17,7 @@ __all__ = [
     "ResidualProducts",
     "Tested",
     "holm",
-    "tests_of",
+    "run_tests",
 ]
 
 Floats = NDArray[np.float64]
@@ -81,7 +81,7 @@ def implied(arcs: NDArray[np.bool_], order: NDArray[np.intp]) -> Iterator[Implie
             yield Implied(int(v), others, np.flatnonzero(arcs[:, v]))
 
 
-def tests_of(arcs: NDArray[np.bool_], order: NDArray[np.intp], test: Test) -> Tested:
+def run_tests(arcs: NDArray[np.bool_], order: NDArray[np.intp], test: Test) -> Tested:
     """Test everything that a DAG implies; pairs that cannot be tested are left out."""
     first, second, statistics, p_values = [], [], [], []
     for one in implied(arcs, order):

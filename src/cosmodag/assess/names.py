@@ -1,13 +1,13 @@
 """Names of variables that a user gives: their places, or an error that names near ones."""
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import DataError, name_list
+from cosmodag.errors import DataError
+from cosmodag.io.columns import nearest
 
 __all__ = ["place_of", "places_of_pair", "values_set"]
 
@@ -22,18 +22,13 @@ def place_of(names: Sequence[Any], name: Any) -> int:
     >>> place_of(["rain", "sun"], "Rain")
     Traceback (most recent call last):
         ...
-    cosmodag.errors.DataError: There is no variable 'Rain'; did you mean 'rain'?
+    cosmodag.errors.DataError: The graph has no variable 'Rain': the nearest is 'rain'.
     """
     places = [place for place, one in enumerate(names) if one == name]
     if places and not isinstance(name, bool):
         return places[0]
     texts = [str(one) for one in names]
-    lower = {text.lower(): text for text in texts}
-    near = get_close_matches(str(name).lower(), list(lower), n=3)
-    if near:
-        shown = " or ".join(repr(lower[one]) for one in near)
-        raise DataError(f"There is no variable {name!r}; did you mean {shown}?")
-    raise DataError(f"There is no variable {name!r}: the variables are {name_list(texts, 10)}.")
+    raise DataError(f"The graph has no variable {name!r}: {nearest(str(name), texts)}.")
 
 
 def places_of_pair(names: Sequence[Any], cause: Any, effect: Any) -> tuple[int, int]:

@@ -72,11 +72,15 @@ def predict_set(dag: "FittedDAG", X: Any, do: Mapping[Any, Any]) -> NDArray[np.f
     parents as they were measured.
     """
     data = dag.prepared(X).copy()
-    held = dag.prepared_values(values_set(dag.names, do, len(data)))
+    given = values_set(dag.names, do, len(data))
+    held = dag.prepared_values(given)
     fitted = np.array(dag.predict_prepared(data), np.float64)
     changed = MixedGraph.of(dag.arcs).reached_from(held)
     for v in dag.order.tolist():
         if v in changed:
             data[:, v] = held[v] if v in held else dag.predict_column(data, v)
             fitted[:, v] = data[:, v]
-    return dag.preparation.undo(fitted)
+    predicted = dag.preparation.undo(fitted)
+    for v, values in given.items():
+        predicted[:, v] = values  # to the last digit
+    return predicted

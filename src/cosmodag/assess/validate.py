@@ -18,7 +18,7 @@ from cosmodag.assess.independences import (
     Test,
     holm,
     standardised,
-    tests_of,
+    run_tests,
 )
 from cosmodag.assess.resampled import training_table
 from cosmodag.assess.validation import Validation
@@ -249,7 +249,7 @@ def _pairs(
 ) -> "pd.DataFrame":
     import pandas as pd
 
-    tested = tests_of(arcs, order, check)
+    tested = run_tests(arcs, order, check)
     ranked = np.argsort(tested.p_values, kind="stable")
     corrected = holm(tested.p_values)
     return pd.DataFrame(

@@ -275,7 +275,10 @@ class FittedDAG:
         `held` gives the values, in the table's own units, of columns that are set from outside.
         """
         noise = self.drawn_noise(n, np.random.default_rng(random_state))
-        return self.preparation.undo(self.propagated(noise, self.prepared_values(held)))
+        drawn = self.preparation.undo(self.propagated(noise, self.prepared_values(held)))
+        for v, values in held.items():
+            drawn[:, v] = values  # to the last digit
+        return drawn
 
     def drawn_noise(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
         """Draw n rows of noise, independent between variables, in prepared units."""
