@@ -24,15 +24,15 @@ LAYERS = [
     ["data", "refinement", "order"],
     ["fit", "learners"],
     ["engines"],
-    ["stability", "selection"],
+    ["stability", "selection", "assess"],
     ["bench", "report"],
     ["cli", "__main__"],
     ["torch"],
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
-# model.report() is the one call upwards, imported inside the method.
-UPWARD = {("fit", "report")}
+# model.report(), model.effect() and the like are calls upwards, imported inside the method.
+UPWARD = {("fit", "report"), ("fit", "assess")}
 
 LATE = {"gadjid", "matplotlib", "ray", "torch"}
 

@@ -11,6 +11,7 @@ from cosmodag import learners as _learners
 from cosmodag._version import __version__
 
 if TYPE_CHECKING:
+    from cosmodag import assess as assess
     from cosmodag import metrics as metrics
     from cosmodag import selection as selection
     from cosmodag import simulate as simulate
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from cosmodag.report import plot_stability as plot_stability
 
 _PLOTS = ("plot_graph", "plot_history", "plot_matrix", "plot_stability")
-_MODULES = ("metrics", "selection", "simulate", "stability")
+_MODULES = ("assess", "metrics", "selection", "simulate", "stability")
 
 __all__ = [
     "Knowledge",

@@ -103,15 +103,15 @@ def test_samples_follow_the_relation(model, table):
     assert drawn[:, 1].std() == pytest.approx(table["b"].std(), rel=0.1)
 
 
-def test_the_effect_is_the_response_to_one_parent(model, table):
+def test_the_response_to_one_parent(model, table):
     grid = np.linspace(48, 52, 9)
-    response = model.effect("a", "b", grid)
+    response = model.response("a", "b", grid)
     expected = 4 * np.tanh(2 * (grid - table["a"].mean())) + table["b"].mean()
     # The response runs over eight units; a tenth of that is allowed where data is thin.
     np.testing.assert_allclose(response, expected, atol=0.8)
     rows = pd.DataFrame({"a": grid, "b": 0.0, "c": table["c"].mean(), "still": 3.0})
     np.testing.assert_allclose(response, model.predict(rows)[:, 1], atol=1e-3)
-    flat = model.effect("b", "a", [900.0, 1000.0])
+    flat = model.response("b", "a", [900.0, 1000.0])
     assert flat[0] == flat[1] == pytest.approx(table["a"].mean(), abs=1e-3)
 
 
@@ -124,16 +124,16 @@ def test_other_parents_stand_at_their_means_without_centring_too(table):
     place, end = (list(table.columns).index(name) for name in (cause, effect))
     rows[:, place] = [5.0, 6.0]
     np.testing.assert_allclose(
-        model.effect(cause, effect, [5.0, 6.0]), model.predict(rows)[:, end], rtol=1e-4
+        model.response(cause, effect, [5.0, 6.0]), model.predict(rows)[:, end], rtol=1e-4
     )
 
 
-def test_the_effect_refuses_what_it_cannot_answer(model):
+def test_the_response_refuses_what_it_cannot_answer(model):
     with pytest.raises(DataError, match=r"no column 'x'.*a, b, c, still"):
-        model.effect("x", "b", [0.0])
+        model.response("x", "b", [0.0])
     for grid in ([[1.0]], [np.nan], 3.0):
         with pytest.raises(DataError, match="grid"):
-            model.effect("a", "b", grid)
+            model.response("a", "b", grid)
 
 
 @pytest.mark.parametrize("hidden", [(10,), (4, 3, 2)])
@@ -146,7 +146,7 @@ def test_networks_of_any_depth_are_saved(table, tmp_path, hidden):
     assert np.array_equal(again.predict(table), model.predict(table))
     assert np.array_equal(again.arc_sums_, model.arc_sums_)
     grid = [49.0, 51.0]
-    assert np.array_equal(again.effect("a", "b", grid), model.effect("a", "b", grid))
+    assert np.array_equal(again.response("a", "b", grid), model.response("a", "b", grid))
     assert np.array_equal(again.read_out("sum").adjacency_, model.read_out("sum").adjacency_)
 
 

@@ -150,7 +150,7 @@ def test_networks_have_responses_and_no_signs():
     (curve,) = data["curves"]
     names = data["variables"]["name"]
     u, v = names[data["arcs"]["from"][0]], names[data["arcs"]["to"][0]]
-    np.testing.assert_allclose(curve["y"], model.effect(u, v, curve["x"]), rtol=1e-2, atol=1e-3)
+    np.testing.assert_allclose(curve["y"], model.response(u, v, curve["x"]), rtol=1e-2, atol=1e-3)
 
 
 def test_what_was_chosen_and_why_is_told():

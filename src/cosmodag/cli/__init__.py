@@ -36,6 +36,8 @@ _COMMANDS = {
     "diagnose": "cosmodag.cli.diagnose:diagnose",
     "simulate": "cosmodag.cli.simulate:simulate",
     "report": "cosmodag.cli.report:report",
+    "effect": "cosmodag.cli.effect:effect",
+    "validate": "cosmodag.cli.validate:validate",
     "evaluate": "cosmodag.cli.evaluate:evaluate",
     "convert": "cosmodag.cli.convert:convert",
     "methods": "cosmodag.cli.methods:methods",

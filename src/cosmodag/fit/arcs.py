@@ -79,7 +79,7 @@ def standardised(model: "FittedGraph") -> NDArray[np.float64]:
     """
     edges = model.edges_
     sizes = model.deviations_ / model.preparation_.scales
-    below = 1.0 if hasattr(model, "effect") else sizes[edges.col]
+    below = 1.0 if hasattr(model, "response") else sizes[edges.col]
     with np.errstate(divide="ignore", invalid="ignore"):
         found = edges.data * (sizes[edges.row] / below)
     return np.where(np.isfinite(found), found, np.nan)
@@ -104,7 +104,7 @@ def standard_errors(
     array, aligned with ``edges_``
         NaN where parents are redundant or rows too few; None for learners whose arcs are functions.
     """
-    if hasattr(model, "effect"):
+    if hasattr(model, "response"):
         return None
     edges, targets = model.edges_, model.known_.targets
     if targets is None and hasattr(model, "target_sets_"):

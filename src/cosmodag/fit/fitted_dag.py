@@ -1,7 +1,9 @@
 """The result of a fit: a DAG, its equations, and what they were fitted to; frozen."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -262,18 +264,51 @@ class FittedDAG:
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
         return np.asarray(likelihood - np.log(self.preparation.scales[varying]))
 
-    def sample(self, n: int, random_state: int | None = None) -> NDArray[np.float64]:
-        """Draw n new rows: noise from the residuals, or normal noise where these were not saved."""
-        random = np.random.default_rng(random_state)
+    def sample(
+        self,
+        n: int,
+        random_state: int | None = None,
+        held: Mapping[int, NDArray[Any]] = MappingProxyType({}),
+    ) -> NDArray[np.float64]:
+        """Draw n new rows: noise from the residuals, or normal noise where these were not saved.
+
+        `held` gives the values, in the table's own units, of columns that are set from outside.
+        """
+        noise = self.drawn_noise(n, np.random.default_rng(random_state))
+        drawn = self.preparation.undo(self.propagated(noise, self.prepared_values(held)))
+        for v, values in held.items():
+            drawn[:, v] = values  # to the last digit
+        return drawn
+
+    def drawn_noise(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
+        """Draw n rows of noise, independent between variables, in prepared units."""
         if self.residuals is not None:
-            values = self._drawn_residuals(n, random)
-        else:
-            assert self.noise_variances is not None
-            deviations = np.sqrt(self.noise_variances) / self.preparation.scales
-            values = random.normal(size=(n, self.d)) * deviations
+            return self._drawn_residuals(n, random)
+        assert self.noise_variances is not None
+        deviations = np.sqrt(self.noise_variances) / self.preparation.scales
+        return random.normal(size=(n, self.d)) * deviations
+
+    def prepared_values(self, held: Mapping[int, NDArray[Any]]) -> dict[int, NDArray[np.float64]]:
+        """Convert values of some columns to prepared units."""
+        means, scales = self.preparation.means, self.preparation.scales
+        return {v: np.asarray((values - means[v]) / scales[v]) for v, values in held.items()}
+
+    def propagated(
+        self,
+        noise: NDArray[np.float64],
+        held: Mapping[int, NDArray[np.float64]] = MappingProxyType({}),
+    ) -> NDArray[np.float64]:
+        """Compute rows from their noise, causes first, all in prepared units.
+
+        Columns that are `held` have the values given, and no noise.
+        """
+        values = noise.copy()
         for v in self.order:
-            values[:, v] += self.predict_column(values, v)
-        return self.preparation.undo(values)
+            if v in held:
+                values[:, v] = held[v]
+            else:
+                values[:, v] += self.predict_column(values, v)
+        return values
 
     def _drawn_residuals(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
         """Draw noise of each variable from rows in which it was measured, and not set."""
@@ -293,7 +328,4 @@ class FittedDAG:
                 "The model was saved without the residuals of its training data, which this needs: "
                 "save it with residuals=True, or fit again."
             )
-        values = self.residuals.astype(np.float64)
-        for v in self.order:
-            values[:, v] += self.predict_column(values, v)
-        return values
+        return self.propagated(self.residuals.astype(np.float64))

@@ -60,7 +60,7 @@ def bad_columns(frame: "pd.DataFrame") -> list[BadColumn]:
     found = []
     empty = frame.isna().all(axis=0).to_numpy() & (len(frame) > 0)
     texts = np.array([not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes])
-    for place in np.flatnonzero(empty | texts):  # a table may have 100,000 columns
+    for place in np.flatnonzero(empty | texts).tolist():  # a table may have 100,000 columns
         name, present = str(frame.columns[place]), frame.iloc[:, place].dropna()
         if empty[place]:
             found.append(BadColumn(name, None, "empty"))

@@ -28,8 +28,8 @@ def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
         ``arc``, its number in ``edges_``, and the points ``x`` and ``y``; empty for learners whose
         arcs are numbers.
     """
-    effect = getattr(model, "effect", None)
-    if effect is None:
+    response = getattr(model, "response", None)
+    if response is None:
         return []
     edges, names = model.edges_, model.names_
     drawn = model.sample(_SAMPLED, random_state=0)
@@ -39,5 +39,5 @@ def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
     for arc in strongest.tolist():
         u, v = int(edges.row[arc]), int(edges.col[arc])
         grid = np.linspace(low[u], high[u], _POINTS)
-        curves.append({"arc": arc, "x": grid, "y": effect(names[u], names[v], grid)})
+        curves.append({"arc": arc, "x": grid, "y": response(names[u], names[v], grid)})
     return curves

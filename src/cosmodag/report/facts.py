@@ -75,7 +75,7 @@ def page_data(
             "layer": layout.layer,
             "order": model.order_,
         },
-        "signed": not hasattr(model, "effect") or bool((model.edges_.data < 0).any()),
+        "signed": not hasattr(model, "response") or bool((model.edges_.data < 0).any()),
         "arcs": arcs,
         "bases": bases,
         "summary": _summary(model, run, arcs, bases),

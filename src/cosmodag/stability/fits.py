@@ -1,10 +1,10 @@
 """Fits to resamples of one table: learnt as one batch, refined side by side."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from cosmodag.solve.machine import blas_threads, cores
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.resamples import rows_of
 
-__all__ = ["Fit", "fit_resamples"]
+__all__ = ["Fit", "fit_resamples", "take_fit"]
 
 
 class Fit(NamedTuple):
@@ -42,9 +42,23 @@ class Fit(NamedTuple):
     positions: NDArray[np.intp]
 
 
+def take_fit(place: int, one: StructureLearner) -> Fit:
+    """Take arcs, directions and order of one fit."""
+    d, edges = one.n_features_in_, one.edges_
+    arcs, directed = np.zeros((2, d, d), np.bool_)
+    arcs[edges.row, edges.col] = True
+    directed[edges.row, edges.col] = [basis not in (FREE, SCALE) for basis in one.arrow_basis_]
+    return Fit(place, arcs, directed, np.argsort(one.order_))
+
+
 def fit_resamples(
-    model: StructureLearner, given: Prepared, seeds: Sequence[int], sample: str, watch: Watch
-) -> Iterator[Fit]:
+    model: StructureLearner,
+    given: Prepared,
+    seeds: Sequence[int],
+    sample: str,
+    watch: Watch,
+    take: Callable[[int, StructureLearner], Any] = take_fit,
+) -> Iterator[Any]:
     """Fit a learner to resamples of a table, and hand out what was found as it comes.
 
     Parameters
@@ -58,6 +72,9 @@ def fit_resamples(
     sample : {"bootstrap", "half"}
     watch : Watch
         Fits that it stopped short are left out, and so are those that diverged.
+    take : callable
+        Takes what is wanted of a fit from the place of the resample and the fitted learner, which
+        is forgotten afterwards; by default a `Fit`.
     """
     n = len(given.data)
     tasks = [
@@ -65,7 +82,7 @@ def fit_resamples(
         for seed in seeds
     ]
     with blas_threads(1):
-        outcomes = fit_many(tasks, watch, take=partial(_take_fit, tasks), threads=cores())
+        outcomes = fit_many(tasks, watch, take=partial(_taken, tasks, take), threads=cores())
         yield from (outcome.taken for outcome in outcomes if outcome.taken is not None)
 
 
@@ -79,13 +96,14 @@ def _seeded(model: StructureLearner, seed: int) -> StructureLearner:
     return one
 
 
-def _take_fit(tasks: Sequence[FitTask], place: int, learnt: Learnt) -> Fit:
+def _taken(
+    tasks: Sequence[FitTask],
+    take: Callable[[int, StructureLearner], Any],
+    place: int,
+    learnt: Learnt,
+) -> Any:
     """Take what counts of one fit, and drop the rest, so that no more than a few are held."""
     one = tasks[place].learner
-    d, edges = one.n_features_in_, one.edges_
-    arcs, directed = np.zeros((2, d, d), np.bool_)
-    arcs[edges.row, edges.col] = True
-    directed[edges.row, edges.col] = [basis not in (FREE, SCALE) for basis in one.arrow_basis_]
-    fit = Fit(place, arcs, directed, np.argsort(one.order_))
+    taken = take(place, one)
     one.forget()
-    return fit
+    return taken

@@ -117,7 +117,7 @@ class NetworkLearner(TrainedLearner):
         return NetworkEquations(**parts, hidden=tuple(self.hidden), activation=self.activation)
 
     def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
-        """Turn what was learnt into a DAG, and keep what :meth:`effect` needs."""
+        """Turn what was learnt into a DAG, and keep what :meth:`response` needs."""
         super().finish(given, learnt, watch)
         self.prepared_means_ = given.data.mean(axis=0, dtype=np.float64)
 
@@ -217,7 +217,7 @@ class NetworkLearner(TrainedLearner):
         """Order that does not come from the strengths of arcs, where there is one."""
         return None
 
-    def effect(self, u: Any, v: Any, grid: ArrayLike) -> NDArray[np.float64]:
+    def response(self, u: Any, v: Any, grid: ArrayLike) -> NDArray[np.float64]:
         """Fitted response of v to u, all other parents of v at their means.
 
         Parameters

@@ -1,0 +1,182 @@
+"""Questions that people ask of a graph, answered on tables with known answers.
+
+    python benchmarks/questions.py --jobs 16                                questions.md, .csv
+    python benchmarks/questions.py --sections effects --tables 2 --output .  some, for a quick look
+
+A section is a module of `questions_sections` with three functions, as for `trust.py`: `cells()`
+lists kinds of tables, `measure(cell, seed)` draws one table and gives its figures by name, and
+`rows(cells, results)` turns them into lines of the page. Sections that are not measured again keep
+their lines. `TABLES` of a section is its number of tables, where that is not the default.
+"""
+
+import argparse
+import csv
+import importlib
+import json
+import os
+import pkgutil
+import sys
+import time
+import traceback
+from dataclasses import asdict, fields
+from pathlib import Path
+from types import ModuleType
+
+import questions_sections
+from trust_sections.base import Cell, Found, Row
+
+FIRST_SEED = 52_000
+TABLES = 20
+HERE = Path(__file__).parent
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+COLUMNS = [field.name for field in fields(Row)]
+VERDICTS = {"True": "met", "False": "**missed**", "": ""}
+
+
+def main() -> int:
+    """Measure the sections asked for, and write the files."""
+    given = _arguments()
+    names = given.sections.split(",") if given.sections else _all_sections()
+    lines = [line for line in _read(given.output / "questions.csv") if line["section"] not in names]
+    failures = 0
+    for name in names:
+        begin = time.perf_counter()
+        tables = given.tables or getattr(_module(name), "TABLES", TABLES)
+        seeds = range(FIRST_SEED, FIRST_SEED + tables)
+        rows, failed = _section(name, seeds, given.jobs, given.resume)
+        lines += [_as_text(row) for row in rows]
+        failures += failed
+        print(f"{name}: {time.perf_counter() - begin:.0f} s, {failed} failed", file=sys.stderr)
+    lines.sort(key=lambda line: line["section"])
+    _write(given.output / "questions.csv", lines)
+    page = _page(lines)
+    (given.output / "questions.md").write_text(page, encoding="utf-8")
+    print(page)
+    return 1 if failures else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--tables", type=int, help=f"tables of each kind; by default {TABLES}")
+    parser.add_argument("--sections", help="names with commas between; by default all")
+    parser.add_argument(
+        "--resume", type=Path, help="file that keeps the figures of each table, to go on from"
+    )
+    parser.add_argument("--output", type=Path, default=HERE, help="folder for the files")
+    return parser.parse_args()
+
+
+def _all_sections() -> list[str]:
+    found = [module.name for module in pkgutil.iter_modules(questions_sections.__path__)]
+    return [name for name in found if hasattr(_module(name), "cells")]
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"questions_sections.{name}")
+
+
+def _section(name: str, seeds: range, jobs: int, resume: Path | None) -> tuple[list[Row], int]:
+    """Rows of one section, and the number of tables that could not be measured."""
+    from joblib import Parallel, delayed
+
+    # Workers inherit these: one thread each, since there are as many workers as cores.
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    cells = _module(name).cells()
+    done = _kept(resume, name)
+    # Seeds in the outer loop: slow and fast cells alternate, so that all workers end together.
+    tasks = [(cell, seed) for seed in seeds for cell in cells if (cell.table, seed) not in done]
+    measured = Parallel(n_jobs=jobs, batch_size=1, return_as="generator")(
+        delayed(_measure)(name, cell, seed) for cell, seed in tasks
+    )
+    failed = 0
+    for (cell, seed), found in zip(tasks, measured, strict=True):
+        if found is None:
+            failed += 1
+            continue
+        done[cell.table, seed] = found
+        _keep(resume, name, cell.table, seed, found)
+    results = [
+        [done[cell.table, seed] for seed in seeds if (cell.table, seed) in done] for cell in cells
+    ]
+    return _module(name).rows(cells, results), failed
+
+
+def _kept(path: Path | None, section: str) -> dict[tuple[str, int], Found]:
+    """Figures of earlier runs, by kind of table and seed."""
+    if path is None or not path.exists():
+        return {}
+    entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return {
+        (one["table"], one["seed"]): one["found"] for one in entries if one["section"] == section
+    }
+
+
+def _keep(path: Path | None, section: str, table: str, seed: int, found: Found) -> None:
+    if path is not None:
+        entry = {"section": section, "table": table, "seed": seed, "found": found}
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
+def _measure(name: str, cell: Cell, seed: int) -> Found | None:
+    """Figures of one table; None where the code that is measured failed."""
+    if str(HERE) not in sys.path:
+        sys.path.insert(0, str(HERE))
+    begin = time.perf_counter()
+    try:
+        found: Found = _module(name).measure(cell, seed)
+    except Exception:
+        print(f"{name}, {cell.table}, seed {seed}:\n{traceback.format_exc()}", file=sys.stderr)
+        return None
+    print(f"{name}, {cell.table}, {seed}: {time.perf_counter() - begin:.0f} s", file=sys.stderr)
+    return found
+
+
+def _as_text(row: Row) -> dict[str, str]:
+    entries = asdict(row)
+    if isinstance(row.now, float):
+        entries["now"] = f"{row.now:.3g}"
+    return {name: "" if value is None else str(value) for name, value in entries.items()}
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _write(path: Path, lines: list[dict[str, str]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+def _page(lines: list[dict[str, str]]) -> str:
+    """Markdown: one table for each section, below what its module says of it."""
+    from environment import header, table
+
+    missed = sum(line["met"] == "False" for line in lines)
+    held = sum(line["met"] == "True" for line in lines)
+    text = header("Questions asked of a graph, and how far the answers can be believed")
+    text += f"\nTargets met: {held}; missed: {missed}.\n"
+    for section in dict.fromkeys(line["section"] for line in lines):
+        about = (_module(section).__doc__ or "").strip()
+        rows: list[list[object]] = [
+            [
+                *(line[name] for name in ("table", "figure", "now", "target")),
+                VERDICTS[line["met"]],
+                *(line[name] for name in ("tables", "note")),
+            ]
+            for line in lines
+            if line["section"] == section
+        ]
+        columns = ["table", "figure", "now", "target", "", "tables", "note"]
+        text += f"\n## {section}\n\n{about}\n\n" + table(columns, rows)
+    return text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

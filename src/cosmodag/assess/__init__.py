@@ -1,0 +1,16 @@
+"""Questions to a fitted graph: effects of interventions, and whether the graph is believable."""
+
+from cosmodag.assess.effect import Effect
+from cosmodag.assess.effects import Effects
+from cosmodag.assess.resampled import ResampledFits, refit_resamples
+from cosmodag.assess.validate import validate_graph
+from cosmodag.assess.validation import Validation
+
+__all__ = [
+    "Effect",
+    "Effects",
+    "ResampledFits",
+    "Validation",
+    "refit_resamples",
+    "validate_graph",
+]

@@ -1,0 +1,121 @@
+"""The answer to one question: the effect of one variable on another."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["Effect"]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of one variable on another, with an interval and what it rests on.
+
+    Attributes
+    ----------
+    cause, effect
+        Names of the variables.
+    direct : bool
+        Whether only the arc between them counts, everything else held fixed.
+    start, end : float
+        The two values of the cause that are compared.
+    estimate : float
+        Change of the effect in the fitted graph. Where `identified` is False other graphs fit as
+        well, in which it is one of `possible`.
+    low, high : float
+        Ends of the interval, over all graphs of the class; NaN where there is none.
+    level : float
+        Probability with which the interval is meant to hold the true effect.
+    possible : tuple of float
+        Effects in the graphs of the class, ascending.
+    identified : bool
+        Whether all graphs of the class agree on the effect.
+    adjustment : tuple
+        Variables that the estimate is adjusted for.
+    paths : tuple of tuples
+        Directed paths from cause to effect in the fitted graph, the shortest first, at most 50.
+    interval_from : str
+        What the interval rests on, in words.
+    rests_on : tuple of str
+        What the directions of the arcs that matter rest on (``arrow_basis_``).
+    """
+
+    cause: Any
+    effect: Any
+    direct: bool
+    start: float
+    end: float
+    estimate: float
+    low: float
+    high: float
+    level: float
+    possible: tuple[float, ...]
+    identified: bool
+    adjustment: tuple[Any, ...]
+    paths: tuple[tuple[Any, ...], ...]
+    interval_from: str
+    rests_on: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Say it in plain words."""
+        sentences = [self._answer()]
+        if not self.is_nothing:
+            sentences.append(self._adjusted())
+        if self.rests_on:
+            sentences.append(f"The directions rest on: {', '.join(self.rests_on)}.")
+        return " ".join(sentences)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the effect is zero in all graphs of the class."""
+        return not any(self.possible)
+
+    def facts(self) -> dict[str, Any]:
+        """Give plain values, for files: the fields, and the sentence."""
+        return {**asdict(self), "sentence": str(self)}
+
+    def _answer(self) -> str:
+        kind = "direct effect" if self.direct else "effect"
+        if self.is_nothing:
+            why = "no arc joins them" if self.direct else "no directed path leads there"
+            return (
+                f"{self.cause} has no {kind} on {self.effect} in any graph that fits as well: "
+                f"{why}.{self._interval()}"
+            )
+        if not self.identified:
+            return (
+                f"The data leave the {kind} of {self.cause} on {self.effect} open: "
+                f"{self._range()} in graphs that fit equally well, {_number(self.estimate)} in "
+                f"this one, for {self._step()}.{self._interval()}"
+            )
+        direction = "raises" if self.estimate > 0 else "lowers"
+        by = f"{direction} {self.effect} by {_number(abs(self.estimate))}"
+        held = ", all its other causes held fixed" if self.direct else ""
+        step = self._step()
+        return f"{step[0].upper()}{step[1:]} {by}{held}.{self._interval()}"
+
+    def _step(self) -> str:
+        if math.isclose(self.end - self.start, 1.0):
+            return f"raising {self.cause} by 1"
+        return f"moving {self.cause} from {_number(self.start)} to {_number(self.end)}"
+
+    def _range(self) -> str:
+        least, most = self.possible[0], self.possible[-1]
+        return f"from {_number(least)} to {_number(most)}"
+
+    def _interval(self) -> str:
+        if math.isnan(self.low):
+            return f" There is no interval: {self.interval_from}."
+        if self.low == self.high == 0.0:
+            return ""
+        ends = f"{_number(self.low)} to {_number(self.high)}"
+        return f" The {100 * self.level:g} % interval is {ends} ({self.interval_from})."
+
+    def _adjusted(self) -> str:
+        if not self.adjustment:
+            return "No adjustment is needed."
+        return f"It is adjusted for {', '.join(map(str, self.adjustment))}."
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")

@@ -1,0 +1,214 @@
+"""Independences that a graph implies, and tests of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, stats
+
+from cosmodag.refinement.moments import Moments
+
+__all__ = [
+    "TESTS",
+    "Implied",
+    "PartialCorrelation",
+    "ResidualProducts",
+    "Tested",
+    "holm",
+    "run_tests",
+]
+
+Floats = NDArray[np.float64]
+
+# Share of a column's variance that must be left for a test.
+_LEFT = 1e-8
+_FEATURES = 60
+_RIDGE = 1e-2
+
+
+class Implied(NamedTuple):
+    """One variable is independent of each of `others`, given its parents."""
+
+    variable: int
+    others: NDArray[np.intp]
+    parents: NDArray[np.intp]
+
+
+class Tested(NamedTuple):
+    """Tests of all pairs, (m,) each: p-values of independence given the parents of `second`."""
+
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    statistics: Floats
+    p_values: Floats
+
+
+class Test(Protocol):
+    """A test of one variable against several others, given some."""
+
+    def __call__(
+        self, v: int, others: NDArray[np.intp], given: NDArray[np.intp]
+    ) -> tuple[Floats, Floats]:
+        """Give statistics, standard normal or t under independence, and p-values."""
+        ...
+
+
+def implied(arcs: NDArray[np.bool_], order: NDArray[np.intp]) -> Iterator[Implied]:
+    """List what a DAG implies: each variable is independent of earlier ones given its parents.
+
+    Each pair that no arc joins occurs once. For Gaussian variables, these independences imply all
+    others of the graph.
+
+    Parameters
+    ----------
+    arcs : (d, d) bool
+    order : (d,) int
+        Causes first.
+
+    Examples
+    --------
+    >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
+    >>> [(one.variable, one.others.tolist(), one.parents.tolist())
+    ...  for one in implied(chain, np.arange(3))]
+    [(2, [0], [1])]
+    """
+    for place, v in enumerate(order):
+        earlier = order[:place]
+        others = earlier[~arcs[earlier, v]]
+        if len(others):
+            yield Implied(int(v), others, np.flatnonzero(arcs[:, v]))
+
+
+def run_tests(arcs: NDArray[np.bool_], order: NDArray[np.intp], test: Test) -> Tested:
+    """Test everything that a DAG implies; pairs that cannot be tested are left out."""
+    first, second, statistics, p_values = [], [], [], []
+    for one in implied(arcs, order):
+        values, p = test(one.variable, one.others, one.parents)
+        first.append(one.others)
+        second.append(np.full(len(one.others), one.variable))
+        statistics.append(values)
+        p_values.append(p)
+    if not first:
+        nothing = np.zeros(0, np.intp)
+        return Tested(nothing, nothing, np.zeros(0), np.zeros(0))
+    columns = [np.concatenate(parts) for parts in (first, second, statistics, p_values)]
+    usable = np.isfinite(columns[3])
+    return Tested(*(column[usable] for column in columns))
+
+
+def holm(p_values: Floats) -> Floats:
+    """Correct p-values for their number, so that any false rejection has the probability meant.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.5, 0.04])).tolist()
+    [0.03, 0.5, 0.08]
+    """
+    m = len(p_values)
+    rank = np.argsort(p_values)
+    raised = np.minimum(np.maximum.accumulate(p_values[rank] * np.arange(m, 0, -1)), 1.0)
+    corrected = np.empty(m)
+    corrected[rank] = raised
+    return corrected
+
+
+@dataclass(frozen=True, eq=False)
+class PartialCorrelation:
+    """Partial correlations: exact for linear relations with normal noise.
+
+    With interventions the rows in which the variable was set do not count for it.
+    """
+
+    moments: Moments
+
+    def __call__(
+        self, v: int, others: NDArray[np.intp], given: NDArray[np.intp]
+    ) -> tuple[Floats, Floats]:
+        """Test one variable against several others."""
+        group = self.moments.group[v]
+        R, rows = self.moments.correlations[group], float(self.moments.rows[group])
+        given = given[np.diag(R)[given] > 0]
+        ends = np.append(others, v)
+        explained = linalg.pinvh(R[np.ix_(given, given)]) @ R[np.ix_(given, ends)]
+        left = np.diag(R)[ends] - np.einsum("ij,ij->j", R[np.ix_(given, ends)], explained)
+        common = R[others, v] - R[np.ix_(others, given)] @ explained[:, -1]
+        usable = (left[:-1] > _LEFT) & (left[-1] > _LEFT)
+        freedom = rows - len(given) - 2
+        if freedom < 1:
+            usable[:] = False
+        r = np.zeros(len(others))
+        r[usable] = common[usable] / np.sqrt(left[:-1][usable] * left[-1])
+        r = np.clip(r, -1 + 1e-12, 1 - 1e-12)
+        t = r * np.sqrt(max(freedom, 1.0) / (1 - r**2))
+        p = 2 * stats.t.sf(np.abs(t), max(freedom, 1.0))
+        return t, np.where(usable, p, np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualProducts:
+    """Products of residuals: the generalised covariance measure (Shah and Peters 2020).
+
+    Both variables are regressed on what is given, and the mean product of what is left is compared
+    with its own spread. That holds for noise of any shape, also where it depends on a parent.
+
+    Attributes
+    ----------
+    X
+        (n, d), standardised.
+    counted
+        (n, d) bool: rows that count for each variable; None for all.
+    curved
+        Whether regressions are curved: ridge regressions on random cosines beside the columns.
+    """
+
+    X: Floats
+    counted: NDArray[np.bool_] | None = None
+    curved: bool = False
+
+    def __call__(
+        self, v: int, others: NDArray[np.intp], given: NDArray[np.intp]
+    ) -> tuple[Floats, Floats]:
+        """Test one variable against several others."""
+        rows = slice(None) if self.counted is None else self.counted[:, v]
+        X = self.X[rows]
+        ends = X[:, np.append(others, v)]
+        left = ends - ends.mean(axis=0)
+        if len(given):
+            left = _residuals(_features(X[:, given], self.curved), left)
+        products = left[:, :-1] * left[:, -1:]
+        spread = products.std(axis=0)
+        usable = spread > _LEFT
+        z = np.zeros(len(others))
+        z[usable] = np.sqrt(len(X)) * products.mean(axis=0)[usable] / spread[usable]
+        return z, np.where(usable, 2 * stats.norm.sf(np.abs(z)), np.nan)
+
+
+def _features(given: Floats, curved: bool) -> Floats:
+    """Columns to regress on; cosines of random frequencies approximate a Gaussian kernel."""
+    if not curved:
+        return given - given.mean(axis=0)
+    random = np.random.default_rng(0)
+    k = given.shape[1]
+    frequencies = random.normal(size=(k, _FEATURES)) / np.sqrt(k)
+    waves = np.cos(given @ frequencies + random.uniform(0, 2 * np.pi, _FEATURES))
+    found = np.hstack([given, waves * np.sqrt(2)])
+    return np.asarray(found - found.mean(axis=0))
+
+
+def _residuals(features: Floats, targets: Floats) -> Floats:
+    ridge = _RIDGE if features.shape[1] > _FEATURES else 1e-10
+    gram = features.T @ features + ridge * np.eye(features.shape[1])
+    return np.asarray(targets - features @ linalg.solve(gram, features.T @ targets, assume_a="pos"))
+
+
+def standardised(X: NDArray[Any]) -> Floats:
+    """Columns of mean zero and deviation one; constant ones are zero."""
+    centred = np.asarray(X - X.mean(axis=0), np.float64)
+    deviations = centred.std(axis=0)
+    return np.asarray(centred / np.where(deviations > 0, deviations, 1.0))
+
+
+TESTS = ("partial-correlation", "residuals", "curved")
+"""Tests by name: linear and normal; linear with any noise; relations of any shape."""

@@ -1,0 +1,64 @@
+"""Names of variables that a user gives: their places, or an error that names near ones."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import DataError
+from cosmodag.io.columns import nearest
+
+__all__ = ["place_of", "places_of_pair", "values_set"]
+
+
+def place_of(names: Sequence[Any], name: Any) -> int:
+    """Find a variable by its name; a name that is not there is refused, with near ones.
+
+    Examples
+    --------
+    >>> place_of(["rain", "sun"], "sun")
+    1
+    >>> place_of(["rain", "sun"], "Rain")
+    Traceback (most recent call last):
+        ...
+    cosmodag.errors.DataError: The graph has no variable 'Rain': the nearest is 'rain'.
+    """
+    places = [place for place, one in enumerate(names) if one == name]
+    if places and not isinstance(name, bool):
+        return places[0]
+    texts = [str(one) for one in names]
+    raise DataError(f"The graph has no variable {name!r}: {nearest(str(name), texts)}.")
+
+
+def places_of_pair(names: Sequence[Any], cause: Any, effect: Any) -> tuple[int, int]:
+    """Find two different variables."""
+    x, y = place_of(names, cause), place_of(names, effect)
+    if x == y:
+        raise DataError(f"Cause and effect are both {cause!r}: give two different variables.")
+    return x, y
+
+
+def values_set(names: Sequence[Any], do: Mapping[Any, Any], n: int) -> dict[int, NDArray[Any]]:
+    """Check values that variables are set to: one number each, or one for each of n rows.
+
+    Examples
+    --------
+    >>> values_set(["rain", "sun"], {"sun": 2.0}, 3)
+    {1: array([2., 2., 2.])}
+    """
+    if not isinstance(do, Mapping):
+        raise DataError("do must be a mapping from variables to values, such as {'rain': 10}.")
+    found = {}
+    for name, value in do.items():
+        place = place_of(names, name)
+        try:
+            values = np.asarray(value, np.float64)
+        except (TypeError, ValueError):
+            values = np.array(np.nan)
+        if values.shape not in ((), (n,)) or not np.isfinite(values).all():
+            raise DataError(
+                f"do sets {name!r} to something other than a finite number, or {n} of them."
+            )
+        found[place] = np.broadcast_to(values, (n,))
+    return found

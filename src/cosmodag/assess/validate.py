@@ -1,0 +1,299 @@
+"""Test a graph against data: what it implies, against chance, and on subsets of the columns."""
+
+import math
+import time
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from cosmodag.assess.comparisons import agreement_on_subsets, shuffled_shares
+from cosmodag.assess.independences import (
+    TESTS,
+    PartialCorrelation,
+    ResidualProducts,
+    Test,
+    holm,
+    run_tests,
+    standardised,
+)
+from cosmodag.assess.resampled import training_table
+from cosmodag.assess.validation import Validation
+from cosmodag.errors import CosmodagWarning, DataError
+from cosmodag.fit.checks import check_choice, check_count
+from cosmodag.fit.equations import LinearEquations
+from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.prepare import Prepared, prepare
+from cosmodag.graph.dags import topological_order
+from cosmodag.io.frames import as_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.fitted_dag import FittedDAG
+
+__all__ = ["validate", "validate_graph"]
+
+_FEWEST_ROWS = 20
+
+
+def validate(
+    model: "FittedGraph",
+    X: Any = None,
+    *,
+    interventions: Any = None,
+    split: float | None = None,
+    test: str = "auto",
+    level: float = 0.01,
+    shuffles: int = 100,
+    subsets: int = 5,
+    max_time: float = 60.0,
+    random_state: int = 0,
+) -> Validation:
+    """Test the graph of a fitted model; see :meth:`cosmodag.fit.fitted.FittedGraph.validate`."""
+    if test != "auto":
+        check_choice("test", test, TESTS)
+    random = np.random.default_rng(random_state)
+    begin = time.monotonic()
+    model, given, is_same = _tested(model, X, interventions, split, random)
+    dag = model.fitted_
+    values = given.X * given.preparation.factors
+    check = _test_named(_test_for(dag) if test == "auto" else test, values, given.known)
+    found = _validation(
+        dag.arcs.toarray(),
+        dag.order,
+        dag.names,
+        check,
+        test=_test_for(dag) if test == "auto" else test,
+        level=level,
+        rows=float(len(values)),
+        same_rows=is_same,
+        shuffles=shuffles,
+        random=random,
+        deadline=begin + max_time / 2,
+    )
+    if not subsets:
+        return found
+    agreement = agreement_on_subsets(model, given, subsets, random, begin + max_time)
+    return replace(found, agreement=agreement)
+
+
+def validate_graph(
+    graph: Any,
+    X: Any,
+    *,
+    test: str = "partial-correlation",
+    level: float = 0.01,
+    shuffles: int = 100,
+    max_time: float = 60.0,
+    random_state: int = 0,
+) -> Validation:
+    """Test any DAG against a table, whoever drew it.
+
+    Parameters
+    ----------
+    graph : (d, d) array, or networkx.DiGraph
+        Arcs u → v at [u, v], or between names of columns.
+    X : table
+        Rows that the graph was not learnt from.
+    test : {"partial-correlation", "residuals", "curved"}
+        For linear relations with normal noise, linear ones with any noise, or relations of any
+        shape.
+    level : float
+        Probability with which a right graph is rejected.
+    shuffles : int
+        Graphs with shuffled names to compare with.
+    max_time : float
+        Seconds after which no more of them are tested.
+    random_state : int
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> a, noise = random.normal(size=(2, 500))
+    >>> X = np.column_stack([a, a + noise, a + random.normal(size=500)])
+    >>> right, wrong = np.zeros((2, 3, 3))
+    >>> right[0, 1] = right[0, 2] = 1  # 1 ← 0 → 2
+    >>> wrong[1, 0] = wrong[2, 0] = 1  # 1 → 0 ← 2
+    >>> validate_graph(right, X).rejected, validate_graph(wrong, X).rejected
+    (False, True)
+    """
+    check_choice("test", test, TESTS)
+    table = as_table(X)
+    arcs = _arcs_of(graph, table.names)
+    values = np.asarray(table.X, np.float64)
+    is_array = isinstance(X, np.ndarray | list | tuple)
+    return _validation(
+        arcs,
+        topological_order(arcs),
+        list(range(len(arcs))) if is_array else list(table.names),
+        _test_named(test, values, NOTHING),
+        test=test,
+        level=level,
+        rows=float(len(values)),
+        same_rows=False,
+        shuffles=shuffles,
+        random=np.random.default_rng(random_state),
+        deadline=time.monotonic() + max_time,
+    )
+
+
+def _tested(
+    model: "FittedGraph",
+    X: Any,
+    interventions: Any,
+    split: float | None,
+    random: np.random.Generator,
+) -> tuple["FittedGraph", Prepared, bool]:
+    """Give the model to test, the rows to test it on, and whether it was learnt from them."""
+    if X is not None and split is not None:
+        raise DataError("Give new rows as X, or split to hold some of the old ones out, not both.")
+    if X is not None:
+        return model, _new_rows(model, X, interventions), False
+    whole = training_table(model)
+    if split is None:
+        return model, whole, True
+    if not 0 < split < 1:
+        raise DataError(f"split is {split!r}: it must be a share between 0 and 1.")
+    rows = random.permutation(len(whole.X))
+    count = math.ceil(split * len(rows))
+    if count < _FEWEST_ROWS or len(rows) - count < _FEWEST_ROWS:
+        raise DataError(f"{len(rows)} rows are too few to hold out a share of {split:g}.")
+    held, kept = np.sort(rows[:count]), np.sort(rows[count:])
+    part: Any = _refitted(model, whole, kept)
+    known = whole.known.of_rows(held)
+    return part, replace(whole, X=whole.X[held], data=whole.data[held], known=known), False
+
+
+def _new_rows(model: "FittedGraph", X: Any, interventions: Any) -> Prepared:
+    """Prepare rows that the model has not seen, checked against its columns."""
+    dag = model.fitted_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CosmodagWarning)
+        given = prepare(model, X, interventions)  # type: ignore[arg-type]
+    if len(given.names) != dag.d or (
+        dag.columns is not None and given.is_named and given.names != dag.texts
+    ):
+        raise DataError("X has other columns than the model was fitted on: give the same ones.")
+    return given
+
+
+def _refitted(model: "FittedGraph", whole: Prepared, kept: NDArray[np.intp]) -> Any:
+    """Fit the learner again to some of the rows."""
+    import pandas as pd
+
+    learner: Any = clone(model)
+    values = whole.X[kept] * whole.preparation.factors + whole.preparation.means
+    if whole.known.absent is not None:
+        values = np.where(whole.known.absent[kept], np.nan, values)
+    targets = None if whole.known.targets is None else whole.known.targets[kept]
+    table = pd.DataFrame(values, columns=whole.names) if whole.is_named else values
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CosmodagWarning)
+        return learner.fit(table, interventions=targets)
+
+
+def _test_for(dag: "FittedDAG") -> str:
+    """Choose the test that needs no more than the model assumes."""
+    if not isinstance(dag.equations, LinearEquations):
+        return "curved"
+    return "residuals" if dag.noise == "non-gaussian" else "partial-correlation"
+
+
+def _test_named(name: str, values: NDArray[np.float64], known: Known) -> Test:
+    if name == "partial-correlation":
+        return PartialCorrelation(known.moments(values))
+    counted = known.counted
+    rows = None if counted is None else counted > 0
+    return ResidualProducts(standardised(values), rows, curved=name == "curved")
+
+
+def _validation(
+    arcs: NDArray[np.bool_],
+    order: NDArray[np.intp],
+    names: list[Any],
+    check: Test,
+    *,
+    shuffles: int,
+    random: np.random.Generator,
+    deadline: float,
+    level: float,
+    **facts: Any,
+) -> Validation:
+    check_count("shuffles", shuffles, low=0)
+    if not 0 < level < 1:
+        raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
+    pairs = _pairs(arcs, order, names, check)
+    p = pairs["p"].to_numpy()
+    has_tests = len(p) > 0
+    return Validation(
+        independences=pairs,
+        arcs=_arc_tests(arcs, names, check),
+        level=level,
+        p_value=float(pairs["p_corrected"].min()) if has_tests else float("nan"),
+        failing_share=float(np.mean(p < 0.05)) if has_tests else float("nan"),
+        shuffled=shuffled_shares(arcs, order, check, shuffles, random, deadline)
+        if has_tests and shuffles
+        else np.zeros(0),
+        agreement=None,
+        **facts,
+    )
+
+
+def _pairs(
+    arcs: NDArray[np.bool_], order: NDArray[np.intp], names: list[Any], check: Test
+) -> "pd.DataFrame":
+    import pandas as pd
+
+    tested = run_tests(arcs, order, check)
+    ranked = np.argsort(tested.p_values, kind="stable")
+    corrected = holm(tested.p_values)
+    return pd.DataFrame(
+        {
+            "first": [names[u] for u in tested.first[ranked]],
+            "second": [names[v] for v in tested.second[ranked]],
+            "given": [
+                tuple(names[w] for w in np.flatnonzero(arcs[:, v])) for v in tested.second[ranked]
+            ],
+            "statistic": tested.statistics[ranked],
+            "p": tested.p_values[ranked],
+            "p_corrected": corrected[ranked],
+        }
+    )
+
+
+def _arc_tests(arcs: NDArray[np.bool_], names: list[Any], check: Test) -> "pd.DataFrame":
+    """Test each arc: independence of its ends given the other parents; the largest p first."""
+    import pandas as pd
+
+    tails, heads = np.nonzero(arcs)
+    p_values = []
+    for u, v in zip(tails.tolist(), heads.tolist(), strict=True):
+        others = np.flatnonzero(arcs[:, v])
+        p_values.append(float(check(v, np.array([u]), others[others != u])[1][0]))
+    table = pd.DataFrame(
+        {"cause": [names[u] for u in tails], "effect": [names[v] for v in heads], "p": p_values}
+    )
+    return table.sort_values("p", ascending=False, kind="stable", ignore_index=True)
+
+
+def _arcs_of(graph: Any, names: list[str]) -> NDArray[np.bool_]:
+    """Read a graph as a matrix in the order of the columns."""
+    if hasattr(graph, "edges") and hasattr(graph, "nodes"):
+        from cosmodag.assess.names import place_of
+
+        arcs = np.zeros((len(names), len(names)), np.bool_)
+        for u, v in graph.edges:
+            arcs[place_of(names, str(u)), place_of(names, str(v))] = True
+        return arcs
+    arcs = np.asarray(graph) != 0
+    if arcs.shape != (len(names), len(names)):
+        raise DataError(
+            f"The graph has shape {arcs.shape}, but the table has {len(names)} columns: give one "
+            "row and one column for each."
+        )
+    return arcs

@@ -1,0 +1,82 @@
+"""``cosmodag effect``: the effect of one variable on another in a saved fit."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cosmodag.cli.shared.knowledge import InterventionsOption
+from cosmodag.cli.shared.options import JsonOption
+from cosmodag.cli.shared.output import print_json, print_result
+from cosmodag.cli.shared.saved_fit import load_fit, read_for, rows_of_fit
+from cosmodag.errors import DataError
+
+__all__ = ["effect"]
+
+
+def effect(
+    folder: Annotated[Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to.")],
+    of: Annotated[str, typer.Option("--of", metavar="NAME", help="The cause.")],
+    on: Annotated[str, typer.Option("--on", metavar="NAME", help="The variable it acts on.")],
+    direct: Annotated[
+        bool, typer.Option("--direct", help="Hold all other causes of the variable fixed.")
+    ] = False,
+    start: Annotated[
+        float | None, typer.Option("--from", help="Value of the cause before the change.")
+    ] = None,
+    end: Annotated[float | None, typer.Option("--to", help="Value after the change.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="The table of the fit: effects are then estimated from it again, and --bootstrap "
+            "can be given."
+        ),
+    ] = None,
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="N",
+            help="Fit N resamples of the table, for an interval that holds the uncertainty of the "
+            "graph.",
+        ),
+    ] = None,
+    interventions: InterventionsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say by how much one variable changes when another is set.
+
+    With an interval, what is adjusted for, the paths, and the range of effects where graphs that
+    fit equally well differ. Without --data the effect is that of the fitted equations.
+    """
+    if (start is None) != (end is None):
+        raise DataError("Give both --from and --to, or neither.")
+    if data is None and bootstrap is not None:
+        raise DataError("--bootstrap fits resamples of the table: give it with --data.")
+    from cosmodag.assess import Effects, refit_resamples
+
+    model = load_fit(folder)
+    if data is None:
+        effects = Effects.of(model, rows=rows_of_fit(folder))
+    else:
+        table, targets = read_for(model, data, interventions)
+        fits = None
+        if bootstrap is not None:
+            fits = refit_resamples(model, bootstrap, X=table, interventions=targets)
+        effects = Effects.of(model, X=table, interventions=targets, resampled=fits)
+    values = None if start is None or end is None else (start, end)
+    found = effects.effect(
+        _named(model.names_, of), _named(model.names_, on), direct=direct, values=values
+    )
+    if json:
+        print_json(found.facts())
+        return
+    print_result(str(found))
+    for path in found.paths:
+        print_result(" → ".join(map(str, path)))
+
+
+def _named(names: list[object], given: str) -> object:
+    """Take a number for a column of a table without names."""
+    is_number = given.isdigit() and all(isinstance(name, int) for name in names)
+    return int(given) if is_number else given

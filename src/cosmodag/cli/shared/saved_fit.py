@@ -1,0 +1,63 @@
+"""A folder that ``fit`` wrote, read again."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cosmodag.cli.shared.knowledge import read_data
+from cosmodag.errors import DataError
+
+if TYPE_CHECKING:
+    from cosmodag.io.tables import Table
+    from cosmodag.learners import StructureLearner
+
+__all__ = ["is_table_of_fit", "load_fit", "read_for", "rows_of_fit"]
+
+
+def load_fit(folder: Path) -> "StructureLearner":
+    """Load the model of a folder."""
+    from cosmodag.learners import load
+    from cosmodag.report.saved import MODEL
+
+    if not (folder / MODEL).is_file():
+        raise DataError(
+            f"'{folder}' holds no {MODEL}: give the folder that 'cosmodag fit' wrote to."
+        )
+    return load(folder / MODEL)
+
+
+def read_for(
+    model: "StructureLearner", path: Path, interventions: str | None
+) -> "tuple[Table, list[Any] | None]":
+    """Read the columns of a model from a table, in the order of the model."""
+    from cosmodag.io.tables import Table
+
+    names = model.fitted_.texts
+    table, labels = read_data(path, interventions, missing="keep", columns=names)
+    places = [table.names.index(name) for name in names]
+    return Table(table.X[:, places], names), labels
+
+
+def rows_of_fit(folder: Path) -> int | None:
+    """Read how many rows the table of a fit had; None where the folder does not say."""
+    rows = _run(folder).get("rows")
+    return rows if isinstance(rows, int) and 0 < rows < 2**63 else None
+
+
+def is_table_of_fit(folder: Path, table: Path) -> bool:
+    """Whether a file is the one that was fitted, byte for byte."""
+    from cosmodag.report.origin import file_hash
+
+    return table.is_file() and _run(folder).get("sha256") == file_hash(table)
+
+
+def _run(folder: Path) -> dict[str, Any]:
+    """Read ``run.json``; nothing where it is absent or damaged, since it only adds to the model."""
+    from cosmodag.io.files import read_text
+    from cosmodag.report.saved import RUN
+
+    try:
+        found = json.loads(read_text(folder / RUN))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

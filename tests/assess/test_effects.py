@@ -1,0 +1,317 @@
+"""Effects: what they are worth on known equations, over classes, and what they refuse."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cosmodag
+from cosmodag import CosmoMLP, Knowledge, OrderSearch, VarianceSort
+from cosmodag.assess import Effects, refit_resamples
+from cosmodag.assess.covariance import Covariance
+from cosmodag.errors import DataError
+
+NAMES = ["rain", "sun", "growth", "price"]
+# rain → growth ← sun, rain → price, growth → price: every arrow follows from the shape.
+WEIGHTS = np.array([[0, 0, 2.0, 0.5], [0, 0, 1.0, 0], [0, 0, 0, -0.5], [0, 0, 0, 0]])
+TOTALS = np.linalg.inv(np.eye(4) - WEIGHTS)
+
+
+def draw(n=2_000, seed=0, sizes=(1.0, 2.0, 0.7, 1.5)):
+    noise = np.random.default_rng(seed).normal(size=(n, 4)) * sizes
+    return pd.DataFrame(noise @ TOTALS, columns=NAMES)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return draw()
+
+
+@pytest.fixture(scope="module")
+def model(table):
+    return OrderSearch(noise="gaussian", random_state=0, verbose=False).fit(table)
+
+
+def test_total_and_direct_effects_are_those_of_the_equations(model):
+    for x, cause in enumerate(NAMES):
+        for y, effect in enumerate(NAMES):
+            if x == y:
+                continue
+            total = model.effect(cause, effect)
+            assert total.identified
+            assert total.estimate == pytest.approx(TOTALS[x, y], abs=0.15)
+            direct = model.effect(cause, effect, direct=True)
+            assert direct.estimate == pytest.approx(WEIGHTS[x, y], abs=0.15)
+            assert (total.estimate == 0) == (TOTALS[x, y] == 0)
+            if TOTALS[x, y]:
+                assert total.low < total.estimate < total.high
+
+
+def test_the_estimate_is_a_regression_on_the_adjustment_set(model, table):
+    found = model.effect("growth", "price")
+    assert found.adjustment == ("rain",)
+    assert model.adjustment_set("growth", "price") == ("rain",)
+    assert model.adjustment_set("growth", "price", "parents") == ("rain", "sun")
+    columns = np.column_stack([np.ones(len(table)), table["growth"], table["rain"]])
+    solution, (rss,), *_ = np.linalg.lstsq(columns, table["price"], rcond=None)
+    assert found.estimate == pytest.approx(solution[1], rel=1e-5)
+    error = np.sqrt(rss / (len(table) - 3) * np.linalg.inv(columns.T @ columns)[1, 1])
+    assert found.high - found.low == pytest.approx(2 * 1.96 * error, rel=1e-3)
+
+
+def test_units_and_values_scale_the_effect(model, table):
+    one = model.effect("rain", "price")
+    two = model.effect("rain", "price", values=(3, 1))
+    assert two.estimate == pytest.approx(-2 * one.estimate)
+    assert (two.low, two.high) == pytest.approx((-2 * one.high, -2 * one.low))
+    assert "moving rain from 3 to 1" in str(two).lower()
+    scaled = OrderSearch(noise="gaussian", scale="standardize", random_state=0, verbose=False)
+    again = scaled.fit(table * [1000, 1, 1, 0.01]).effect("rain", "price")
+    assert again.estimate == pytest.approx(one.estimate * 1e-5, rel=1e-3)
+
+
+def test_all_effects_are_the_single_ones(model):
+    matrix = model.effects_
+    assert matrix.index.tolist() == matrix.columns.tolist() == NAMES
+    for cause in NAMES:
+        assert matrix.loc[cause, cause] == 1
+        for effect in set(NAMES) - {cause}:
+            assert matrix.loc[cause, effect] == model.effect(cause, effect).estimate
+
+
+def test_an_open_effect_has_a_range_that_knowledge_closes(table):
+    pair = table[["rain", "growth"]]
+    learner = OrderSearch(noise="gaussian", random_state=0, verbose=False)
+    found = learner.fit(pair).effect("rain", "growth")
+    assert not found.identified
+    assert found.possible[0] == 0.0
+    assert found.possible[1] == pytest.approx(2, abs=0.1)
+    assert found.low <= 0.0 <= found.possible[1] <= found.high
+    assert "open" in str(found)
+    assert learner.effects_.isna().to_numpy().sum() == 2
+    with pytest.raises(DataError, match="differ in the effect"):
+        learner.adjustment_set("rain", "growth")
+    told = OrderSearch(
+        noise="gaussian", knowledge=Knowledge(tiers=[["rain"], ["growth"]]), verbose=False
+    ).fit(pair)
+    closed = told.effect("rain", "growth")
+    assert closed.identified
+    assert closed.estimate == pytest.approx(found.possible[1])
+    assert closed.rests_on == ("knowledge",)
+    assert told.effect("growth", "rain").is_nothing
+
+
+def test_noise_that_decides_directions_decides_effects(table):
+    model = OrderSearch(noise="gaussian", random_state=0, verbose=False)
+    model.fit(table[["rain", "growth"]])
+    cause, effect = model.causal_order_
+    model.fitted_ = replace(model.fitted_, noise="non-gaussian")
+    found = model.effect(cause, effect)
+    assert found.identified
+    assert found.estimate != 0
+    assert found.rests_on == ("non-Gaussianity",)
+    assert model.effect(effect, cause).is_nothing
+
+
+def test_nothing_is_said_plainly(model):
+    found = model.effect("price", "rain")
+    assert (found.estimate, found.low, found.high, found.possible) == (0.0, 0.0, 0.0, (0.0,))
+    assert found.paths == ()
+    assert "no effect" in str(found)
+    with pytest.raises(DataError, match="No directed path"):
+        model.adjustment_set("price", "rain")
+
+
+def test_paths_and_facts(model):
+    found = model.effect("rain", "price")
+    assert found.paths == (("rain", "price"), ("rain", "growth", "price"))
+    assert model.effect("rain", "price", direct=True).paths == (("rain", "price"),)
+    facts = json.loads(json.dumps(found.facts()))
+    assert facts["sentence"] == str(found)
+    assert facts["paths"][1] == ["rain", "growth", "price"]
+
+
+def test_what_cannot_be_answered_is_refused(model):
+    with pytest.raises(DataError, match="no variable 'Rain': the nearest is 'rain'"):
+        model.effect("Rain", "price")
+    with pytest.raises(DataError, match="two different variables"):
+        model.effect("rain", "rain")
+    for values in ([1, 1], [1], [0, np.nan]):
+        with pytest.raises(DataError, match="values"):
+            model.effect("rain", "price", values=values)
+    with pytest.raises(DataError, match="kind"):
+        model.adjustment_set("rain", "price", "best")
+    with pytest.raises(DataError, match="bootstrap"):
+        model.effect("rain", "price", bootstrap=1)
+
+
+def test_a_constant_column_has_no_effect(table):
+    with pytest.warns(cosmodag.errors.DataWarning):
+        model = VarianceSort().fit(table.assign(still=3.0))
+    assert model.effect("still", "price").is_nothing
+    assert model.effect("rain", "still").is_nothing
+
+
+def test_intervals_of_resamples_hold_the_graph(model):
+    fits = refit_resamples(model, 20, verbose=False)
+    found = model.effect("rain", "price", bootstrap=fits)
+    assert "20 fits" in found.interval_from
+    assert found.low < TOTALS[0, 3] < found.high
+    # An arc that some resamples lack makes the interval reach zero.
+    rain, sun, noise = np.random.default_rng(0).normal(size=(3, 120))
+    weak = pd.DataFrame({"rain": rain, "sun": sun, "growth": 2 * rain + 0.3 * sun + noise})
+    few = OrderSearch(noise="gaussian", random_state=0, verbose=False).fit(weak)
+    with_graph = few.effect("sun", "growth", direct=True, bootstrap=20)
+    shares = [dag.arcs.toarray()[1, 2] for dag in few._resampled_fits_.dags]
+    assert 0 < sum(shares) < 20
+    assert with_graph.low <= 0 < with_graph.high
+    assert few.effect("sun", "growth").interval_from == "20 fits to resamples of the rows"
+
+
+def test_a_model_without_its_data_answers_from_its_equations(model, table, tmp_path):
+    model.save(tmp_path / "model.safetensors")
+    again = cosmodag.load(tmp_path / "model.safetensors")
+    found, known = again.effect("rain", "price"), model.effect("rain", "price")
+    assert found.estimate == pytest.approx(known.estimate, rel=0.02)
+    assert np.isnan(found.low)
+    assert "not at hand" in str(found)
+    with_rows = Effects.of(again, rows=len(table)).effect("rain", "price")
+    assert with_rows.high - with_rows.low == pytest.approx(known.high - known.low, rel=0.05)
+    assert again.effect("rain", "price", X=table).estimate == pytest.approx(known.estimate)
+    with pytest.raises(DataError, match="other columns"):
+        again.effect("rain", "price", X=table[["rain", "sun"]])
+
+
+def test_interventions_count_where_equations_held():
+    rows = draw()
+    random = np.random.default_rng(1)
+    targets = [None] * len(rows)
+    # Set growth by hand in half the rows: price follows, rain and sun do not change.
+    rows.loc[1000:, "growth"] = random.normal(size=1000) * 5
+    noise = random.normal(size=1000) * 1.5
+    rows.loc[1000:, "price"] = 0.5 * rows["rain"][1000:] - 0.5 * rows["growth"][1000:] + noise
+    targets[1000:] = ["growth"] * 1000
+    model = OrderSearch(noise="gaussian", random_state=0, verbose=False)
+    model.fit(rows, interventions=targets)
+    for cause, effect in (("rain", "growth"), ("rain", "price"), ("growth", "price")):
+        expected = TOTALS[NAMES.index(cause), NAMES.index(effect)]
+        found = model.effect(cause, effect)
+        assert found.low <= expected <= found.high
+        assert found.high - found.low < 0.5
+
+
+def test_missing_values_are_no_evidence(table):
+    holes = np.random.default_rng(2).random(table.shape) < 0.1
+    model = OrderSearch(noise="gaussian", missing="impute", random_state=0, verbose=False)
+    model.fit(table.mask(holes))
+    found = model.effect("rain", "price")
+    whole = OrderSearch(noise="gaussian", random_state=0, verbose=False).fit(table)
+    assert found.estimate == pytest.approx(TOTALS[0, 3], abs=0.2)
+    known = whole.effect("rain", "price")
+    assert found.high - found.low > known.high - known.low
+
+
+def test_setting_variables_in_samples_and_predictions(model, table):
+    drawn = model.sample(4_000, 0, do={"growth": 10.0})
+    assert (drawn[:, 2] == 10).all()
+    assert drawn[:, 0].mean() == pytest.approx(table["rain"].mean(), abs=0.1)
+    low = model.sample(4_000, 0, do={"growth": 9.0})
+    step = (drawn - low).mean(axis=0)
+    weight = model.adjacency_[2, 3] * model.preparation_.scales[3] / model.preparation_.scales[2]
+    np.testing.assert_allclose(step, [0, 0, 1, weight], atol=1e-8)
+    each = model.sample(3, 0, do={"rain": [1.0, 2.0, 3.0]})
+    assert each[:, 0].tolist() == [1, 2, 3]
+    rows = table[:5]
+    usual, changed = model.predict(rows), model.predict(rows, do={"rain": rows["rain"] + 1})
+    np.testing.assert_allclose(changed[:, 0], rows["rain"] + 1)
+    np.testing.assert_allclose(changed[:, 1], usual[:, 1])
+    np.testing.assert_allclose(changed[:, 2] - usual[:, 2], model.adjacency_[0, 2], rtol=1e-5)
+    # price is predicted from the predicted growth, not from the measured one.
+    by_hand = usual[:, 3] + model.adjacency_[0, 3]
+    by_hand += model.adjacency_[2, 3] * (changed[:, 2] - rows["growth"])
+    np.testing.assert_allclose(changed[:, 3], by_hand, rtol=1e-4, atol=1e-4)
+    for do in ({"rian": 1}, {"rain": np.nan}, {"rain": [1, 2]}, {"rain": "wet"}):
+        with pytest.raises(DataError):
+            model.sample(5, 0, do=do)
+    with pytest.raises(DataError, match="mapping"):
+        model.sample(5, 0, do=["rain"])
+
+
+class Bent:
+    """Equations x_v = 3 tanh(Σ_u x_u a_uv), as those of a network might be."""
+
+    def predict(self, data, adjacency):
+        return 3 * np.tanh(data @ (adjacency != 0))
+
+    def predict_column(self, data, adjacency, v):
+        return self.predict(data, adjacency)[:, v]
+
+    def settled(self, unexplained):
+        return self
+
+    def arrays(self):
+        return {}
+
+
+def test_equations_that_are_not_linear_are_simulated():
+    random = np.random.default_rng(0)
+    dose, noise = random.normal(size=(2, 2_000))
+    level = 3 * np.tanh(dose) + noise
+    outcome = 3 * np.tanh(level) + random.normal(size=2_000)
+    table = pd.DataFrame({"dose": dose, "level": level, "outcome": outcome})
+    tiers = Knowledge(tiers=[["dose"], ["level"], ["outcome"]])
+    model = OrderSearch(noise="gaussian", knowledge=tiers, scale="none", verbose=False).fit(table)
+    arcs = np.diag([1.0, 1.0], 1)
+    model.fitted_ = replace(model.fitted_, adjacency=arcs, weights=arcs, equations=Bent()).settled(
+        table.to_numpy(np.float32), recentre=False
+    )
+    found = model.effect("dose", "outcome", values=(0.0, 1.0))
+    # E[3 tanh(m + noise)] for the two means of level, by quadrature.
+    points, masses = np.polynomial.hermite_e.hermegauss(60)
+    truth = np.diff([masses @ (3 * np.tanh(m + points)) for m in (0, 3 * np.tanh(1))])
+    assert found.estimate == pytest.approx(truth[0] / np.sqrt(2 * np.pi), abs=0.1)
+    drawn = [model.sample(20_000, 1, do={"dose": value})[:, 2].mean() for value in (0, 1)]
+    assert found.estimate == pytest.approx(drawn[1] - drawn[0], abs=0.08)
+    assert np.isnan(found.low)
+    assert "bootstrap=" in found.interval_from
+    direct = model.effect("dose", "level", direct=True, values=(0.0, 1.0))
+    assert direct.estimate == pytest.approx(3 * np.tanh(1), rel=1e-3)
+    assert model.effect("dose", "outcome", direct=True).is_nothing
+    assert model.effect("outcome", "dose").is_nothing
+    matrix = model.effects_
+    assert matrix.loc["outcome", "dose"] == 0
+    assert matrix.loc["dose", "outcome"] == model.effect("dose", "outcome").estimate
+
+
+@pytest.mark.nightly
+def test_networks_have_effects_and_intervals():
+    random = np.random.default_rng(0)
+    dose = random.normal(size=400)
+    level = 3 * np.tanh(dose) + 0.3 * random.normal(size=400)
+    table = pd.DataFrame({"dose": dose, "level": level})
+    known = Knowledge(tiers=[["dose"], ["level"]])
+    settings = {"epochs": 150, "refine": None, "threshold": 0.0, "verbose": False}
+    model = CosmoMLP(**settings, knowledge=known, random_state=0).fit(table)
+    found = model.effect("dose", "level", values=(0.0, 1.0), bootstrap=3)
+    assert found.estimate == pytest.approx(3 * np.tanh(1), abs=0.4)
+    assert found.low <= found.estimate <= found.high
+    assert found.high - found.low < 1
+
+
+def test_very_many_variables_have_sparse_effects(monkeypatch, model):
+    import cosmodag.assess.effects as module
+
+    dense = model.effects_
+    monkeypatch.setattr(module, "MOST_REGRESSED", 2)
+    many = model.effects_
+    assert all(isinstance(kind, pd.SparseDtype) for kind in many.dtypes)
+    np.testing.assert_allclose(many.to_numpy(), dense, atol=0.05)
+
+
+def test_a_redundant_regressor_does_not_break_a_regression():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    X = np.column_stack([X, X[:, 1], X @ [1.0, 2.0]])
+    found = Covariance(np.cov(X.T), 100, "data").slope(0, 3, [1, 2])
+    assert found.value == pytest.approx(1.0)

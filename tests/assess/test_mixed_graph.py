@@ -1,0 +1,114 @@
+"""Possible parents and their consequences, against a list of all DAGs of the class."""
+
+from itertools import product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cosmodag.assess.adjustment import directed_paths, optimal_set
+from cosmodag.assess.mixed_graph import MixedGraph
+from cosmodag.graph.dags import is_dag
+from cosmodag.graph.equivalence import essential_graph
+
+
+@st.composite
+def dags(draw, most=5):
+    """Draw a DAG with its columns in any order, and some arcs whose direction is known."""
+    d = draw(st.integers(2, most))
+    upper = [draw(st.booleans()) for _ in range(d * (d - 1) // 2)]
+    arcs = np.zeros((d, d), bool)
+    arcs[np.triu_indices(d, 1)] = upper
+    places = draw(st.permutations(range(d)))
+    arcs = arcs[np.ix_(places, places)]
+    told = np.array(draw(st.lists(st.booleans(), min_size=d * d, max_size=d * d)))
+    return arcs, arcs & told.reshape(d, d)
+
+
+def members(arcs: np.ndarray, fixed: np.ndarray) -> list[np.ndarray]:
+    """List all DAGs with the same class that have the fixed arcs, by trying all directions."""
+    tails, heads = np.nonzero(arcs)
+    expected = essential_graph(arcs)
+    found = []
+    for turned in product([False, True], repeat=len(tails)):
+        other = np.zeros_like(arcs)
+        for u, v, is_turned in zip(tails, heads, turned, strict=True):
+            other[(v, u) if is_turned else (u, v)] = True
+        is_member = is_dag(other) and other[fixed].all()
+        if is_member and np.array_equal(essential_graph(other), expected):
+            found.append(other)
+    return found
+
+
+@settings(deadline=None, max_examples=60)
+@given(dags())
+def test_possible_parents_are_those_of_the_class(drawn):
+    arcs, fixed = drawn
+    mixed = MixedGraph.of(essential_graph(arcs, fixed))
+    everyone = members(arcs, fixed)
+    for x in range(len(arcs)):
+        expected = {frozenset(np.flatnonzero(one[:, x]).tolist()) for one in everyone}
+        listed = list(mixed.possible_parents(x))
+        assert set(listed) == expected
+        assert len(listed) == len(expected)
+
+
+@settings(deadline=None, max_examples=60)
+@given(dags())
+def test_what_follows_from_parents_holds_in_all_dags_that_have_them(drawn):
+    arcs, fixed = drawn
+    mixed = MixedGraph.of(essential_graph(arcs, fixed))
+    everyone = members(arcs, fixed)
+    for x in range(len(arcs)):
+        for parents in mixed.possible_parents(x):
+            graph = mixed.with_parents(x, parents)
+            some = [
+                one for one in everyone if set(np.flatnonzero(one[:, x]).tolist()) == set(parents)
+            ]
+            below = [MixedGraph.of(one).descendants(x) for one in some]
+            assert all(one == graph.descendants(x) for one in below)
+            for u, children in enumerate(graph.children):
+                assert all(one[u, v] for one in some for v in children)
+            for u, siblings in enumerate(graph.siblings):
+                for v in siblings:
+                    assert len({bool(one[u, v]) for one in some}) == 2
+
+
+def test_a_line_is_no_arrow():
+    mixed = MixedGraph.of(np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]]))
+    assert (mixed.siblings[0], mixed.children[0], mixed.parents[2]) == ({1}, {2}, {0})
+
+
+def is_blocked(arcs: np.ndarray, x: int, y: int, given: frozenset[int]) -> bool:
+    """Whether x and y are separated once the arcs of causal paths out of x are cut."""
+    import networkx as nx
+
+    dag = MixedGraph.of(arcs)
+    cut = arcs.copy()
+    for child in dag.children[x]:
+        if child == y or y in dag.descendants(child):
+            cut[x, child] = False
+    return nx.is_d_separator(nx.DiGraph(cut.astype(int)), {x}, {y}, set(given))
+
+
+@settings(deadline=None, max_examples=60)
+@given(dags(most=6))
+def test_the_optimal_set_satisfies_the_adjustment_criterion(drawn):
+    arcs, _ = drawn
+    dag = MixedGraph.of(arcs)
+    for x in range(len(arcs)):
+        for y in dag.descendants(x):
+            found = optimal_set(dag, x, y)
+            on_paths = dag.descendants(x) & (dag.ancestors(y) | {y})
+            assert not found & (dag.reached_from(on_paths) | {x, y})
+            assert is_blocked(arcs, x, y, found)
+
+
+def test_paths_are_bounded_and_shortest_first():
+    d = 12  # 2^10 paths from first to last
+    graph = MixedGraph.of(np.triu(np.ones((d, d)), 1))
+    paths = directed_paths(graph, 0, d - 1, most=7)
+    assert len(paths) == 7
+    assert paths[0] == [0, d - 1]
+    assert sorted(map(len, paths)) == list(map(len, paths))
+    assert directed_paths(graph, d - 1, 0) == []

@@ -1,0 +1,237 @@
+"""Tests of a graph: right ones stand, wrong ones fall, and what is said of it."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from cosmodag import Knowledge, OrderSearch, VarianceSort
+from cosmodag.assess import validate_graph
+from cosmodag.assess.comparisons import narrowed, shuffled_shares
+from cosmodag.assess.independences import (
+    PartialCorrelation,
+    ResidualProducts,
+    holm,
+    implied,
+    run_tests,
+    standardised,
+)
+from cosmodag.errors import DataError
+from cosmodag.refinement.moments import Moments
+
+D = 8
+
+
+def draw(seed, n=1_000, noise="normal", curved=False):
+    """Draw a DAG in the order of its columns, and rows of it."""
+    random = np.random.default_rng(seed)
+    arcs = np.triu(random.random((D, D)) < 0.35, 1)
+    weights = arcs * random.choice([-1, 1], (D, D)) * random.uniform(0.5, 1.2, (D, D))
+    X = np.zeros((n, D))
+    for v in range(D):
+        causes = np.tanh(2 * X) if curved else X
+        X[:, v] = causes @ weights[:, v] + getattr(random, noise)(size=n)
+    return arcs, X
+
+
+def with_arcs_removed(arcs, random):
+    tails, heads = np.nonzero(arcs)
+    gone = random.choice(len(tails), max(1, len(tails) // 5), replace=False)
+    wrong = arcs.copy()
+    wrong[tails[gone], heads[gone]] = False
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("test", "noise", "curved"),
+    [
+        ("partial-correlation", "normal", False),
+        ("residuals", "laplace", False),
+        ("curved", "normal", True),
+    ],
+)
+def test_right_graphs_stand_and_wrong_ones_fall(test, noise, curved):
+    random = np.random.default_rng(0)
+    right, wrong = [], []
+    for seed in range(12):
+        arcs, X = draw(seed, noise=noise, curved=curved)
+        right.append(validate_graph(arcs, X, test=test, shuffles=0).rejected)
+        graph = with_arcs_removed(arcs, random)
+        wrong.append(validate_graph(graph, X, test=test, shuffles=0).rejected)
+    assert sum(right) <= 1
+    assert sum(wrong) >= 10
+
+
+def test_p_values_are_uniform_where_independence_holds():
+    random = np.random.default_rng(1)
+    p = []
+    for _ in range(200):
+        X = random.normal(size=(60, 3)) @ [[1, 1, 1], [0, 1, 0], [0, 0, 1]]
+        for check in (
+            PartialCorrelation(Moments.of(X)),
+            ResidualProducts(standardised(X)),
+        ):
+            p.append(check(2, np.array([1]), np.array([0]))[1][0])
+    for kind in (p[::2], p[1::2]):
+        assert stats.kstest(kind, "uniform").pvalue > 0.001
+
+
+def test_each_unjoined_pair_is_tested_once():
+    arcs, X = draw(3)
+    pairs = {
+        frozenset((one.variable, int(u))) for one in implied(arcs, np.arange(D)) for u in one.others
+    }
+    assert len(pairs) == D * (D - 1) // 2 - arcs.sum()
+    tested = run_tests(arcs, np.arange(D), PartialCorrelation(Moments.of(X)))
+    assert len(tested.p_values) == len(pairs)
+
+
+def test_partial_correlations_are_those_of_residuals():
+    _, X = draw(4, n=50)
+    centred = X - X.mean(axis=0)
+    given = centred[:, [0, 1]]
+    left = centred - given @ np.linalg.lstsq(given, centred, rcond=None)[0]
+    r = np.corrcoef(left[:, 5], left[:, 3])[0, 1]
+    t = r * np.sqrt((50 - 4) / (1 - r**2))
+    found, p = PartialCorrelation(Moments.of(X))(5, np.array([3]), np.array([0, 1]))
+    assert found[0] == pytest.approx(t)
+    assert p[0] == pytest.approx(2 * stats.t.sf(abs(t), 46))
+
+
+def test_constant_and_determined_columns_are_left_out():
+    _, X = draw(5, n=100)
+    X[:, 2] = 1.0
+    X[:, 6] = X[:, 0]
+    found = validate_graph(np.zeros((D, D)), X, shuffles=3)
+    tested = {frozenset(pair) for pair in found.independences[["first", "second"]].to_numpy()}
+    assert not any(2 in pair for pair in tested)
+    assert np.isfinite(found.independences["p"]).all()
+
+
+def test_the_correction_is_that_of_holm():
+    p = np.random.default_rng(0).random(30) ** 3
+    corrected = holm(p)
+    order = np.argsort(p)
+    assert (np.diff(corrected[order]) >= 0).all()
+    assert (corrected >= p).all()
+    assert corrected.min() == pytest.approx(min(1, 30 * p.min()))
+    assert len(holm(np.zeros(0))) == 0
+
+
+def test_a_right_graph_is_better_than_its_shuffles():
+    arcs, X = draw(6)
+    check = PartialCorrelation(Moments.of(X))
+    shares = shuffled_shares(arcs, np.arange(D), check, 30, np.random.default_rng(0), np.inf)
+    assert (shares > validate_graph(arcs, X, shuffles=0).failing_share).all()
+    found = validate_graph(arcs, X, shuffles=30)
+    assert found.shuffled_p == pytest.approx(1 / 31)
+    late = shuffled_shares(arcs, np.arange(D), check, 30, np.random.default_rng(0), 0.0)
+    assert len(late) == 1
+
+
+@pytest.fixture(scope="module")
+def model():
+    _, X = draw(7)
+    table = pd.DataFrame(X, columns=list("abcdefgh"))
+    return OrderSearch(noise="gaussian", random_state=0, verbose=False).fit(table)
+
+
+def test_a_fit_is_validated_on_new_rows_held_out_rows_or_its_own(model):
+    _, new = draw(7, n=500)
+    new = pd.DataFrame(new, columns=list("abcdefgh"))
+    fresh = model.validate(new, shuffles=20, subsets=0)
+    assert not fresh.same_rows
+    assert not fresh.rejected
+    assert fresh.rows == 500
+    own = model.validate(shuffles=20, subsets=2)
+    assert own.same_rows
+    assert "same rows" in own.verdict
+    assert own.agreement.subsets == 2
+    assert own.agreement.opposite <= own.agreement.same
+    held = model.validate(split=0.4, shuffles=0, subsets=0)
+    assert not held.same_rows
+    assert held.rows == 400
+    facts = json.loads(json.dumps(own.facts()))
+    assert facts["text"] == str(own)
+    assert facts["verdict"] == own.verdict
+
+
+def test_a_wrong_fit_is_rejected_in_words(model):
+    _, X = draw(7)
+    table = pd.DataFrame(X, columns=list("abcdefgh"))
+    tiers = Knowledge(tiers=[["h"], ["a"], ["g"], ["b"], ["f"], ["c", "d", "e"]])
+    wrong = OrderSearch(noise="gaussian", threshold=0.4, knowledge=tiers, verbose=False).fit(table)
+    found = wrong.validate(table, shuffles=10, subsets=1)
+    assert found.rejected
+    assert "The data contradict the graph" in found.verdict
+    assert len(found.failed) >= 1
+    assert str(found.failed.iloc[0]["first"]) in found.verdict
+
+
+def test_arcs_that_are_not_needed_are_named():
+    arcs, X = draw(8)
+    u, v = map(int, np.argwhere(np.triu(~arcs, 1))[0])
+    more = arcs.copy()
+    more[u, v] = True
+    found = validate_graph(more, X, shuffles=0)
+    named = set(zip(found.needless["cause"], found.needless["effect"], strict=True))
+    assert (u, v) in named
+    assert len(named) <= 2
+    assert "not needed" in str(found)
+
+
+def test_a_complete_graph_implies_nothing():
+    _, X = draw(9, n=100)
+    found = validate_graph(np.triu(np.ones((D, D)), 1), X)
+    assert np.isnan(found.p_value)
+    assert not found.rejected
+    assert "implies no independence" in str(found)
+
+
+def test_graphs_of_names_and_what_is_refused():
+    arcs, X = draw(10)
+    table = pd.DataFrame(X, columns=list("abcdefgh"))
+    graph = nx.relabel_nodes(nx.DiGraph(arcs.astype(int)), dict(enumerate("abcdefgh")))
+    by_name, by_place = (validate_graph(one, table, shuffles=0) for one in (graph, arcs))
+    assert by_name.p_value == pytest.approx(by_place.p_value)
+    with pytest.raises(DataError, match="no variable 'z'"):
+        validate_graph(nx.DiGraph([("a", "z")]), table)
+    with pytest.raises(DataError, match="shape"):
+        validate_graph(np.zeros((2, 2)), table)
+    with pytest.raises(DataError, match="cycle"):
+        validate_graph(np.ones((D, D)) - np.eye(D), table)
+    model = VarianceSort().fit(table)
+    for settings in ({"split": 2}, {"level": 0}, {"test": "magic"}, {"shuffles": -1}):
+        with pytest.raises(DataError, match=next(iter(settings))):
+            model.validate(**settings)
+    with pytest.raises(DataError, match="not both"):
+        model.validate(table, split=0.5)
+    with pytest.raises(DataError, match="other columns"):
+        model.validate(table[list("ab")])
+
+
+def test_knowledge_is_narrowed_to_the_columns_that_are_left():
+    known = Knowledge(
+        forbidden_edges=[(0, 2)], exogenous=["a"], search_space=[("a", "b"), ("b", "c")]
+    )
+    found = narrowed(known, ["a", "b", "c"], ["a", "c"])
+    assert found["forbidden_edges"] == [("a", "c")]
+    assert found["exogenous"] == ["a"]
+    assert found["search_space"] == []
+    assert narrowed(None, ["a"], ["a"]) is None
+
+
+def test_rows_in_which_a_variable_was_set_do_not_count_for_it():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(600, 3)) @ [[1, 1, 1], [0, 1, 1], [0, 0, 1]]  # 0 → 1 → 2
+    X[300:, 2] = 5 * X[300:, 0]  # set, in a way that follows variable 0
+    targets = [None] * 300 + ["c"] * 300
+    table = pd.DataFrame(X, columns=list("abc"))
+    model = OrderSearch(noise="gaussian", random_state=0, verbose=False)
+    model.fit(table, interventions=targets)
+    assert model.adjacency_[0, 2] == 0
+    assert not model.validate(table, interventions=targets, shuffles=0, subsets=1).rejected
+    assert model.validate(table, shuffles=0, subsets=0).rejected

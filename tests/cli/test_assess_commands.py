@@ -1,0 +1,108 @@
+"""``cosmodag effect`` and ``cosmodag validate``: questions to a saved fit."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cosmodag import OrderSearch
+from cosmodag.cli import main
+
+NAMES = ["rain", "sun", "growth"]
+
+
+def draw(seed: int) -> pd.DataFrame:
+    rain, sun, noise = np.random.default_rng(seed).normal(size=(3, 400))
+    return pd.DataFrame(dict(zip(NAMES, (rain, sun, 2 * rain + sun + 0.5 * noise), strict=True)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fit")
+    draw(0).to_csv(folder / "data.csv", index=False)
+    shuffled = draw(1).assign(note=1.0)[["growth", "note", "sun", "rain"]]
+    shuffled.to_csv(folder / "new.csv", index=False)
+    arguments = ["fit", str(folder / "data.csv"), "-o", str(folder / "out"), "--quiet"]
+    assert main([*arguments, "--method", "order-search", "--noise", "gaussian"]) == 0
+    return folder
+
+
+def answer(capsys, *arguments: object) -> str:
+    assert main([*map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_effect_is_that_of_the_model(folder, capsys):
+    asked = ["effect", folder / "out", "--of", "rain", "--on", "growth"]
+    from_equations = json.loads(answer(capsys, *asked, "--json"))
+    model = OrderSearch(noise="gaussian", verbose=False).fit(draw(0))
+    expected = model.effect("rain", "growth")
+    assert from_equations["estimate"] == pytest.approx(expected.estimate, rel=1e-3)
+    assert from_equations["low"] == pytest.approx(expected.low, rel=1e-2)
+    with_data = json.loads(answer(capsys, *asked, "--data", folder / "data.csv", "--json"))
+    assert with_data["estimate"] == pytest.approx(expected.estimate, rel=1e-6)
+    text = answer(capsys, *asked, "--from", 0, "--to", 2)
+    assert "Moving rain from 0 to 2 raises growth by" in text
+    assert text.endswith("rain → growth\n")
+    direct = json.loads(answer(capsys, *asked, "--direct", "--json"))
+    assert direct["direct"]
+    resampled = json.loads(
+        answer(capsys, *asked, "--data", folder / "data.csv", "--bootstrap", 3, "--json")
+    )
+    assert resampled["interval_from"].startswith("3 fits")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--of", "rian", "--on", "sun"], "the nearest is 'rain'"),
+        (["--of", "rain", "--on", "rain"], "two different variables"),
+        (["--of", "rain", "--on", "sun", "--from", "1"], "--to"),
+        (["--of", "rain", "--on", "sun", "--bootstrap", "5"], "--data"),
+    ],
+)
+def test_what_cannot_be_answered_is_one_line(folder, capsys, more, words):
+    assert main(["effect", str(folder / "out"), *more]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_a_folder_without_a_fit(tmp_path, capsys):
+    for command in (["effect", str(tmp_path), "--of", "a", "--on", "b"],
+                    ["validate", str(tmp_path), str(tmp_path / "data.csv")]):  # fmt: skip
+        assert main(command) == 2
+        assert "holds no model.safetensors" in capsys.readouterr().err
+
+
+def test_a_graph_is_validated_on_new_rows_in_any_order(folder, capsys):
+    asked = ["validate", folder / "out", folder / "new.csv", "--subsets", 0]
+    found = json.loads(answer(capsys, *asked, "--json"))
+    assert not found["rejected"]
+    assert not found["same_rows"]
+    assert found["tested"] == 1
+    assert answer(capsys, *asked).startswith("The data do not contradict the graph")
+    own = ["validate", folder / "out", folder / "data.csv", "--subsets", 0]
+    assert "same rows" in answer(capsys, *own)
+
+
+def test_a_graph_that_fails_is_shown(folder, capsys, tmp_path):
+    wrong = draw(2)
+    wrong["sun"] += wrong["rain"]
+    wrong.to_csv(tmp_path / "wrong.csv", index=False)
+    text = answer(capsys, "validate", folder / "out", tmp_path / "wrong.csv", "--subsets", 0)
+    assert "The data contradict the graph" in text
+    assert "failed independences: 1, 1 shown" in text
+
+
+def test_a_damaged_record_of_the_run_only_costs_the_interval(folder, capsys, tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(
+        (folder / "out" / "model.safetensors").read_bytes()
+    )
+    (tmp_path / "run.json").write_text("[1, 2")
+    found = json.loads(
+        answer(capsys, "effect", tmp_path, "--of", "rain", "--on", "growth", "--json")
+    )
+    assert found["low"] is None
+    assert found["estimate"] == pytest.approx(2, abs=0.2)
