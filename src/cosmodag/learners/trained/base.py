@@ -292,8 +292,8 @@ class TrainedLearner(StructureLearner):
             )
         elif not solution.converged:
             warnings.warn(
-                f"{type(self).__name__} reached a limit of {solution.iterations} iterations before it "
-                "converged: the graph is a DAG, but may be worse.",
+                f"{type(self).__name__} stopped at a limit after {solution.iterations} iterations, "
+                "before it converged: the graph is a DAG, but may be worse.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
