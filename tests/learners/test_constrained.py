@@ -238,7 +238,7 @@ def test_a_converged_fit_does_not_warn(data):
 
 @pytest.mark.parametrize("learner", [Notears(max_iter=1), NoCurl(max_iter=3)], ids=repr)
 def test_a_limit_on_iterations_that_was_met_is_told(data, learner):
-    with pytest.warns(ConvergenceWarning, match="ended at a limit after"):
+    with pytest.warns(ConvergenceWarning, match="stopped at a limit after"):
         model = learner.fit(data.X)
     assert not model.converged_
     assert model.stopped_ is None

@@ -1,4 +1,4 @@
-"""A cell: the smallest piece of an experiment, and a pure function of its description."""
+"""A cell: the smallest unit of an experiment, determined by its description."""
 
 import hashlib
 import json
@@ -11,21 +11,21 @@ from cosmodag.bench.methods import METHODS
 
 __all__ = ["Cell", "CellBatch", "batched"]
 
-# Version of what cells mean: a change that would give other figures is a new one.
+# Version of the meaning of cells; increased by a change that would give other figures.
 _PROTOCOL = 1
 
-# Cells that are fitted one by one gain nothing from a batch: this many is little to lose.
+# Batch size of cells that are fitted one by one: they gain nothing from a larger batch.
 _FEW = 2
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One thing to do, of which one row comes.
+    """One unit of work, which gives one row.
 
     Attributes
     ----------
     kind
-        What is done: ``"fit"`` scores a fit, ``"time"`` times one alone on one thread, ``"epoch"``
+        ``"fit"`` scores a fit, ``"time"`` times one alone on one thread, ``"epoch"``
         times passes over the data, ``"nothing"`` tests engines.
     method, data
         Names of a method in `cosmodag.bench.methods.METHODS` and of a data set.
@@ -36,7 +36,7 @@ class Cell:
     standardised
         Whether columns are divided by their standard deviations first.
     device
-        Where, for figures that depend on it.
+        Device, if the figures depend on it.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Cell:
 
     @property
     def description(self) -> dict[str, Any]:
-        """All of it, as plain values."""
+        """All fields as plain values."""
         return {"protocol": _PROTOCOL, **asdict(self)}
 
     @cached_property
@@ -60,10 +60,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellBatch:
-    """Cells that are done together: all of them or none.
+    """Cells that are done together, all or none.
 
-    The plan decides which ones they are, and not what is done already, so that a run that was
-    interrupted gives the same rows, to the last bit, as one that was not.
+    The plan composes batches independently of earlier results, so that an interrupted run gives the
+    same rows, bit for bit, as an uninterrupted one.
     """
 
     cells: tuple[Cell, ...]

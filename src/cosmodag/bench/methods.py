@@ -1,4 +1,4 @@
-"""What is compared, and where configurations are searched: ``paper/methods.toml``."""
+"""Methods that are compared, and ranges of their configurations: ``paper/methods.toml``."""
 
 import tomllib
 import zlib
@@ -23,13 +23,13 @@ class Method(NamedTuple):
     learner
         Class of the learner.
     label
-        Name for people.
+        Name in tables.
     parameters
-        What is fixed.
+        Fixed parameters.
     space
-        Where the rest is searched.
+        Name of the search space of the others.
     like
-        Method whose chosen configuration this one takes, in place of a search of its own.
+        Method whose chosen configuration this one uses, instead of a search.
     reads
         ``"raw"``: optimised weights, cut at 0.3, as in the paper. ``"graph"``: the graph that a
         user gets, its weights ranked.
@@ -59,7 +59,7 @@ METHODS = {name: _method(entries) for name, entries in _FILE["methods"].items()}
 
 
 def method_named(name: str) -> Method:
-    """Find a method; an unknown name is refused with those that there are."""
+    """Find a method by name; `DataError` lists the names."""
     if name not in METHODS:
         raise DataError(f"The method {name!r} is unknown: use one of {', '.join(METHODS)}.")
     return METHODS[name]
@@ -84,7 +84,7 @@ def draw(
 ) -> dict[str, float]:
     """Draw configuration `number` of a data set, log-uniformly in its ranges.
 
-    It depends neither on how many there are nor on what was drawn before.
+    It does not depend on the other configurations.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The plan: an experiment taken apart into cells, stage by stage."""
+"""The plan: an experiment as cells, stage by stage."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ Results = Mapping[str, Mapping[str, Any]]
 TIMING = "timing"
 """Name of the stage in which single fits are timed."""
 
-# Where the seeds of graphs begin: no graph of a search is one of a validation.
+# First seeds of graphs: searches, validations and timings have different graphs.
 _SEARCHED, _VALIDATED, _TIMED = 1_000_000, 2_000_000, 3_000_000
 _PER_SEED = 10_000_000
 
@@ -44,7 +44,7 @@ class CellPlan:
     def stages(self, results: Results) -> Iterator[CellStage]:
         """Yield the stages in order; `results` must hold those of a stage before the next is asked.
 
-        Searches and validations come first, group by group, so that what is finished is whole.
+        Searches and validations come first, group by group, so that finished groups are complete.
         """
         groups = self.experiment.groups
         for group in groups:
@@ -98,7 +98,7 @@ class CellPlan:
     def chosen(
         self, group: Group, method: str, data: str, rule: str, results: Results
     ) -> dict[str, float] | None:
-        """Return the configuration that a rule chooses; None where none is eligible."""
+        """Return the configuration that a rule chooses; None if none is eligible."""
         source = METHODS[method].like or method
         best = choose(self.searched(group, source, data), results, rule)
         return None if best is None else self._drawn(source, data, best)
@@ -153,7 +153,7 @@ class CellPlan:
         kind: str = "fit",
         device: str | None = None,
     ) -> list[Cell]:
-        """Cells of consecutive graphs; none where there are no settings."""
+        """Cells of consecutive graphs; none without settings."""
         if settings is None:
             return []
         own = group.parameters.get(method, {})
@@ -167,8 +167,8 @@ class CellPlan:
 def choose(candidates: Sequence[Sequence[Cell]], results: Results, rule: str) -> int | None:
     """Choose the configuration with the best mean AUC (oracle) or held-out likelihood (score).
 
-    Each is given by its cells, one for each graph. One that failed on any graph is not eligible;
-    None where none is. The first of the best wins.
+    A configuration is given by its cells, one for each graph, and is not eligible if one failed;
+    None if none is eligible. The first of the best wins.
     """
     means = [
         _mean([results.get(cell.key, {}) for cell in cells], _MAXIMISED[rule])
@@ -186,7 +186,7 @@ def _mean(results: Sequence[Mapping[str, Any]], figure: str) -> float:
 
 
 def columns(group: Group, only: Sequence[str] | None = None) -> list[tuple[str, str | None]]:
-    """Pair each method of a group with each rule that chooses for it, None where none does."""
+    """Pair each method of a group with each rule of its search, or with None."""
     searched = [(method, rule) for rule in group.select for method in group.methods]
     fixed = [(method, None) for method in group.fixed]
     return [pair for pair in (*searched, *fixed) if only is None or pair[0] in only]

@@ -1,4 +1,4 @@
-"""Experiments: small TOML files that say what is searched, validated and timed, and on what."""
+"""Experiments: TOML files that define searches, validations and timings."""
 
 import math
 import os
@@ -31,34 +31,34 @@ _PLACES = {"checkpoint", "knowledge"}
 
 @dataclass(frozen=True)
 class Group:
-    """Data sets, and what is done with all of them alike.
+    """Data sets, and the work that is done on each of them.
 
     Attributes
     ----------
     data
         Names of data sets; ``{a,b}`` in the file stands for each of several.
     methods
-        Those whose configuration is searched, or taken from one that was.
+        Methods whose configuration is searched, or taken from another method's search.
     configurations, graphs
-        How many are drawn for each method and data set, and on how many graphs each is run.
+        Number of configurations for each method and data set, and of graphs for each of them.
     fresh
-        Whether every configuration has graphs of its own, as in the paper, or all share them.
+        Whether every configuration has its own graphs, as in the paper, or all share them.
     select
-        How a configuration is chosen; each rule in `RULES` that is named has its own columns.
+        Rules in `RULES` that choose a configuration; each has its own columns.
     validation
-        New graphs on which what was chosen is scored.
+        Number of new graphs on which the chosen configuration is scored.
     fixed
-        Methods that have nothing to choose, scored on the same graphs.
+        Methods without a search, scored on the same graphs.
     standardised
-        Methods, of both kinds, that are also scored on the same tables standardised.
+        Methods that are also scored on the same tables after standardising.
     timing
-        New graphs on which each method that was searched is timed, one fit at a time.
+        Number of new graphs on which single fits of each method are timed.
     epochs
         Methods of which passes over the data are timed.
     parameters
         Parameters by method that differ from the method's own.
     batch
-        Cells that are done together at most.
+        Largest number of cells in a batch.
     """
 
     data: tuple[str, ...]
@@ -78,18 +78,18 @@ class Group:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a file says.
+    """Content of an experiment file.
 
     Attributes
     ----------
     name, title
-        For the store, and for people.
+        Name in the store, and title in reports.
     text
         The file itself.
     groups
-        What is done, in order.
+        Groups of work, in order.
     seed
-        Other seeds, other graphs and other configurations.
+        Seed of graphs and configurations.
     time_limit
         Seconds per cell; a cell that takes longer has the result ``"timeout"``.
     """

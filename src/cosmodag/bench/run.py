@@ -1,4 +1,4 @@
-"""Running an experiment: an engine does what is not in the store, and the results are put there."""
+"""Running an experiment: an engine does the cells that are not in the store."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from cosmodag.engines import Failure, each
 
 __all__ = ["Resources", "Run", "run"]
 
-# Cores from which it pays to simulate tables in other processes.
+# Number of cores above which tables are simulated in other processes.
 _FEW = 2
 
 
@@ -22,9 +22,9 @@ _FEW = 2
 class Resources:
     """The engine, processes and device with which an experiment is run.
 
-    On one machine, problems are solved in this process, which has all cores or the GPU to itself;
-    fits that are done one by one go to other processes, one thread each, where there are cores for
-    them; and fits that are timed have a process of one thread, with most of the machine idle.
+    On one machine, batches of problems are solved in this process, with all cores or the GPU;
+    single fits run in other processes with one thread each, if there are enough cores; timed fits
+    run in processes with one thread each, with most cores idle.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Resources:
     device
         Where problems are solved: ``"auto"``, ``"cpu"`` or ``"gpu"``.
     cores
-        How many this machine has for other processes.
+        Number of cores for other processes.
     """
 
     engine: str = "local"
@@ -47,7 +47,7 @@ class Resources:
     def do(
         self, experiment: Experiment, batches: list[CellBatch]
     ) -> Iterator[tuple[CellBatch, Any]]:
-        """Have batches done, and yield each with its results as they come."""
+        """Do batches, and yield each with its results as they come."""
         ways: dict[_Way, list[CellBatch]] = {}
         for batch in batches:
             ways.setdefault(self._way(batch), []).append(batch)
@@ -79,7 +79,7 @@ class Resources:
 
 
 class _Way(NamedTuple):
-    """How some batches are done."""
+    """Device, processes and threads of some batches."""
 
     device: str
     jobs: int | None = None
@@ -88,7 +88,7 @@ class _Way(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Cells that a run did, that it found in the store, and that have no figures at its end."""
+    """Number of cells that a run did, that were in the store, and that have no figures."""
 
     done: int
     found: int
@@ -103,10 +103,10 @@ def run(
     *,
     timing: bool = True,
 ) -> Run:
-    """Do what an experiment asks for and the store does not have.
+    """Do the cells of an experiment that the store does not have.
 
-    A batch is done whole or not at all, and the store has it before the next result is looked at:
-    a run may be killed at any moment and resumed, and its rows are the same.
+    A batch is stored as a whole, before the next result is taken: a run may be killed at any moment
+    and resumed, and its rows are the same.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def run(
     on_progress : callable
         Called with the stage, and how many of its cells are done of how many.
     timing : bool
-        Whether single fits are timed, which takes longer than all else where that has a GPU.
+        Whether single fits are timed; with a GPU this takes most of the time.
     """
     resources = resources or Resources()
     store.remember(experiment.name, experiment.text)
@@ -144,7 +144,7 @@ def run(
 
 
 def _rows(batch: CellBatch, outcome: Any) -> list[Row]:
-    """One row for each cell of a batch; where the batch failed as a whole, all say so."""
+    """One row for each cell of a batch; if the batch failed as a whole, each has the failure."""
     failed = isinstance(outcome, Failure)
     results = [as_result(outcome)] * len(batch.cells) if failed else outcome
     return [

@@ -1,9 +1,8 @@
-"""Results in one SQLite file: what was committed stays, whatever happens to the process.
+"""Results in one SQLite file, which survives a kill of the process at any moment.
 
-The file is in write-ahead mode. A batch of rows is written in one transaction, so that it is there
-whole or not at all after ``kill -9`` at any moment; several processes may write at once; and of two
-rows with one key the first stays. After a power cut the last transactions may be missing, never
-halves of them: a run that is resumed does them again.
+The file is in write-ahead mode. A batch of rows is one transaction; several processes may write at
+once; of two rows with one key the first stays. After a power cut the last transactions may be
+missing: a resumed run does them again.
 """
 
 import json
@@ -18,12 +17,12 @@ from cosmodag.errors import StoreError
 
 __all__ = ["Row", "Store"]
 
-# In the header of the file, by which it is told from those of other programs: "COSM".
+# Application id in the header of the file: "COSM".
 _APPLICATION = 0x434F534D
 _LAYOUT = 1
 _MAGIC = b"SQLite format 3\0"
 
-# Seconds that a writer waits for others to finish; each takes milliseconds.
+# Seconds that a writer waits for others; each takes milliseconds.
 _PATIENCE = 60.0
 
 _TABLES = (
@@ -34,7 +33,7 @@ _TABLES = (
 
 
 class Row(NamedTuple):
-    """One cell that was done: its key, the key of its batch, what was done, status and figures."""
+    """One finished cell: its key, the key of its batch, its description, status and figures."""
 
     key: str
     batch: str
@@ -43,10 +42,10 @@ class Row(NamedTuple):
 
 
 class Store:
-    """A file of results, made where there is none and `create` is true; a context that closes it.
+    """A file of results, created if `create` is true; a context that closes it.
 
-    A file that is damaged, of another program or of a later version, or that cannot be written, is
-    refused by a `StoreError`.
+    A file that is damaged, belongs to another program or version, or cannot be written raises a
+    `StoreError`.
 
     Examples
     --------
@@ -75,29 +74,29 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Write rows, all of them or none; a row whose key is there already is left out."""
+        """Write rows, all or none; a row whose key exists is left out."""
         values = [(row.key, row.batch, _json(row.description), _json(row.result)) for row in rows]
         self._write("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", values)
 
     def keys(self) -> set[str]:
-        """Give the keys of all cells that are done."""
+        """Keys of all finished cells."""
         return {key for (key,) in self._read("SELECT key FROM cells")}
 
     def rows(self) -> list[Row]:
-        """Give all rows, in an order that does not depend on when they were written."""
+        """All rows, sorted by key."""
         return [
             Row(key, batch, self._parsed(description), self._parsed(result))
             for key, batch, description, result in self._read("SELECT * FROM cells ORDER BY key")
         ]
 
     def remember(self, name: str, text: str) -> None:
-        """Keep the text of an experiment, which is resumed and reported from the file alone.
+        """Store the text of an experiment, so that it can be resumed and reported from the file.
 
-        Another experiment by that name is refused by a `StoreError`.
+        Another experiment of the same name raises a `StoreError`.
         """
         self._write("INSERT OR IGNORE INTO experiments VALUES (?, ?)", [(name, text)])
         if self.experiments()[name] != text:
@@ -107,7 +106,7 @@ class Store:
             )
 
     def experiments(self) -> dict[str, str]:
-        """Give the experiments by name, each as the text of its file."""
+        """Texts of the experiments, by name."""
         return dict(self._read("SELECT name, text FROM experiments ORDER BY rowid"))
 
     def export(self, path: str | os.PathLike[str]) -> None:
@@ -144,10 +143,10 @@ class Store:
             )
 
     def _prepare(self) -> None:
-        """Make the tables of a new file; refuse one of another program, or one that is damaged."""
+        """Create the tables of a new file; refuse a damaged file, or one of another program."""
         ask = self._connection.execute
         ask(f"PRAGMA busy_timeout = {1000 * _PATIENCE:.0f}")
-        # Tables first: another process may make them, and the numbers with them, at this moment.
+        # Tables first: another process may be creating them, and then the ids, at this moment.
         (tables,) = ask("SELECT count(*) FROM sqlite_master").fetchone()
         (application,) = ask("PRAGMA application_id").fetchone()
         (layout,) = ask("PRAGMA user_version").fetchone()
@@ -167,9 +166,9 @@ class Store:
             raise sqlite3.DatabaseError(verdict)
 
     def _check_tables(self) -> None:
-        """Refuse a file whose tables are not those that `_make_tables` makes.
+        """Refuse a file with other tables than those of `_make_tables`.
 
-        A view in the place of a table, or a column that is computed, would run when it is read.
+        A view, or a computed column, would run code when it is read.
         """
         found = self._connection.execute("SELECT type, sql FROM sqlite_master WHERE sql NOT NULL")
         expected = {("table", sql.replace("IF NOT EXISTS ", "")) for sql in _TABLES}
@@ -213,7 +212,7 @@ class Store:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn what SQLite says into a sentence."""
+        """Turn errors of SQLite into a `StoreError` with one sentence."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -229,7 +228,7 @@ _REMEDY = "Take a copy that is whole, or start anew under another name."
 
 
 def flat(row: Row) -> dict[str, Any]:
-    """Give a row as one level of columns; of settings each has its own.
+    """Flatten a row: every entry, and every setting, is a column.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What every learner does before and after learning: check, prepare, refine, keep, save."""
+"""The stations of a fit that all learners share: prepare, learn, refine, settle, save."""

@@ -1,4 +1,4 @@
-"""Arcs of a fitted graph as a table: sizes that can be compared, and what directions rest on."""
+"""Table of the arcs of a fitted graph: standardised weights, errors and bases of directions."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["arc_table", "largest_first", "standard_errors", "standardised"]
 
-_REDUNDANT = 1e-10  # least eigenvalue of correlations that rounding leaves
+_REDUNDANT = 1e-10  # smallest eigenvalue of correlations that is not rounding error
 
 
 def arc_table(model: "FittedGraph", errors: NDArray[np.float64] | None = None) -> "pd.DataFrame":
@@ -25,8 +25,8 @@ def arc_table(model: "FittedGraph", errors: NDArray[np.float64] | None = None) -
     ----------
     model : fitted learner
     errors : array aligned with ``edges_``, optional
-        Standard errors of the weights, where they are at hand; by default they are computed from
-        the training data, if the model still has it.
+        Standard errors of the weights; by default they are computed from the training data, if the
+        model has it.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def arc_table(model: "FittedGraph", errors: NDArray[np.float64] | None = None) -
 def largest_first(
     standardised: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.intp]:
-    """Rank arcs by the size of their standardised weights; of the raw ones where it is not known.
+    """Rank arcs by the size of their standardised weights; by raw weights if these are unknown.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def standardised(model: "FittedGraph") -> NDArray[np.float64]:
     """Weights of the arcs of ``edges_`` where all columns have a standard deviation of one.
 
     A weight times the deviation of the cause, divided by that of the effect. The strength of an arc
-    of a network speaks of the cause's unit only, and is multiplied alone.
+    of a network depends on the cause's unit only, and is not divided.
     """
     edges = model.edges_
     sizes = model.deviations_ / model.preparation_.scales
@@ -88,10 +88,9 @@ def standardised(model: "FittedGraph") -> NDArray[np.float64]:
 def standard_errors(
     model: "FittedGraph", prepared: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
-    """Give standard errors of the weights of arcs, by least squares on the parents.
+    """Compute standard errors of the weights of arcs, by least squares on the parents.
 
-    They are those of a regression whose variables were known beforehand: that the same data chose
-    the arcs is not in them.
+    They assume that the arcs were known beforehand, although the same data chose them.
 
     Parameters
     ----------
@@ -108,11 +107,11 @@ def standard_errors(
         return None
     edges, targets = model.edges_, model.known_.targets
     if targets is None and hasattr(model, "target_sets_"):
-        return None  # which rows count is not known any more
+        return None  # the rows that count are not known
     errors = np.full(edges.nnz, np.nan)
     by_head = np.argsort(edges.col, kind="stable")
     starts = np.flatnonzero(np.diff(edges.col[by_head], prepend=-1))
-    # Thousands of small products: handing each to several threads costs more than it saves.
+    # For thousands of small products, several threads cost more time than they save.
     with threadpool_limits(1, "blas"):
         for arcs in np.split(by_head, starts[1:]) if len(by_head) else []:
             head = edges.col[arcs[0]]

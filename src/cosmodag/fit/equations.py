@@ -29,11 +29,11 @@ class FittedEquations(Protocol):
         ...
 
     def settled(self, unexplained: NDArray[np.float64]) -> "FittedEquations":
-        """Give the equations with constants that leave residuals of mean zero."""
+        """Equations with constants that give residuals of mean zero."""
         ...
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Give the parameters as named arrays, for saving."""
+        """Parameters as named arrays, for saving."""
         ...
 
 
@@ -54,11 +54,11 @@ class LinearEquations:
         return fitted
 
     def settled(self, unexplained: NDArray[np.float64]) -> "LinearEquations":
-        """Nothing: the data are centred."""
+        """Return the same equations: the data are centred."""
         return self
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Nothing: the weights are those of the graph."""
+        """Return nothing: the weights are those of the graph."""
         return {}
 
 
@@ -69,7 +69,7 @@ class FunctionEquations:
     Attributes
     ----------
     functions
-        The mechanism and its parameters as optimised; arcs that are cut are set to zero.
+        The mechanism and its optimised parameters; arcs outside of the graph are set to zero.
     """
 
     functions: "FittedMechanism"
@@ -84,11 +84,11 @@ class FunctionEquations:
         return fitted
 
     def settled(self, unexplained: NDArray[np.float64]) -> "FunctionEquations":
-        """Nothing: the mechanism has learnt its constants."""
+        """Return the same equations: the mechanism has learnt its constants."""
         return self
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Give the parameters as named arrays, for saving."""
+        """Parameters as named arrays, for saving."""
         return self.functions.arrays()
 
 

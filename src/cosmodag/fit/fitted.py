@@ -1,4 +1,4 @@
-"""A fitted graph: what can be asked of every learner once it has learnt."""
+"""Methods and attributes that every fitted learner has."""
 
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -28,7 +28,7 @@ __all__ = ["FittedGraph", "OfDAG"]
 
 
 class OfDAG:
-    """Attribute of a learner that is one of its fitted DAG; absent where the DAG has none."""
+    """Attribute of a learner that is read from its fitted DAG; absent if the DAG has none."""
 
     def __init__(self, path: str, *, may_be_none: bool = False) -> None:
         self._path, self._may_be_none = path, may_be_none
@@ -44,12 +44,12 @@ class OfDAG:
         return value
 
     def __set__(self, learner: Any, value: Any) -> None:
-        # Otherwise a value set on the learner would hide that of the fit.
+        # A value set on the learner would hide that of the fit.
         raise AttributeError(f"{self._path} is part of a fit, which cannot be changed in place.")
 
 
 class FittedGraph(BaseEstimator):  # type: ignore[misc]
-    """What can be asked of a learner once ``fit`` has set ``fitted_``: all of it is there."""
+    """Base of all learners: attributes and methods that need ``fitted_`` only."""
 
     fitted_: FittedDAG
     stopped_: str | None
@@ -71,10 +71,10 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     turning_losses_ = OfDAG("turning_losses")
 
     extra_arrays: ClassVar[tuple[str, ...]] = ()
-    """Names of the arrays among a learner's own fitted attributes: they are saved too."""
+    """Names of further fitted attributes that are arrays; they are saved too."""
 
     extra_facts: ClassVar[tuple[str, ...]] = ()
-    """Names of its own fitted attributes that are plain values."""
+    """Names of further fitted attributes that are plain values; they are saved too."""
 
     # Whether the order that is learnt depends on units, as that of squared errors does.
     _order_from_units: ClassVar[bool] = True
@@ -394,7 +394,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         return EquivalenceClass.of(self.names_, self.equivalence_class())
 
     def equivalence_class(self) -> Any:
-        """Give ``cpdag_`` as a (d, d) matrix of bool, sparse where ``adjacency_`` is.
+        """Return ``cpdag_`` as a (d, d) matrix of bool, sparse if ``adjacency_`` is.
 
         True at [u, v] alone is an arrow of every graph of the class; true at [u, v] and [v, u] is
         an edge whose direction the class leaves open.
@@ -408,9 +408,9 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         ----------
         path : path
         residuals : bool
-            Keep the residuals of the training data too, so that :meth:`sample` draws from them.
-            Anyone who has the file can then rebuild the training table: leave it at False for data
-            that must not leave with the model.
+            Also save the residuals of the training data, so that :meth:`sample` can draw from them.
+            The training table can then be reconstructed from the file: use False for confidential
+            data.
         """
         from cosmodag.fit.saved import save
 
@@ -420,18 +420,18 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
     def report(
         self, path: "str | os.PathLike[str]", *, data: Any = None, bootstrap: Any = None
     ) -> None:
-        """Write a page to look at: one HTML file that needs nothing else, see ``docs/report.md``.
+        """Write a report: one self-contained HTML file, see ``docs/report.md``.
 
-        The graph, drawn, and beside it arcs, weights, training, the diagnosis of the data, what was
-        chosen and why, and how to make it again. No row of the data is in it.
+        It shows the graph, arcs, weights, training, the diagnosis of the data, the choices with
+        their reasons, and how to reproduce the fit. It contains no row of the data.
 
         Parameters
         ----------
         path : path
-            The file to make or replace.
+            The file to write.
         data : table, optional
-            The training data, for the diagnosis and standard errors. A model that was just fitted
-            has it still; one that was loaded has not.
+            The training data, for the diagnosis and standard errors; only needed for a model that
+            was loaded.
         bootstrap : object, optional
             A :class:`cosmodag.stability.BootstrapResult` of the same table.
         """
@@ -455,7 +455,7 @@ class FittedGraph(BaseEstimator):  # type: ignore[misc]
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def prepared(self, X: Any) -> NDArray[np.float64]:
-        """Check new data against the training data's columns and prepare it alike."""
+        """Check the columns of new data, and prepare it like the training data."""
         return self._dag.prepared(X)
 
     def training_data(self) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The result of a fit: a DAG, its equations, and what they were fitted to; frozen."""
+"""The result of a fit: a DAG, its equations and its training data; frozen."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ _NOISE_BASES = {"non-gaussian": "non-Gaussianity", "equal-variance": "equal vari
 
 @dataclass(frozen=True, eq=False)
 class FittedDAG:
-    """What a fit found. A learner holds it as ``fitted_``, and reads its attributes from it.
+    """Result of a fit. A learner holds it as ``fitted_``, and reads its attributes from it.
 
     Attributes
     ----------
@@ -54,14 +54,14 @@ class FittedDAG:
     follows_units
         Whether the order is one that depends on the units of columns.
     residuals
-        (n, d) float32: what the equations leave of the training data, in prepared units; None
-        where they were not saved.
+        (n, d) float32: residuals of the training data, in prepared units; None if they were not
+        saved.
     noise_variances, deviations
         (d,): variances of the residuals and standard deviations of the columns, in the table's own
         units.
     turning_losses
-        (d, d): how much of the Gaussian score is lost where an arc is turned, NaN where there is no
-        arc; None where that score does not decide, or it was not computed.
+        (d, d): loss of the Gaussian score when an arc is reversed, NaN where there is no arc; None
+        if another score decides, or it was not computed.
     learner
         Class of the learner, for messages.
     """
@@ -116,7 +116,7 @@ class FittedDAG:
 
     @cached_property
     def arcs(self) -> sparse.csr_array:
-        """Which arcs there are, whatever their weights."""
+        """Arcs as a Boolean matrix; their weights do not matter."""
         edges = self.edges
         return mask_of(edges.row, edges.col, self.d)
 
@@ -144,7 +144,7 @@ class FittedDAG:
     def _known_directions(
         self, edges: sparse.coo_array
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tell of each arc whether knowledge, and whether interventions, exclude its reverse."""
+        """Whether knowledge, and whether interventions, exclude the reverse of each arc."""
         bounds, sets = self.bounds, self.target_sets
         nothing = np.zeros(edges.nnz, np.bool_)
         return (
@@ -170,8 +170,8 @@ class FittedDAG:
         data : (n, d) array
             The training data, prepared.
         recentre : bool
-            Whether means may be moved where variables were set. The means that obey all equations
-            are those of plain observations, whether or not the table has such rows.
+            Whether means may be moved if variables were set. The means that satisfy all equations
+            are those of observations without interventions, even if the table has none.
         """
         counted = self.known.counted
         residuals = data - self.predict_prepared(data)
@@ -197,7 +197,7 @@ class FittedDAG:
         )
 
     def _shift_of_means(self, unexplained: NDArray[np.float64]) -> NDArray[np.float64]:
-        """By how much means move so that residuals, with these means, have mean zero."""
+        """Shift of the means that gives residuals of mean zero."""
         shift = np.asarray(unexplained, np.float64)
         shift[self.preparation.constant] = 0.0
         for v in self.order:
@@ -205,7 +205,7 @@ class FittedDAG:
         return shift
 
     def prepared(self, X: Any) -> NDArray[np.float64]:
-        """Check new data against the training data's columns and prepare it alike."""
+        """Check the columns of new data, and prepare it like the training data."""
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2:  # before a table of one column is refused as such
             self._check_columns(shape[1])
@@ -259,7 +259,7 @@ class FittedDAG:
         varying = ~self.preparation.constant
         squares = (data - self.predict_prepared(data))[:, varying] ** 2
         variances = self.noise_variances[varying] / self.preparation.scales[varying] ** 2
-        # A column that others give exactly, a copy say, has no error; single precision has.
+        # A column that others determine exactly, such as a copy, has rounding errors only.
         variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
         return np.asarray(likelihood - np.log(self.preparation.scales[varying]))
@@ -311,7 +311,7 @@ class FittedDAG:
         return values
 
     def _drawn_residuals(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
-        """Draw noise of each variable from rows in which it was measured, and not set."""
+        """Draw the noise of each variable from rows in which it was measured and not set."""
         assert self.residuals is not None
         counted = self.known.counted
         if counted is None:

@@ -14,12 +14,12 @@ __all__ = ["GaussianEquations", "Normal", "effective_rows", "fill", "moments_of_
 
 # Smallest variance of the noise, as a share of the variable's variance.
 _LEAST_NOISE = 1e-6
-# EM ends where no covariance of standardised columns changes by more than this, or after so many
-# rounds.
+# EM ends when no covariance of standardised columns changes by more than this, or after this
+# number of rounds.
 _SETTLED, _ROUNDS = 1e-4, 100
-# Share of the pairs of variables that may have fewer common rows than the evidence counts.
+# Share of the pairs of variables that may have fewer common rows than are counted.
 _SCARCE = 0.1
-# Numbers that the blocks of some rows hold at once.
+# Largest number of entries of the blocks of some rows.
 _AT_ONCE = 4_000_000
 
 
@@ -36,18 +36,18 @@ class Normal:
 
     @classmethod
     def of(cls, X: NDArray[Any], absent: NDArray[np.bool_]) -> "Normal":
-        """Maximise the likelihood of the values that are there, by EM.
+        """Maximise the likelihood of the observed values, by EM.
 
         Every round replaces missing values, and products of two of them, by their expectations
-        given the rest of the row. Where rows are few beside the variables, the correlations that
-        these expectations use are shrunk.
+        given the rest of the row. With few rows, the correlations in these expectations are
+        shrunk.
 
         Parameters
         ----------
         X : (n, d) array
-            With anything where a value is missing.
+            Entries of missing values are ignored.
         absent : (n, d) bool
-            Where that is; no column lacks all values.
+            Missing values; no column lacks all values.
 
         Examples
         --------
@@ -75,15 +75,15 @@ class Normal:
         return cls(centres + means * units, scales * units, _correlations(covariance))
 
     def precision(self, n: int) -> NDArray[np.float64]:
-        """Inverse covariance, shrunk as n rows ask for."""
+        """Inverse covariance, shrunk for n rows."""
         return _precision(self.correlations * np.outer(self.scales, self.scales), n)
 
 
 def moments_of_gaps(X: NDArray[Any], absent: NDArray[np.bool_]) -> Moments:
-    """Second moments of a table with missing values, and the number of rows that they are worth.
+    """Second moments of a table with missing values, with an effective number of rows.
 
-    The covariance is that of `Normal`. No filled-in value counts as a measurement: the number of
-    rows is that of `effective_rows`.
+    The covariance is that of `Normal`; the number of rows is that of `effective_rows`, since
+    imputed values are not measurements.
     """
     found = Normal.of(X, absent)
     scales = np.where(np.diag(found.correlations) > 0, found.scales, 0.0)
@@ -133,7 +133,7 @@ def _expected(
 def _by_number(
     absent: NDArray[np.bool_],
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows that lack the same number of values, and which: (r,) and (r, number)."""
+    """Rows with the same number of missing values, and their places: (r,) and (r, number)."""
     numbers = absent.sum(axis=1)
     for number in np.unique(numbers[numbers > 0]).tolist():
         rows = np.flatnonzero(numbers == number)
@@ -142,7 +142,7 @@ def _by_number(
 
 
 def _correlations(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Correlations; zeros throughout for a variable that does not vary."""
+    """Correlations; zeros for a constant variable."""
     variances = np.diag(covariance)
     scales = np.where(variances > 0, np.sqrt(np.maximum(variances, 0.0)), np.inf)
     found = covariance / np.outer(scales, scales)
@@ -151,7 +151,7 @@ def _correlations(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _precision(covariance: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Inverse covariance, its correlations shrunk where rows are few."""
+    """Inverse covariance; correlations are shrunk if rows are few."""
     d = len(covariance)
     scales = np.sqrt(np.diag(covariance))
     scales = np.where(scales > 0, scales, 1.0)
@@ -170,10 +170,10 @@ class GaussianEquations:
         (d,): of the variables.
     precision
         (d, d): inverse covariance, (I − W) D⁻¹ (I − W)ᵀ for weights W and noise variances D, in
-        which the row of a variable speaks of its parents, its children and their other parents.
+        which the row of a variable has entries for its parents, children and their other parents.
     terms
-        (d, d): column v is (e_v − W e_v) / √D_v, what the equation of v adds to the precision;
-        None without a graph.
+        (d, d): column v is (e_v − W e_v) / √D_v, the contribution of the equation of v to the
+        precision; None without a graph.
     """
 
     means: NDArray[np.float64]
@@ -187,8 +187,8 @@ class GaussianEquations:
     ) -> "GaussianEquations":
         """Regress every variable on its parents, over the rows in which it was not set.
 
-        Means are those of plain observations, as the equations imply them, whether or not the
-        table has such rows.
+        Means are those of observations without interventions, as the equations imply them, even if
+        the table has no such rows.
 
         Parameters
         ----------
@@ -215,17 +215,17 @@ class GaussianEquations:
             constants[v] = centres[v] - centres[parents] @ weights
             terms[parents, v] = -weights
             terms[:, v] /= np.sqrt(noise)
-        # Where all equations hold, means obey them too.
+        # Means satisfy the equations.
         means = linalg.solve(terms.T, constants * np.diag(terms))
         return cls(means, variances, terms @ terms.T, terms)
 
     @classmethod
     def of_normal(cls, normal: Normal, n: int) -> "GaussianEquations":
-        """Take a normal distribution without a graph, fitted to n rows."""
+        """Equations of a normal distribution without a graph, fitted to n rows."""
         return cls(normal.means, normal.scales**2, normal.precision(n))
 
     def precision_where(self, was_set: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Inverse covariance in rows in which some variables were set, and follow no equation."""
+        """Inverse covariance in rows in which some variables were set."""
         if self.terms is None or not was_set.any():
             return self.precision
         terms = self.terms.copy()
@@ -246,9 +246,9 @@ def fill(
     Parameters
     ----------
     X : (n, d) array
-        With anything where a value is missing.
+        Entries of missing values are ignored.
     absent : (n, d) bool
-        Where that is.
+        Missing values.
     equations : GaussianEquations
     draws : (number of missing values,) array
         Standard normal; zeros give conditional means.
@@ -280,7 +280,7 @@ def fill(
 def _patterns(
     absent: NDArray[np.bool_], targets: NDArray[np.bool_] | None
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]]:
-    """Rows that lack the same variables and in which the same were set: rows, lacking, set."""
+    """Group rows by their missing and set variables: rows, missing, set."""
     rows, d = np.flatnonzero(absent.any(axis=1)), absent.shape[1]
     was_set = np.zeros_like(absent) if targets is None else targets
     kinds = np.hstack([absent[rows], was_set[rows]])

@@ -1,4 +1,4 @@
-"""What a fit is told beside its table: bounds on the graph, and which values were set."""
+"""Knowledge beside the table: bounds on the graph, values that were set, missing values."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NOTHING", "Known"]
 
-# Fewer rows than this in which nothing was set give no mean to speak of.
+# Smallest number of rows without interventions from which means are taken.
 _FEWEST_ROWS = 30
 _MOST_BYTES = 2**33
 
@@ -26,7 +26,7 @@ class Known:
     Attributes
     ----------
     bounds
-        Which arcs may be, which are, and what comes before what.
+        Arcs that may exist, arcs that must exist, and a partial order.
     targets
         (n, d) bool: where a variable was set from outside.
     absent
@@ -39,7 +39,7 @@ class Known:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether there is none of them."""
+        """Whether all are None."""
         return self.bounds is None and self.targets is None and self.absent is None
 
     @property
@@ -49,21 +49,21 @@ class Known:
 
     @property
     def required(self) -> NDArray[np.bool_] | None:
-        """(d, d): arcs that exist for certain; None for none."""
+        """(d, d): arcs that must exist; None for none."""
         if self.bounds is None or not self.bounds.required.any():
             return None
         return self.bounds.required
 
     @property
     def before(self) -> NDArray[np.bool_] | None:
-        """(d, d): what comes before what; None where nothing does."""
+        """(d, d): whether u must come before v; None for no constraint."""
         if self.bounds is None or self.bounds.gaps is None:
             return None
         return self.bounds.before
 
     @property
     def gaps(self) -> NDArray[np.float32] | None:
-        """(d, d): longest chains of what comes before what; None where nothing does."""
+        """(d, d): lengths of the longest chains of the partial order; None for no constraint."""
         return None if self.bounds is None else self.bounds.gaps
 
     @property
@@ -77,7 +77,7 @@ class Known:
 
     @property
     def untouched(self) -> NDArray[np.bool_] | None:
-        """(n,): rows in which nothing was set; None for all, or where they are too few."""
+        """(n,): rows in which nothing was set; None for all, or if they are too few."""
         if self.targets is None:
             return None
         rows = np.asarray(~self.targets.any(axis=1))
@@ -85,7 +85,7 @@ class Known:
 
     @property
     def centred_on(self) -> NDArray[np.bool_] | None:
-        """Rows (n,) in which nothing was set; or entries (n, d) that were not, where such are few.
+        """Rows (n,) in which nothing was set or, if these are few, entries (n, d) not set.
 
         None for the whole table.
         """
@@ -110,7 +110,7 @@ class Known:
         Raises
         ------
         ResourceError
-            Where one matrix for each set of rows would be too much to hold.
+            If one matrix for each set of rows would need too much memory.
         """
         from cosmodag.fit.gaussian import moments_of_gaps
         from cosmodag.refinement.moments import Moments
@@ -129,11 +129,11 @@ class Known:
         found = Moments.of(X, counted)
         if self.absent is None:
             return found
-        # Of the rows in which a variable was measured, those count in which its causes were too.
+        # Rows count in which a variable and its causes were measured.
         return replace(found, rows=np.maximum(found.rows * (1 - self.absent.mean()), 2.0))
 
     def ordered(self, order: NDArray[Any]) -> NDArray[np.intp]:
-        """Nearest order in which everything comes after what it is bound to come after."""
+        """Closest order that satisfies the partial order."""
         from cosmodag.refinement.starts import respecting
 
         return np.asarray(respecting(order, self.before), np.intp)
@@ -144,4 +144,4 @@ class Known:
 
 
 NOTHING = Known()
-"""A table, and nothing beside it."""
+"""No knowledge."""

@@ -1,4 +1,4 @@
-"""Missing values: refused, dropped with their rows, or drawn given the others of their row."""
+"""Missing values: refused, dropped with their rows, or imputed from the rest of the row."""
 
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,10 +24,10 @@ REMEDY = (
     "leave out the rows that hold them with missing='drop' (--missing drop), or have them "
     "estimated from the others with missing='impute' (--missing impute)"
 )
-"""What the message on missing values advises."""
+"""Advice in the message on missing values."""
 
-# Searches after which imputation ends even if the graph still changes, and how often values are
-# drawn anew on each graph: their equations are fitted to earlier draws.
+# Largest number of searches, even if the graph still changes, and number of draws on each graph:
+# equations are fitted to earlier draws.
 _ROUNDS, _REPEATS = 4, 5
 
 Targets = NDArray[np.bool_] | None
@@ -41,11 +41,11 @@ class Completed(NamedTuple):
     table
         The table.
     targets
-        (n, d) bool: what was set in its rows; None where nothing was.
+        (n, d) bool: values that were set; None for none.
     report
-        What was done, in plain values; None where nothing was missing.
+        Treatment, as plain values; None if nothing was missing.
     absent
-        (n, d) bool: where values were filled in; None where none were.
+        (n, d) bool: imputed values; None for none.
     """
 
     table: Table
@@ -55,7 +55,7 @@ class Completed(NamedTuple):
 
 
 def complete(model: "StructureLearner", X: Any, entries: Any) -> Completed:
-    """Check a table, and deal with what is missing as the model's parameter ``missing`` says.
+    """Check a table, and treat missing values as the parameter ``missing`` of a model says.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def complete(model: "StructureLearner", X: Any, entries: Any) -> Completed:
     empty = absent.all(axis=0)
     if empty.any():
         listed = name_list([table.names[place] for place in np.flatnonzero(empty)])
-        raise DataError(f"No value at all is given of {listed}: leave such columns out.")
+        raise DataError(f"{listed} have no value at all: leave such columns out.")
     report = _counts(table, absent)
     if model.missing == "drop":
         return _dropped(table, targets, absent.any(axis=1), report)
@@ -95,7 +95,7 @@ def _counts(table: Table, absent: NDArray[np.bool_]) -> dict[str, Any]:
 def _dropped(
     table: Table, targets: Targets, gone: NDArray[np.bool_], report: dict[str, Any]
 ) -> Completed:
-    """Leave rows out, and say how many."""
+    """Drop rows, and warn with their number."""
     dropped, kept = int(gone.sum()), int((~gone).sum())
     listed = name_list(list(report["columns"]))
     if kept < 2:
@@ -118,9 +118,9 @@ def _dropped(
 def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     """Draw missing values given the others of their row.
 
-    Draws are conditional means plus noise of the conditional variance, and not means alone, which
-    have no noise of their own. They serve training, the networks and residuals; refinement of
-    linear relations takes its covariance from the values that are there (`Known.moments`).
+    Draws are conditional means plus noise of the conditional variance; means alone would have too
+    little variance. They are used by training, networks and residuals; refinement of linear
+    relations takes its covariance from the observed values (`Known.moments`).
     """
     X, names = np.asarray(given.table.X, np.float64), given.table.names
     absent = np.isnan(X)
@@ -139,7 +139,7 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
 def _without_graph(
     X: NDArray[np.float64], absent: NDArray[np.bool_], targets: Targets
 ) -> GaussianEquations:
-    """Fit a normal distribution to the plain observations, where there are enough of them."""
+    """Fit a normal distribution to rows without interventions, if there are enough of them."""
     rows = Known(targets=targets).untouched
     some = slice(None) if rows is None or absent[rows].all(axis=0).any() else rows
     return GaussianEquations.of_normal(Normal.of(X[some], absent[some]), len(X[some]))
@@ -154,11 +154,10 @@ def _by_graphs(
     draws: NDArray[np.float64],
     names: list[str],
 ) -> tuple[NDArray[np.float64], int]:
-    """Fill in where variables were set: in turns with a graph, since only causes are cut off.
+    """Impute a table with interventions, alternating with searches for a graph.
 
-    Without a graph a value that was set says nothing of the others; with one it speaks of its
-    effects, and not of its causes. The same random numbers serve every round, so that the rounds
-    can settle.
+    A value that was set informs about its effects, but not about its causes, which needs a graph.
+    Every round uses the same random numbers, so that the rounds can converge.
     """
     from cosmodag.learners.order_search import OrderSearch
 

@@ -37,25 +37,25 @@ class FitTask(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What a learner found, before it is made a DAG.
+    """Result of learning, before it becomes a DAG.
 
     Attributes
     ----------
     raw_weights
         (d, d) strengths as optimised; for very many variables a sparse matrix of those above the
-        threshold; None where a learner has orders only, and leaves the weights to refinement.
+        threshold; None if a learner gives orders only.
     order
         Causal order, causes first; None to take it from the weights.
     stopped
         Why learning ended early (``"time"``, ``"interrupt"``), or None.
     extra
-        Fitted attributes of the learner's own, by name.
+        Further fitted attributes of the learner, by name.
     orders
         Further orders that refinement starts from, by name.
     scale_free
         Whether refinement adds only starts that do not depend on units.
     equations
-        The equations as optimised, with no arc cut.
+        The optimised equations, without threshold.
     """
 
     raw_weights: Any
@@ -67,12 +67,12 @@ class Learnt:
     equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
 
     def predict(self, data: NDArray[Any]) -> NDArray[np.float64]:
-        """Every variable as the equations as optimised give it, in prepared units."""
+        """Predict every variable by the optimised equations, in prepared units."""
         return np.asarray(self.equations.predict(data, self.raw_weights), np.float64)
 
 
 class Learning(NamedTuple):
-    """One of many tasks whose learning has ended, or can be done at once.
+    """One of many tasks whose learning has ended.
 
     Attributes
     ----------
@@ -81,8 +81,8 @@ class Learning(NamedTuple):
     stopped
         Why it was cut short (``"time"``, ``"interrupt"``), or None.
     read
-        Gives what was learnt. Its argument is the prepared table, the rows of a resample taken.
-        May be called from another thread; raises `DivergenceError` where training diverged.
+        Function that returns what was learnt, given the prepared table (the rows of a resample).
+        May be called from another thread; raises `DivergenceError` if training diverged.
     """
 
     place: int
@@ -92,7 +92,7 @@ class Learning(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RefinedFit:
-    """What refinement made of an order.
+    """Result of refinement.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class RefinedFit:
     equations
         The equations of variables on the chosen arcs.
     doubt
-        What contradicts every model that could direct more than the class, or None.
+        Finding that contradicts every noise model beyond the Gaussian one, or None.
     """
 
     order: NDArray[np.intp]
@@ -130,7 +130,7 @@ Take = Callable[[int, Learnt], Any]
 
 
 class Outcome(NamedTuple):
-    """How one task ended.
+    """Outcome of one task.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Outcome(NamedTuple):
     error
         Why there is no result: training diverged; or None.
     taken
-        What `take` returned; None without a result.
+        Return value of `take`; None without a result.
     """
 
     place: int
@@ -167,9 +167,8 @@ def fit_many(
     watch : Watch
         Shows progress and may end the run early; it must have been entered.
     take : callable
-        Called with the place of a task and what was learnt, in the thread that finished it, so
-        that what is wanted of a fit can be taken from the learner while others are fitted. The
-        caller who needs no more of the learner calls its ``forget``.
+        Called with the place of a task and what was learnt, in the thread that finished it, while
+        others are fitted. If the learner is no longer needed, it calls its ``forget``.
     finish_stopped : bool
         Whether a task that was cut short is finished with what it has.
     threads : int

@@ -1,4 +1,4 @@
-"""The first station of a fit: a table checked, completed, diagnosed, and put in one unit."""
+"""The first station of a fit: check, complete, diagnose and scale a table."""
 
 import warnings
 from collections.abc import Callable
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 __all__ = ["SCALES", "Preparation", "Prepared", "deviations_of", "prepare", "prepare_table"]
 
-# Bytes that every machine has, so that the check of memory can be left out.
+# Bytes that every machine has: below, the check of memory is omitted.
 _NO_MATTER = 2**27
 
 SCALES = ("center", "standardize", "none")
 
-# The unit of a table is the standard deviation that so many of its columns do not exceed. In a
-# table with noise of one size, columns without causes have just that, and some tenth of the columns
-# has none; the smallest of all would be at the mercy of one column that hardly varies.
+# The unit of a table is this quantile of the standard deviations of its columns. In a table with
+# equal noise variances, columns without causes have the deviation of the noise, and about a tenth
+# of the columns has no causes; the minimum would depend on a single column.
 _SMALL_COLUMNS = 0.1
 
 
@@ -39,9 +39,9 @@ _SMALL_COLUMNS = 0.1
 class Preparation:
     """An affine map of each column, and one unit for the whole table.
 
-    Penalties and thresholds of a learner mean something relative to the size of the noise. Dividing
-    the table by one common unit makes a fit the same in metres and in millimetres, and leaves a
-    table whose noise has size one nearly as it is; weights of arcs are not affected.
+    Penalties and thresholds of a learner are relative to the size of the noise. Dividing the table
+    by one common unit makes a fit the same in metres and in millimetres, and hardly changes a table
+    whose noise has size one; weights of arcs are not affected.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Preparation:
         ----------
         X : (n, d) array
         scale : {"center", "standardize", "none"}
-            Subtract the mean; also divide by the standard deviation; or leave columns alone.
+            Subtract the mean; also divide by the standard deviation; or change nothing.
         rows : (n,) or (n, d) bool, optional
             Rows, or entries, to take means and deviations from, by default all. With interventions
             they are the rows in which nothing was set: about these means linear equations without
@@ -78,8 +78,8 @@ class Preparation:
         d = X.shape[1]
         if scale == "none":
             return cls(np.zeros(d), np.ones(d), 1.0, constant)
-        # Divided on the way, since a sum of huge numbers may overflow where their mean does not; by
-        # a power of two, which changes no digit.
+        # Divided first, since a sum of huge numbers may overflow although their mean does not; by a
+        # power of two, which changes no digit.
         largest = float(2.0 ** np.frexp(np.max(np.abs(X), initial=0.0))[1])
         some = np.ones((1, 1), bool) if rows is None else rows.reshape(len(X), -1)
         means = np.asarray(np.mean(X / largest, axis=0, dtype=np.float64, where=some) * largest)
@@ -94,11 +94,11 @@ class Preparation:
         return cls(means, deviations, 1.0, constant)
 
     def moved(self, by: NDArray[np.float64]) -> "Preparation":
-        """Subtract more from every column: so much in prepared units."""
+        """Move the means of all columns, by a shift in prepared units."""
         return replace(self, means=self.means + by * self.scales)
 
     def centre(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Map a table but for the common unit, in float64."""
+        """Map a table without the common unit, in float64."""
         return np.asarray((X - self.means) / self.factors, np.float64)
 
     def apply(self, X: NDArray[Any]) -> NDArray[np.float32]:
@@ -111,11 +111,11 @@ class Preparation:
 
     @property
     def scales(self) -> NDArray[np.float64]:
-        """(d,): what one prepared unit of each column is in the original table."""
+        """(d,): size of one prepared unit of each column in the original table."""
         return self.factors * self.unit
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Give the map as named arrays, for saving."""
+        """Map as named arrays, for saving."""
         return {
             "means": self.means,
             "factors": self.factors,
@@ -133,7 +133,7 @@ class Preparation:
 def deviations_of(
     data: NDArray[np.float32], counted: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Give the standard deviation of each column over the rows in which it was not set."""
+    """Compute the standard deviation of each column over the rows in which it was not set."""
     if counted is None:
         return np.asarray(data.std(axis=0, dtype=np.float64))
     means = np.average(data, axis=0, weights=counted)
@@ -142,7 +142,7 @@ def deviations_of(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A table as learners see it, and what was said and found beside it.
+    """A table as learners use it, with knowledge, interventions and findings.
 
     Attributes
     ----------
@@ -151,9 +151,9 @@ class Prepared:
     data
         The same in the table's common unit, float32.
     preparation
-        How it was made.
+        The map from the original table.
     names
-        Column names; made up where the table has none.
+        Column names; generated if the table has none.
     known
         Bounds on the graph, interventions, missing values.
     is_named
@@ -165,10 +165,10 @@ class Prepared:
     findings
         What the diagnosis found before the fit.
     missing_report
-        What was done about missing values; None where nothing was missing.
+        Treatment of missing values; None if nothing was missing.
     draw
-        Gives the row numbers of a resample, with repetitions; None for the table itself. They are
-        drawn where they are needed, so that many resamples share the memory of one table.
+        Function that draws the row numbers of a resample, with repetitions; None for the table
+        itself. They are drawn on demand, so that many resamples share the memory of one table.
     """
 
     X: NDArray[np.float64]
@@ -185,7 +185,7 @@ class Prepared:
 
     @property
     def row_counts(self) -> NDArray[np.float32] | None:
-        """(n, 1): how often each row is in the resample; None for once each."""
+        """(n, 1): number of times each row is in the resample; None for once each."""
         if self.draw is None:
             return None
         counts = np.bincount(self.draw(), minlength=len(self.data))
@@ -203,8 +203,7 @@ class Prepared:
 def prepare(learner: "StructureLearner", X: Any, interventions: Any = None) -> Prepared:
     """Check the parameters of a learner and a table, and prepare the table for it.
 
-    The learner is not changed. What the diagnosis finds is a warning where the caller of ``fit``
-    can see it.
+    The learner is not changed. Findings of the diagnosis are warnings at the caller of ``fit``.
     """
     learner.check_settings()
     values, entries = take_column(X, interventions)
@@ -223,7 +222,7 @@ def prepare_table(
     targets: NDArray[np.bool_] | None = None,
     absent: NDArray[np.bool_] | None = None,
 ) -> Prepared:
-    """Prepare a complete table, and compile what is known; contradictions are refused."""
+    """Prepare a complete table, and compile knowledge; contradictions raise `KnowledgeError`."""
     knowledge = as_knowledge(learner.knowledge)
     bounds = bounds_of(knowledge, table.names)
     target_sets = None
@@ -238,7 +237,7 @@ def prepare_table(
     if learner.scale == "standardize" and learner.order_follows_units(None):
         text = f"The columns are standardised, and {ABOUT_SCALE}."
         warnings.warn(text, ScaleWarning, stacklevel=5)
-    # Sums over a table depend on its layout in memory in their last bits.
+    # The last bits of sums depend on the layout of a table in memory.
     X = np.ascontiguousarray(table.X)
     preparation = Preparation.of(X, learner.scale, known.centred_on)
     return Prepared(
@@ -253,9 +252,9 @@ def prepare_table(
 
 
 def _check_memory(learner: "StructureLearner", n: int, d: int) -> None:
-    """Refuse a table whose fit would need too much memory; training has a check of its own.
+    """Refuse a table whose fit would need too much memory; training is checked separately.
 
-    What is counted: copies of the table, and d × d arrays in double precision.
+    Copies of the table and d × d arrays in double precision are counted.
     """
     needed = 8 * (4 * n * d + round(learner.square_arrays(d) * d * d))
     if needed > _NO_MATTER:

@@ -1,4 +1,4 @@
-"""Saved models: fitted learners as arrays and facts in one file, and learners again."""
+"""Saving and loading of fitted learners: arrays and facts in one file."""
 
 import json
 import os
@@ -40,8 +40,8 @@ _FACTS = (
 
 _NOISE = ("noise", "noise_reason")
 
-# Parameters that name places on a disk: neither written nor believed, since a file from elsewhere
-# could name any place.
+# Parameters that are paths: neither written nor read, since a file from elsewhere could name any
+# path.
 _OF_THIS_MACHINE = ("checkpoint",)
 
 
@@ -62,7 +62,7 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
     arrays |= {name: getattr(model, name) for name in kept if hasattr(model, name)}
     arrays |= dag.equations.arrays()
     _check_name(model)
-    # Knowledge as it was read, so that no path is opened when the model is loaded.
+    # Knowledge as it was read, so that loading a model opens no other file.
     parameters = {**model.get_params(deep=False), "knowledge": dag.knowledge}
     parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
     facts = {
@@ -96,7 +96,7 @@ def load(path: str | os.PathLike[str]) -> StructureLearner:
 def _rebuilt(
     path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], facts: dict[str, Any]
 ) -> StructureLearner:
-    """Make a learner of what a file holds, none of which is believed before it was checked."""
+    """Construct a learner from the content of a file, which is checked before it is used."""
     check_facts(facts)
     facts = _without_variant(facts)
     learner = learner_named(facts["learner"])
@@ -176,13 +176,13 @@ def _restore(
 
 
 def _masks(known: Known) -> dict[str, NDArray[Any]]:
-    """Entries that were set or filled in: their residuals are not drawn from."""
+    """Entries that were set or imputed: `sample` does not use their residuals."""
     masks = {"targets": known.targets, "absent": known.absent}
     return {name: mask for name, mask in masks.items() if mask is not None}
 
 
 def _check_name(model: FittedGraph) -> None:
-    """Refuse a learner that `load` could not find, or would take for another."""
+    """Refuse a learner that `load` could not find, or would confuse with another."""
     kind = type(model)
     if learner_named(kind.__name__) is not kind:
         raise DataError(
@@ -220,7 +220,7 @@ def _plain(value: Any) -> Any:
 
 
 def _as_arrays(name: str, weights: Any) -> dict[str, NDArray[Any]]:
-    """Give a matrix, dense or sparse, as named arrays."""
+    """Write a matrix, dense or sparse, as named arrays."""
     if not sparse.issparse(weights):
         return {name: weights}
     entries = sparse.coo_array(weights)
@@ -232,7 +232,7 @@ def _as_arrays(name: str, weights: Any) -> dict[str, NDArray[Any]]:
 
 
 def _from_arrays(name: str, arrays: dict[str, NDArray[Any]], d: int) -> Any:
-    """Rebuild the matrix that :func:`_as_arrays` took apart; None where there is none."""
+    """Rebuild a matrix from the arrays of :func:`_as_arrays`; None if there are none."""
     if name in arrays:
         return arrays[name]
     if f"{name}.data" not in arrays:

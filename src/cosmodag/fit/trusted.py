@@ -1,8 +1,7 @@
-"""Whether a model read from a file is one that `save` could have written.
+"""Checks that a model read from a file is one that `save` could have written.
 
-A file may be damaged, or made by hand to do harm. Nothing in it is run, and what it says is
-believed only after it was looked at: types, shapes, numbers, and that the graph is a DAG in the
-order given.
+A file may be damaged, or crafted to do harm. Nothing in it is run, and its content is used only
+after these checks: types, shapes, numbers, and that the graph is a DAG in the given order.
 """
 
 from collections.abc import Callable
@@ -16,11 +15,11 @@ __all__ = ["DamagedError", "check_arrays", "check_facts", "check_model", "check_
 
 
 class DamagedError(ValueError):
-    """Something in a file is not as `save` writes it; what, in a few words."""
+    """Content of a file that `save` does not write; the message says which."""
 
 
 def check_facts(facts: Any) -> None:
-    """Look at the facts of a saved model before any of them is used."""
+    """Check the facts of a saved model before any of them is used."""
     _require(isinstance(facts, dict), "its facts are no mapping")
     expected = {"learner": str, "parameters": dict, "fitted": dict}
     for name, kind in expected.items():
@@ -39,7 +38,7 @@ _NUMBERS = {"after", "before", "changed", "entries", "moves", "rounds", "rows", 
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a float, or a whole number that a float can hold: JSON's may be longer."""
+    """Whether a value is a float, or an integer that a float can represent."""
     if isinstance(value, int) and not isinstance(value, bool):
         return abs(value) < _HUGE
     return isinstance(value, float)
@@ -86,11 +85,11 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     ),
     "missing_report_": lambda value: _is_record(value, "entries", "share"),
 }
-"""What fitted attributes must be, by name; those of learners defined elsewhere are not known."""
+"""Checks of fitted attributes, by name; those of learners defined elsewhere are unknown."""
 
 
 def check_values(facts: dict[str, Any]) -> None:
-    """Look at the values of parameters and fitted attributes: types, and sizes of numbers."""
+    """Check the values of parameters and fitted attributes: types, and sizes of numbers."""
     for name, value in facts["parameters"].items():
         plain = name == "knowledge" or (
             not isinstance(value, dict) and all(map(_is_plain, _entries(value)))
@@ -102,7 +101,7 @@ def check_values(facts: dict[str, Any]) -> None:
 
 
 def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
-    """Look at order, preparation and matrices: types, shapes and numbers."""
+    """Check order, preparation and matrices: types, shapes and numbers."""
     order = _array(arrays, "order", "iu", 1)
     d = len(order)
     _require(bool(np.array_equal(np.sort(order), np.arange(d))), "its order is no permutation")
@@ -143,7 +142,7 @@ def _check_matrix(arrays: dict[str, NDArray[Any]], name: str, d: int) -> None:
 
 
 def check_model(model: Any) -> None:
-    """Look at a model made from a file: its graph must be a DAG in its order, and be of use."""
+    """Check a loaded model: its graph must be a DAG in its order, and it must predict."""
     d = model.n_features_in_
     places = np.empty(d, np.intp)
     places[model.order_] = np.arange(d)

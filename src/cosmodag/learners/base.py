@@ -112,7 +112,7 @@ class StructureLearner(FittedGraph):
         Number and names of the columns.
     """
 
-    # Of the noise decision, until the findings of the fit are put together.
+    # Finding of the noise decision, until the fit is examined.
     _doubt: Finding | None = field(default=None, init=False)
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -140,7 +140,7 @@ class StructureLearner(FittedGraph):
             check_choice("noise", self.noise, NOISES)
 
     def refinement_for(self, d: int) -> str | None:
-        """Say what is done with an order; ``"auto"`` searches as long as that costs little."""
+        """Choose the method of refinement for d variables: None, ``"prune"`` or ``"order"``."""
         refine: str | None = getattr(self, "refine", None)
         if refine == "auto":
             return "order" if d <= SEARCHED else "prune"
@@ -148,7 +148,7 @@ class StructureLearner(FittedGraph):
 
     @property
     def refinement_(self) -> str | None:
-        """What is done with the learnt order: None, ``"prune"`` or ``"order"``."""
+        """Method of refinement: None, ``"prune"`` or ``"order"``."""
         return self.refinement_for(self.n_features_in_)
 
     @property
@@ -208,7 +208,7 @@ class StructureLearner(FittedGraph):
             self.findings_ = [*self.findings_, *found]
 
     def begin(self, given: Prepared) -> None:
-        """Forget an earlier fit, and remember what is known of the table before learning."""
+        """Delete an earlier fit, and set the attributes that are known before learning."""
         self.forget()
         self.n_features_in_ = len(given.names)
         if given.is_named:
@@ -218,12 +218,12 @@ class StructureLearner(FittedGraph):
         self.findings_ = given.findings
 
     def square_arrays(self, d: int) -> float:
-        """Count the d × d arrays of double precision that are held at once, training aside."""
+        """Count the d × d float64 arrays that are held at once, without those of training."""
         searched = 1.5 if self.refinement_for(d) == "order" else 0.0
         return searched + (4.0 if d <= DENSE_LIMIT else 0.0)
 
     def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
-        """Turn what was learnt into a DAG, refined where that is asked for, and settle it."""
+        """Turn what was learnt into a DAG, with or without refinement, and settle it."""
         self.stopped_ = learnt.stopped
         for name, value in learnt.extra.items():
             setattr(self, name, value)
@@ -260,7 +260,7 @@ class StructureLearner(FittedGraph):
         return Watch(1, type(self).__name__, None if limit is None else limit * fits, verbose)
 
     def forget(self) -> None:
-        """Drop what an earlier fit left, so that no attribute of it outlives this one."""
+        """Delete all fitted attributes."""
         for name in [name for name in vars(self) if name.endswith("_") or name == "_doubt"]:
             delattr(self, name)
 
@@ -274,7 +274,7 @@ class StructureLearner(FittedGraph):
         return found.learnt
 
     def _warn_if_repaired(self) -> None:
-        """Say that arcs were dropped, where that is not how the method works."""
+        """Warn of dropped arcs, if the method should not need it."""
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Turn the order that was learnt into a graph by evidence."""

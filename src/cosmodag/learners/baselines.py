@@ -69,7 +69,7 @@ class SortLearner(StructureLearner):
         check_choice("criterion", self.criterion, CRITERIA)
 
     def square_arrays(self, d: int) -> float:
-        """Count the d × d arrays of double precision that are held at once, training aside."""
+        """Count the d × d float64 arrays that are held at once."""
         return super().square_arrays(d) + (0.0 if self.refine else 3.0) + self._sorting_squares
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
@@ -227,7 +227,7 @@ class EmptyGraph(StructureLearner):
     _order_from_units = False
 
     def square_arrays(self, d: int) -> float:
-        """Count the d × d arrays of double precision that are held at once, training aside."""
+        """Count the d × d float64 arrays that are held at once."""
         return max(3.0, super().square_arrays(d))
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:

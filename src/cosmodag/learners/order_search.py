@@ -69,14 +69,14 @@ class OrderSearch(StructureLearner):
 
     @property
     def refinement_(self) -> str:
-        """What is done with orders: ``"prune"`` or ``"order"``."""
+        """Method of refinement: ``"prune"`` or ``"order"``."""
         return self._method
 
     def refinement_for(self, d: int) -> str:
-        """Say what is done with an order of d variables: None, ``"prune"`` or ``"order"``."""
+        """Choose the method of refinement: ``"prune"`` or ``"order"``."""
         return self._method
 
-    # What `fit_from` changes for one fit.
+    # Set by `fit_from` for one fit.
     _method = "order"
     _start: list[Any] | None = field(default=None, init=False)
 
@@ -110,7 +110,7 @@ class OrderSearch(StructureLearner):
             check_number("max_time", self.max_time, low=0.0)
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
-        """Give orders to search from beside the usual ones; nothing is learnt."""
+        """Return further orders to search from; nothing is learnt."""
         starts = {}
         if self._start is not None:
             starts["given"] = given.known.ordered(self._places(self._start))

@@ -15,7 +15,7 @@ __all__ = ["LEARNERS", "LearnerEntry", "learner_named"]
 
 @dataclass(frozen=True)
 class LearnerEntry:
-    """Where a learner is, and what it is.
+    """Module, names and summary of a learner.
 
     Attributes
     ----------

@@ -18,8 +18,8 @@ CRITERIA = ("bic", "aic", "none")
 
 # Share of a variable's variance below which what is left of it is rounding of float32 data.
 NEGLIGIBLE = 1e-10
-# The lasso path ends, and drops regressors, at absolute tolerances of about 1e-7. Blown up by this
-# factor the regressors of smallest weight stay clear of them.
+# The lasso path ends, and drops regressors, at absolute tolerances of about 1e-7. Multiplied by
+# this factor, the regressors of smallest weight stay above them.
 ENLARGEMENT = 1e6
 # A path coefficient is a share of the least-squares one; this much of it is rounding.
 VANISHED = 1e-9
@@ -46,8 +46,8 @@ def regress_on_predecessors(
     chooses, :math:`\hat\sigma^2` being the error variance of least squares. The result follows
     the units: a column in other units has other coefficients, but the same arcs.
 
-    A variable with more than (n − 1)/2 predecessors leaves least squares too few rows, or none, to
-    estimate :math:`\sigma^2` from. Then :math:`b` is the least-squares solution of least norm,
+    With more than (n − 1)/2 predecessors, least squares has too few rows to estimate
+    :math:`\sigma^2`. Then :math:`b` is the least-squares solution of least norm,
     :math:`n \log \mathrm{RSS}` takes the place of :math:`\mathrm{RSS} / \hat\sigma^2`, and at most
     (n − 1)/2 regressors are kept.
 
@@ -93,7 +93,7 @@ def regress_on_predecessors(
     moments, d = data, data.variables
     order = order[moments.own_scales[order] > 0]
     weights = np.zeros((d, d))
-    # What it warns of is that a redundant regressor was left out, and that is meant.
+    # It warns of redundant regressors that it leaves out, which is intended.
     with ignoring(ConvergenceWarning):
         for k in range(1, len(order)):
             v, earlier = order[k], order[:k]
@@ -122,8 +122,8 @@ def _regress(
 ) -> NDArray[np.float64]:
     """Regress a variable of unit size, given the mean products among regressors and with it.
 
-    Forced regressors that the criterion leaves out explain what the chosen ones leave: they change
-    no weight but their own.
+    Required regressors that the criterion leaves out are fitted to the residual of the chosen
+    ones, and change no other weight.
     """
     if not len(target):
         return np.zeros(0)
@@ -157,7 +157,7 @@ def _least_squares(gram: NDArray[np.float64], target: NDArray[np.float64]) -> ND
 def _noise_variance(
     target: NDArray[np.float64], least_squares: NDArray[np.float64], n: int
 ) -> float | None:
-    """Error variance of least squares; None where too few rows are left to estimate it from."""
+    """Error variance of least squares; None if the rows are too few."""
     regressors = len(target)
     if 2 * regressors > n - 1:
         return None

@@ -1,4 +1,4 @@
-"""One start, pruned or searched: what every start of a refinement goes through."""
+"""Pruning of, or search from, one start of a refinement."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Job", "Result"]
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What all searches of one call share."""
+    """Data and options that all searches of one call share."""
 
     moments: Moments
     penalty: float
@@ -44,7 +44,7 @@ class Job:
     memory: Memory = field(default_factory=Memory)
 
     def pruned(self, order: NDArray[np.int64]) -> RegressionGraph:
-        """Prune an order, once: no score changes what is pruned."""
+        """Prune an order; the result does not depend on the score and is cached."""
         key = order.tobytes()
         if key not in self.known:
             if isinstance(self.moments, Columns):
@@ -70,7 +70,7 @@ class Job:
     def finish(
         self, method: str, score: str, name: str, order: NDArray[np.int64], restarts: int = 0
     ) -> Result:
-        """Prune, or search from, one start; restarts are made from where its search ends."""
+        """Prune, or search from, one start; restarts begin from the result of its search."""
         begin = time.perf_counter()
         if method == "prune" or self.should_stop():
             graph = self.pruned(order)
@@ -110,7 +110,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Where one start ended."""
+    """Result of one start."""
 
     order: NDArray[np.int64]
     graph: RegressionGraph

@@ -1,4 +1,4 @@
-"""What linear scores need of a table: correlations, numbers of rows and scales."""
+"""Sufficient statistics of linear scores: correlations, numbers of rows and scales."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,9 +18,9 @@ ROUNDING = 1e-13
 class Moments:
     """Second moments of a table, one set for all variables that count the same rows.
 
-    The local score of a variable v speaks of the rows in which v followed its own equation. Where
-    these differ (v was set in some rows), so do the correlations; variables that count the same
-    rows share one matrix. Means of the counted rows are removed, which stands for an intercept.
+    The local score of a variable v uses the rows in which v follows its own equation. If these
+    differ between variables (v was set in some rows), so do the correlations; variables with the
+    same rows share one matrix. Means of the counted rows are removed, instead of an intercept.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Moments:
         )
 
     def about_zero(self) -> "Moments":
-        """Leave the means in, for equations without an intercept."""
+        """Moments about zero, for equations without an intercept."""
         means = np.where(self.scales > 0, self.means, 0.0)
         scales = np.hypot(self.scales, means)
         divisors = np.where(scales > 0, scales, 1.0)

@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 SCORES = ("gaussian", "equal-variance")
-# Shares of a variance below this are rounding: nothing is left to explain, or to explain with.
+# Shares of a variance below this are rounding error.
 NEGLIGIBLE = 1e-13
 
 
@@ -29,8 +29,8 @@ def default_penalty(n: float, d: int) -> float:
 
     .. math:: c = \max\left(\log n,\; \tfrac12 \log n + \tfrac34 \log d\right)
 
-    BIC's ½ log n lets arcs through that chance makes: with few rows or many variables most of those
-    found are false. On fresh tables in arbitrary units with small coefficients, differences between
+    BIC's ½ log n admits arcs by chance: with few rows or many variables most of the arcs found are
+    false. On fresh tables in arbitrary units with small coefficients, differences between
     equivalence classes at c = ½, ¾, 1, 1½ and 2 log n were 38, 27, 25, 28, 30 (d = 50, n = 1,000),
     75, 57, 47, 49, 50 (d = 50, n = 200) and 1483, 503, 298, 240, 251 (d = 300, n = 200; 236 at this
     c). On the true order of strong linear graphs (ER4, n = 1,000) wrong arcs per variable at
@@ -46,10 +46,10 @@ def default_penalty(n: float, d: int) -> float:
 
 
 def growing_penalty(penalty: float, d: int) -> float:
-    """Penalty while growing: half of that per arc, or more where chance would take steps.
+    """Penalty while growing: half of that per arc, or more if chance would add arcs.
 
-    Parents whose effects cancel are each worth little before the others are in; shrinking, at the
-    full penalty, drops what was not worth it. Growing at the full penalty lost them: ER6 d = 30
+    Parents whose effects cancel gain little one by one; shrinking, at the full penalty, removes the
+    others. Growing at the full penalty lost such parents: ER6 d = 30
     .19 wrong arcs per variable instead of .003, ER4 with 200 rows .31 instead of .15. Above
     log d − 1.6 about one of d candidates without an effect is taken.
 

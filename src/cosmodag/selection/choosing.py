@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Choice", "auto"]
 
-# Multiples of COSMO's λ₁ that are tried, up to so many variables.
+# Multiples of COSMO's λ₁ that are tried, up to this number of variables.
 _MULTIPLES, _TRIED_UP_TO = (0.1, 1.0, 10.0), 100
 # Variables up to which networks are fitted within minutes.
 _NETWORKS_UP_TO = 100
-# Training that gives the same graph in all units, and its starts where it is of networks.
+# Settings of training that does not depend on units, and its number of starts for networks.
 _WITHOUT_SCALE: dict[str, Any] = {"loss": "likelihood", "scale": "standardize"}
 _RESTARTS = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What was chosen, and why.
+    """A chosen learner, and the reasons.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ def auto(
         As for ``fit`` and for every learner.
     random_state : int, Generator, RandomState or None
     max_time : float, optional
-        Seconds, of which half is kept for networks.
+        Seconds, half of them for networks.
     verbose : bool
 
     Returns
@@ -171,7 +171,7 @@ def _networks(common: dict[str, Any], lines: StructureLearner) -> CosmoMLP:
 
 
 def _table(X: Any, whole: Completed) -> Any:
-    """Give a completed table as the caller's: an array has no names."""
+    """Completed table; an array, without names, if the caller gave one."""
     return whole.table.X if isinstance(X, np.ndarray | list | tuple) else whole.table
 
 
@@ -224,7 +224,7 @@ def _ranked(candidates: dict[str, StructureLearner], table: Table) -> "tuple[str
 def _reasons(
     chosen: StructureLearner, name: str, table: "pd.DataFrame", judged: Curvature, d: int
 ) -> dict[str, str]:
-    """One sentence for each thing chosen."""
+    """One sentence for each choice."""
     rivals = [other for other in table.index if other != name]
     if not chosen.is_linear:
         return {
@@ -234,12 +234,12 @@ def _reasons(
                 if chosen.loss == "squared-error"
                 else "One noise variance per variable is assumed, so that units do not matter."
             ),
-            "penalties": "Penalties are CosmoMLP's own for so many variables.",
+            "penalties": "Penalties are the defaults of CosmoMLP for this number of variables.",
             "refinement": "Arcs are pruned by the evidence of Gaussian processes.",
         }
     lines = f"{type(chosen).__name__}, lines: {judged.explanation}"
     if judged.is_curved:
-        lines += f" Networks were not tried, since {d} variables are too many for them."
+        lines += f" Networks were not tried, because {d} variables are too many."
     return {
         "learner": lines,
         "noise": str(chosen.noise_reason_),

@@ -1,4 +1,4 @@
-"""Several learners on one table, ranked without the truth."""
+"""Ranking of several learners on one table, without the true graph."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ def compare(
     random_state: Any = 0,
     verbose: bool = True,
 ) -> "pd.DataFrame":
-    """Rank learners on one table by held-out likelihood, and say how stable they are.
+    """Rank learners on one table by held-out likelihood, and measure their stability.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ def compare(
         Not changed.
     X : table
     folds : int
-        Of the cross-validation, the same for all.
+        Folds of the cross-validation, the same for all.
     resamples : int
-        Half-samples for stability, the same for all; 0 leaves it out.
+        Half-samples for stability, the same for all; 0 omits it.
     interventions : optional
         As for ``fit``.
     random_state : int, Generator, RandomState or None
-        Deals rows, and gives learners without a random state of their own one.
+        Seed of the folds, and of learners whose random state is None.
     verbose : bool
 
     Returns
@@ -53,8 +53,8 @@ def compare(
         variable (:func:`cosmodag.selection.held_out`); ``behind``, how far that is behind the best
         one's, and ``error``, the standard error of that difference over folds; ``stability``, the
         share of the arcs found in one half-sample that are found in another; ``arcs`` found in the
-        whole table, and ``seconds`` that took. A line within two errors of the first is as good by
-        this measure, and stability, or prior knowledge, may decide.
+        whole table, and the ``seconds`` of that fit. Learners within two errors of the first are
+        equally good by this measure; stability, or prior knowledge, may decide.
 
     Examples
     --------

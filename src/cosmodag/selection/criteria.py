@@ -1,4 +1,4 @@
-"""Criteria that need no held-out rows: the extended BIC, and a path over thresholds by it."""
+"""The extended BIC, and graphs of one fit at many thresholds."""
 
 import math
 from copy import copy
@@ -28,14 +28,13 @@ _THRESHOLDS = 50
 def extended_bic(
     model: StructureLearner, X: Any, gamma: float = 0.5, *, interventions: Any = None
 ) -> float:
-    r"""Give the extended BIC of a fitted model: smaller is better.
+    r"""Compute the extended BIC of a fitted model: smaller is better.
 
     .. math:: -2 \ell + k \log n + 4 \gamma\, k \log d
 
     with the Gaussian log-likelihood :math:`\ell` of the table and k parameters on arcs (Foygel and
-    Drton 2010); :math:`\gamma = 0` is the BIC, and more of it asks for sparser graphs where there
-    are many variables to choose from. An arc of a network has as many parameters as its first
-    hidden layer has units.
+    Drton 2010); :math:`\gamma = 0` is the BIC, and larger values prefer sparser graphs. An
+    arc of a network has as many parameters as its first hidden layer has units.
 
     Parameters
     ----------
@@ -73,8 +72,8 @@ def at_threshold(
 ) -> StructureLearner:
     """Read a fitted model again at another threshold; the learner is not fitted again.
 
-    Weights of the arcs that are left are those of least squares; networks stay as they are, and
-    lose the inputs that are cut. Arcs that knowledge requires stay, whatever their weights.
+    Remaining arcs have least-squares weights; networks are not trained again, and lose the inputs
+    below the threshold. Arcs that knowledge requires stay.
 
     Parameters
     ----------
@@ -113,7 +112,7 @@ def at_threshold(
 
 
 def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
-    """Say which entries count: those of the fit, or as interventions say."""
+    """Knowledge of the fit, with other interventions if they are given."""
     known = model.fitted_.known
     if entries is not None:
         names = [str(name) for name in model.names_]
@@ -140,7 +139,7 @@ def threshold_path(
     Parameters
     ----------
     model : fitted StructureLearner
-        Best without refinement, which leaves little to cut.
+        Preferably without refinement, after which few arcs are weak.
     X : table
         That it was fitted on.
     thresholds : sequence of float, optional
@@ -188,7 +187,7 @@ def threshold_path(
 
 
 def _sizes(model: StructureLearner) -> Any:
-    """Zero, and sizes of weights at which arcs go, evenly by number."""
+    """Zero, and quantiles of the sizes of weights."""
     if not hasattr(model, "weights_"):
         raise DataError("A model of so many variables keeps no weights below its threshold.")
     sizes = np.unique(np.abs(model.weights_[model.weights_ != 0]))

@@ -1,4 +1,4 @@
-"""Whether lines do: what curves on the same graph would gain, on rows that they have not seen."""
+"""Comparison of lines and curves as equations of one graph, on held-out rows."""
 
 import math
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from scipy import linalg
 
 __all__ = ["Curvature", "curvature"]
 
-# Waves of random direction and phase, of the parents, in which curves are written.
+# Number of random cosine features of the parents that represent curves.
 _WAVES = 100
-# Penalties on their squared coefficients, of which the best on held-out rows counts.
+# Penalties on their squared coefficients; the best on held-out rows is used.
 _RIDGES = (1.0, 10.0)
-# Radians of a wave per standard deviation, and a penalty that only keeps lines from being singular.
+# Frequency of the features per standard deviation, and a small penalty that keeps lines regular.
 _PACE, _TINY = 1.5, 1e-6
 _FOLDS = 5
 # Standard errors, and log-likelihood per row and equation, from which curves are preferred.
@@ -22,7 +22,7 @@ _CERTAIN, _WORTHWHILE = 2.0, 0.003
 
 @dataclass(frozen=True)
 class Curvature:
-    """What curves gain over lines.
+    """Gain of curves over lines.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Curvature:
 
     @property
     def is_curved(self) -> bool:
-        """Whether the gain is certain, and worth while."""
+        """Whether the gain is significant and large enough."""
         return self.gain > max(_CERTAIN * self.error, _WORTHWHILE)
 
     @property
@@ -44,7 +44,7 @@ class Curvature:
         """One sentence."""
         change = "gain" if self.gain >= 0 else "lose"
         return (
-            f"On rows not seen, curves {change} {abs(self.gain):.3f} ± {self.error:.3f} in "
+            f"On held-out rows, curves {change} {abs(self.gain):.3f} ± {self.error:.3f} in "
             "log-likelihood per row and equation over lines on the same graph."
         )
 
@@ -99,7 +99,7 @@ def _gains(
     phases = random.uniform(0, 2 * math.pi, _WAVES)
     waves = math.sqrt(2.0 / _WAVES) * np.cos(_PACE * z @ directions + phases)
     line = np.column_stack([np.ones(len(z)), z])
-    # The first penalty forbids waves.
+    # The first penalty excludes curves.
     penalties = [np.inf, *_RIDGES]
     left = np.empty((len(penalties), len(y)))
     for fold in np.unique(folds):

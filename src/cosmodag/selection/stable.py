@@ -1,4 +1,4 @@
-"""Stability selection: arcs that many half-samples show, whatever the penalty."""
+"""Stability selection: arcs that are found in many half-samples, at some penalty."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ __all__ = ["StabilitySelection", "stability_selection"]
 
 @dataclass(frozen=True, eq=False)
 class StabilitySelection:
-    """How often each arc was found, at each value of a parameter.
+    """Frequency of each arc, at each value of a parameter.
 
     Attributes
     ----------
     parameter, values
-        What was varied, and how.
+        The parameter, and its values.
     names
-        Of the variables.
+        Names of the variables.
     probabilities
         (values, d, d): share of the half-samples in which the arc u → v was found.
     """
@@ -72,7 +72,7 @@ def stability_selection(
 ) -> StabilitySelection:
     """Count in how many half-samples each arc is found, for several values of a parameter.
 
-    Instead of choosing a penalty, arcs are chosen that are found again and again at some penalty.
+    Instead of one penalty, the arcs that are frequent at some penalty are chosen.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def stability_selection(
         Not changed.
     X : table
     parameter : str
-        Of the model: ``"lambda1"``, say, or ``"threshold"``.
+        A parameter of the model, such as ``"lambda1"`` or ``"threshold"``.
     values : sequence
     n : int
         Half-samples for each value, the same ones for all.

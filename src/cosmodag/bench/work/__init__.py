@@ -1,4 +1,4 @@
-"""What is done with cells, by kind.
+"""The work of cells, by kind.
 
 Learners are imported with the first cell that needs them, so that reading results does not import
 JAX.
@@ -15,7 +15,7 @@ __all__ = ["NO_GPU", "Order", "as_result", "carry_out"]
 
 
 class Order(NamedTuple):
-    """A batch, and how it is to be done.
+    """A batch, and the way to do it.
 
     Attributes
     ----------

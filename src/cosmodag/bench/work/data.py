@@ -13,9 +13,9 @@ from cosmodag.simulate import load, parse_name
 __all__ = ["NO_GPU", "Drawn", "Result", "as_result", "draw_table", "draw_tables"]
 
 NO_GPU = {"JAX_PLATFORMS": "cpu"}
-"""For processes beside one that has the GPU: they would take its memory by merely looking."""
+"""Environment of processes beside one that uses the GPU: JAX would reserve its memory."""
 
-# Fewer tables than this are simulated before other processes have started.
+# Fewer tables than this are simulated faster than other processes start.
 _MANY = 64
 
 Result = dict[str, Any]
@@ -47,12 +47,12 @@ def draw_table(cell: Cell) -> Drawn:
     if cell.standardised:
         X /= X[:rows].std(axis=0)
     X = X.astype(np.float32)
-    # Contiguous, and apart from each other, so that what is sent or kept is no larger than it is.
+    # Copies, so that a part that is sent or kept does not hold the whole table.
     return Drawn(X[:rows].copy(), X[rows:].copy(), data.graph)
 
 
 def draw_tables(cells: Sequence[Cell], makers: int | None) -> list[Drawn]:
-    """Simulate the tables of cells, in several processes where there are many to make.
+    """Simulate the tables of cells, in several processes if there are many.
 
     Cells that share a table share its memory.
     """
@@ -67,7 +67,7 @@ def draw_tables(cells: Sequence[Cell], makers: int | None) -> list[Drawn]:
 
 
 def as_result(outcome: Any) -> Result:
-    """Return the figures of a cell that was done, or the name of what went wrong."""
+    """Return the figures of a finished cell, or its failure."""
     if isinstance(outcome, Failure):
         return {"status": outcome.status, "message": outcome.message}
     return {"status": "done", **outcome}

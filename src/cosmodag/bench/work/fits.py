@@ -72,7 +72,7 @@ def scores(graph: Any, weights: Any, cut: float, order: Any = None) -> Result:
 
 
 def _alone(pair: tuple[StructureLearner, Drawn]) -> Result:
-    """Fit one learner, refinement and all, and score the graph that a user gets."""
+    """Fit one learner with refinement, and score the graph that a user gets."""
     model, table = pair
     model.fit(table.seen)
     weights = np.where(model.adjacency_ != 0, model.weights_, 0.0)
@@ -99,7 +99,7 @@ def _together(
 
 
 def _result_of(outcome: Outcome, limit: float | None) -> Any:
-    """Figures of one fit, or why there are none."""
+    """Figures of one fit, or its failure."""
     if outcome.stopped == "time":
         return Failure("timeout", f"It took longer than the limit of {limit:g} s per cell.")
     if outcome.error is not None:
@@ -108,7 +108,7 @@ def _result_of(outcome: Outcome, limit: float | None) -> Any:
 
 
 def _figures(tasks: Sequence[FitTask], tables: Sequence[Drawn], place: int, learnt: Learnt) -> Any:
-    """Score one fit, of which nothing else is kept."""
+    """Score one fit, and delete it."""
     model, given = tasks[place]
     outcome = attempt(partial(_figures_as_optimised, model, given, learnt), tables[place], None)
     model.forget()
@@ -125,7 +125,7 @@ def _figures_as_optimised(
 def _likelihood(given: Prepared, learnt: Learnt, held_out: NDArray[Any]) -> float:
     """Mean Gaussian log-likelihood of held-out entries, variances from the rows seen.
 
-    Of the equations as they were optimised, with no arc cut: what can be had without the truth.
+    Of the optimised equations, without threshold; it does not need the true graph.
     """
     rows = np.concatenate([given.data, given.preparation.apply(held_out)])
     squares = (rows - learnt.predict(rows)) ** 2

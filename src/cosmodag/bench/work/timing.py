@@ -24,14 +24,14 @@ _PASSES, _REPETITIONS = 5, 5
 # Seconds after which no further repetition begins.
 _ENOUGH = 20.0
 
-# What makes a fit short without making it another program.
+# Parameters that shorten a fit and leave the compiled programs unchanged.
 _SHORT = {"epochs": 1, "max_iter": 1}
 
 
 def time_fit(cell: Cell) -> Result:
     """Time one fit as the paper does: processor time of ``fit`` alone, on one thread.
 
-    A fit of the same table that is cut short comes first, so that nothing is compiled on the clock.
+    A short fit of the same table comes first, so that compilation is not timed.
     """
     table = draw_table(cell)
     model = learner_of(cell, device="cpu")
@@ -50,7 +50,7 @@ def time_fit(cell: Cell) -> Result:
 def time_epochs(cell: Cell) -> Result:
     """Time passes over the data, in the first problem that a method trains; the median counts.
 
-    What is compiled is compiled before the clock starts.
+    Compilation is not timed.
     """
     model: Any = learner_of(cell, device=cell.device)  # one that trains
     data = np.asarray(load(cell.data, seed=cell.graph).X, np.float32)
@@ -83,5 +83,5 @@ def _finished(state: AdamState) -> AdamState:
     return state
 
 
-# Settings that a method changes on its way, as they are in its first problem.
+# Settings that a method changes between problems, as in its first problem.
 _FIRST = {"multiplier": 1.0, "penalty": 1.0, "score_weight": 1.0, "radius": 1.0, "rounds": 5.0}

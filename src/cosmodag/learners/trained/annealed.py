@@ -1,4 +1,4 @@
-"""Learners that anneal: what linear and non-linear COSMO share."""
+"""Base class of linear and non-linear COSMO."""
 
 import os
 from abc import abstractmethod
@@ -98,11 +98,11 @@ class AnnealedLearner(TrainedLearner):
 
     @abstractmethod
     def _mechanism(self) -> "Mechanism":
-        """How variables are predicted from their parents."""
+        """Mechanism that predicts variables from their parents."""
 
     @abstractmethod
     def _steps(self, d: int) -> int:
-        """Give the number of steps where ``epochs`` is ``"auto"``."""
+        """Count the steps if ``epochs`` is ``"auto"``."""
 
     def check_settings(self) -> None:
         """Refuse parameter values that cannot be used, in one sentence each."""
@@ -122,15 +122,15 @@ class AnnealedLearner(TrainedLearner):
         return self.solver_for(n, d)
 
     def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
-        """Turn what was learnt into a DAG, and remove the checkpoint of a fit that ended."""
+        """Turn what was learnt into a DAG, and delete the checkpoint of a finished fit."""
         super().finish(given, learnt, watch)
-        # A fit that was stopped, be it after training, goes on from what is left of it.
+        # A fit that was stopped, even after training, continues from its checkpoint.
         if self._kept is not None and self.stopped_ is None:
             self._kept.clear()
         self._kept = None
 
     def solver_for(self, n: int, d: int) -> "OneProblem":
-        """One problem, the temperature annealed as it is solved."""
+        """One problem, solved with annealed temperature."""
         from cosmodag.model.objective import LOSSES, AnnealedObjective
         from cosmodag.model.structure import Priority
         from cosmodag.solve.methods.one_problem import OneProblem

@@ -1,4 +1,4 @@
-"""Learners that are trained: from parameters to problems, to solutions, to what was learnt."""
+"""Learners that are trained: parameters become problems, and solutions become weights."""
 
 import warnings
 from abc import abstractmethod
@@ -71,24 +71,24 @@ class TrainedLearner(StructureLearner):
         "backend_",
     )
 
-    # Settings that, where they are None or no parameters, are the same as another one.
+    # Settings that are equal to another one if they are None or absent.
     _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
 
     @abstractmethod
     def solver_for(self, n: int, d: int) -> "Solver":
-        """How problems of n rows and d variables are solved."""
+        """Solver of problems of n rows and d variables."""
 
     @abstractmethod
     def _rule(self, d: int) -> dict[str, float]:
-        """Give numbers for the parameters that may be ``"auto"``, by name."""
+        """Values of the parameters that may be ``"auto"``, by name."""
 
     @abstractmethod
     def _constants(self, n: int, d: int) -> dict[str, float]:
-        """Give the settings of a problem that are no parameters of the learner, by name."""
+        """Return the settings of a problem that are not parameters of the learner, by name."""
 
     @abstractmethod
     def _length(self, n: int, d: int) -> int:
-        """Say how many rounds, or iterations, a fit takes if all goes well."""
+        """Usual number of rounds, or iterations, of a fit."""
 
     @property
     def _device(self) -> str:
@@ -153,16 +153,16 @@ class TrainedLearner(StructureLearner):
         return [Problem(data, settings, seed, **optional) for seed in seeds]
 
     def estimate(self, X: Any) -> "Cost":
-        """Say what fitting a table would cost: memory, and time from a few timed rounds.
+        """Estimate the cost of a fit: memory, and time from a few timed rounds.
 
         Raises
         ------
         ResourceError
-            When the fit would need more memory than there is; nothing is allocated then.
+            If the fit would need more memory than there is; nothing is allocated.
         """
         from cosmodag.solve.cost import estimate
 
-        other = clone(self)  # so that a fitted model, and a generator given as its seed, stay
+        other = clone(self)  # leaves a fitted model, and a generator given as its seed, unchanged
         other.check_settings()
         table = as_table(X)
         given = prepare_table(other, table)
@@ -177,7 +177,7 @@ class TrainedLearner(StructureLearner):
         return train_many(tasks, watch)
 
     def _without_training(self, given: Prepared) -> Learnt | None:
-        """Give what is learnt where training is of no use; None to train."""
+        """Return a result without training, if training is of no use; None to train."""
         return None
 
     def _solver_of_fit(self, n: int, d: int) -> "Solver":
@@ -238,7 +238,7 @@ class TrainedLearner(StructureLearner):
         return self.solver_for(2, 2).recipe.mechanism == Linear()
 
     def refinement_for(self, d: int) -> str | None:
-        """Say what is done with an order: nothing where the equations are not linear."""
+        """Choose the method of refinement; None if the equations are not linear."""
         refine = getattr(self, "refine", None)
         if refine is None or self.is_linear:
             return super().refinement_for(d)
@@ -292,8 +292,8 @@ class TrainedLearner(StructureLearner):
             )
         elif not solution.converged:
             warnings.warn(
-                f"{type(self).__name__} ended at a limit after {solution.iterations} iterations "
-                "and not where its method says: the graph is a DAG, but less converged.",
+                f"{type(self).__name__} stopped at a limit after {solution.iterations} iterations, "
+                "before it converged: the graph is a DAG, but may be worse.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -314,7 +314,7 @@ def _loss(one: "Solved", problems: "list[Problem]") -> float:
 
 
 def _other_orders(solved: "list[Solved]", best: "Solved") -> dict[str, NDArray[np.intp]]:
-    """Orders of the starts that were not the best, for refinement to start from too."""
+    """Orders of the other starts, as further starts of refinement."""
     orders = {}
     for one in solved:
         solution = one.solution

@@ -14,7 +14,7 @@ __all__ = ["ARRAYS", "NetworkEquations"]
 ARRAYS = ("first_weights", "first_biases", "inner_layers", "output_weights", "output_biases")
 """Names of the arrays of the networks."""
 
-# Hidden units of a block of rows held at once, 128 MB of them.
+# Largest number of hidden units in a block of rows: 128 MB.
 _MOST_UNITS = 2**24
 
 
@@ -27,11 +27,11 @@ class NetworkEquations:
     first_weights, first_biases
         (d, d, h), from each variable to the first hidden layer of each network, and (d, h).
     inner_layers
-        Weights (d, in, out) and biases (d, out) of further hidden layers, end to end.
+        Weights (d, in, out) and biases (d, out) of further hidden layers, concatenated.
     output_weights, output_biases
         (d, h) and (d,).
     hidden, activation
-        Sizes of the hidden layers, and what hidden units do.
+        Sizes and activation of the hidden layers.
     """
 
     first_weights: NDArray[Any]
@@ -108,10 +108,10 @@ class NetworkEquations:
         return column
 
     def settled(self, unexplained: NDArray[np.float64]) -> "NetworkEquations":
-        """Give each network the output bias that leaves residuals of mean zero."""
+        """Set the output biases so that residuals have mean zero."""
         biases = self.output_biases + unexplained.astype(np.float32)
         return replace(self, output_biases=biases)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Give the networks as named arrays, for saving."""
+        """Networks as named arrays, for saving."""
         return {f"{name}_": getattr(self, name) for name in ARRAYS}

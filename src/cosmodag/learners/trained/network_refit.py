@@ -1,4 +1,4 @@
-"""Networks fitted anew on arcs that refinement chose."""
+"""Training of networks on the arcs that refinement chose."""
 
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ __all__ = ["Networks", "refit"]
 _STEPS = 3_200
 _BATCH = 64
 _RATE = 2e-3
-# Priorities so far apart, at this temperature and shift, that S is one along the order.
+# Distance of priorities, temperature and shift at which S is one along the order.
 _APART, _SHIFT, _TEMPERATURE = 4.0, 1.0, 0.05
 
 
@@ -50,10 +50,10 @@ def refit(
     watch: Watch,
     counted: NDArray[Any] | None = None,
 ) -> Networks:
-    """Train networks on, without penalties, each reading its parents in a DAG and nothing else.
+    """Continue to train networks without penalties, each on its parents in a DAG only.
 
-    It is COSMO's own problem with the order frozen, p far apart, and the DAG as its support, so
-    that its kernels serve here too.
+    It is COSMO's problem with a fixed order, p far apart, and the DAG as support, so that its
+    kernels can be used.
     """
     n, d = data.shape
     rounds = Passes.over(n, _BATCH).rounds_of(steps=_STEPS)

@@ -1,4 +1,4 @@
-"""Learners of networks: what the non-linear learners share after the fit."""
+"""Base class of learners of networks."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -97,11 +97,11 @@ class NetworkLearner(TrainedLearner):
             )
 
     def refinement_for(self, d: int) -> str | None:
-        """Say what is done with an order of d variables: None, ``"prune"`` or ``"order"``."""
+        """Choose the method of refinement: None or ``"prune"``."""
         return None if getattr(self, "refine", None) is None else "prune"
 
     def _strengths(self, found: ReadOut, solution: Solution) -> NDArray[np.float64]:
-        """Read the strength of all arcs off the networks."""
+        """Strengths of all arcs, from the networks."""
         return self._equations(found, solution).strengths(self.arc_strength)
 
     def _equations(self, found: ReadOut, solution: Solution) -> NetworkEquations:
@@ -117,12 +117,12 @@ class NetworkLearner(TrainedLearner):
         return NetworkEquations(**parts, hidden=tuple(self.hidden), activation=self.activation)
 
     def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
-        """Turn what was learnt into a DAG, and keep what :meth:`response` needs."""
+        """Turn what was learnt into a DAG, and keep the means that :meth:`response` needs."""
         super().finish(given, learnt, watch)
         self.prepared_means_ = given.data.mean(axis=0, dtype=np.float64)
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
-        """Ask of each network which inputs it needs, and fit the networks on those anew."""
+        """Choose the inputs of each network, and fit the networks on these again."""
         watch.begin(self.n_features_in_, f"{type(self).__name__}: pruning")
         (seed,) = seeds_from(self.random_state, 1)
         known, learnt_networks = given.known, learnt.equations
@@ -214,7 +214,7 @@ class NetworkLearner(TrainedLearner):
         return self
 
     def _learnt_order(self) -> NDArray[np.intp] | None:
-        """Order that does not come from the strengths of arcs, where there is one."""
+        """Order that was learnt directly; None if it follows from the strengths of arcs."""
         return None
 
     def response(self, u: Any, v: Any, grid: ArrayLike) -> NDArray[np.float64]:

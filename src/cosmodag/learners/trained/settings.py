@@ -15,7 +15,7 @@ _LARGE = 5_000
 
 
 def paper_settings(d: int) -> dict[str, float | None]:
-    """Give COSMO's hyper-parameters as the paper's search chose them, for d variables.
+    """COSMO's hyper-parameters for d variables, as the paper's search chose them.
 
     One sensible setting close to what was selected over the paper's 36 linear data sets: constant
     up to 100 variables; beyond that the learning rate and λ₁ fall with d, since the loss is a mean
@@ -39,15 +39,15 @@ def paper_settings(d: int) -> dict[str, float | None]:
 
 
 def default_settings(d: int) -> dict[str, float]:
-    """Give the hyper-parameters that ``Cosmo()`` uses for d variables.
+    """Hyper-parameters of ``Cosmo()`` for d variables.
 
     Found by random search on simulated graphs of several families (``benchmarks/defaults.py``),
     and scored on others (``benchmarks/accuracy.py``). Unlike in the paper, priorities move more
     slowly than strengths and are not penalised, the shift is smaller and λ₂ larger. λ₁ and both
     rates fall with d, since the loss is a mean over variables.
 
-    From 5,000 variables on it is the paper's way again, one rate and a penalty on p: there the rule
-    for smaller graphs, extrapolated, did no better at 5,000 and worse at 10,000
+    From 5,000 variables on there are one rate and a penalty on p, as in the paper: the extrapolated
+    rule for smaller graphs was no better at 5,000 variables and worse at 10,000
     (``benchmarks/gpu.md``).
 
     Examples
@@ -79,22 +79,22 @@ def default_settings(d: int) -> dict[str, float]:
 
 
 def default_steps(refinement: str | None) -> int:
-    """Give the number of steps that ``Cosmo`` takes, whatever the number of rows.
+    """Count the steps of ``Cosmo``, for any number of rows.
 
-    A search for a better order needs little to start from; an order that is only pruned more; and
-    weights that are the result themselves as many as 2,000 passes over 1,000 rows, the paper's
-    schedule.
+    A search for a better order needs only a rough start; an order that is only pruned needs more
+    steps; weights that are the final result need the paper's schedule, 2,000 passes over 1,000
+    rows.
     """
     return {"order": 3_200, "prune": 9_600}.get(refinement or "", 32_000)
 
 
 def default_mlp_steps() -> int:
-    """Give the number of steps that ``CosmoMLP()`` takes, whatever the number of rows."""
+    """Count the steps of ``CosmoMLP()``, for any number of rows."""
     return 32_000
 
 
 def paper_mlp_settings(d: int) -> dict[str, float | None]:
-    """Give non-linear COSMO's hyper-parameters as the paper's search chose them.
+    """Non-linear COSMO's hyper-parameters, as the paper's search chose them.
 
     Close to what was selected over the paper's non-linear data sets; the same for every d.
     """
@@ -111,17 +111,17 @@ def paper_mlp_settings(d: int) -> dict[str, float | None]:
 
 
 def default_mlp_settings(d: int, mask: str = "weights") -> dict[str, float]:
-    """Give the hyper-parameters that ``CosmoMLP()`` uses for d variables.
+    """Hyper-parameters of ``CosmoMLP()`` for d variables.
 
     Up to 40 variables from a random search on simulated graphs of 20 (36 configurations, none far
     from the best), scored on others of 20 and 40; from 100 on close to the paper's, which did as
-    well there as what else was tried; a power law between (``benchmarks/nonlinear.md``).
+    well there as the other settings tried; a power law between (``benchmarks/nonlinear.md``).
 
     Parameters
     ----------
     d : int
     mask : {"weights", "inputs"}
-        One gate stands for several weights: λ₁ is larger for gates.
+        λ₁ is larger for gates, since one gate replaces several weights.
 
     Examples
     --------

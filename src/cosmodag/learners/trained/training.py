@@ -1,4 +1,4 @@
-"""Training for many tasks: the problems of all of them are solved in batches."""
+"""Training for many tasks: their problems are solved in batches."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,8 +34,8 @@ class _Group:
 def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
     """Train on many tables; see `StructureLearner.learn_many`.
 
-    A resample is trained on as a column of row counts, so that the resamples of one table share
-    its memory; so do tasks that share a table otherwise.
+    A resample is a column of row counts, so that all resamples of one table share its memory, as
+    do other tasks with the same table.
     """
     groups: dict[Any, _Group] = {}
     tables: dict[Any, Any] = {}
@@ -85,7 +85,7 @@ def _problems_of(
 def _as_tasks_end(
     tasks: Sequence[FitTask], group: _Group, solutions: Iterator[Solved]
 ) -> Iterator[Learning]:
-    """Hand out tasks of which all problems are solved."""
+    """Yield tasks whose problems are all solved."""
     waiting: dict[int, list[Solved]] = {}
     for one in solutions:
         place = group.owners[one.place]

@@ -1,11 +1,11 @@
 """An order of a linear non-Gaussian model, the most exogenous variable first.
 
-Of two variables of which one causes the other, the residual of a regression is independent of the
-regressor only in the causal direction, and the two entropies then add up to less. A variable that
-is nowhere the worse regressor comes first, its effect is taken out of the others, and so on: the
-order of DirectLiNGAM (Shimizu et al. 2011), from the same comparisons. It is found without making
-them all: evidence against a variable only grows, so only the variable with the least evidence so
-far is compared further, with the rival that spoke loudest against it before.
+If one of two variables causes the other, the residual of a regression is independent of the
+regressor only in the causal direction, where the sum of the two entropies is smaller. The variable
+that is never the worse regressor comes first, its effect is subtracted from the others, and so on:
+the order of DirectLiNGAM (Shimizu et al. 2011), from the same comparisons. Not all of them are
+computed: evidence against a variable only grows, so only the variable with the least evidence so
+far is compared further, first with the variable that gave most evidence against it before.
 """
 
 from collections.abc import Callable
@@ -18,8 +18,8 @@ from cosmodag.refinement.entropy.measure import entropy_parts
 
 __all__ = ["exogenous_first_order"]
 
-_AT_ONCE = 10_000  # comparisons between two questions whether to stop: some tenths of a second
-_NEARLY_EQUAL = 1e-10  # 1 − ρ² of two variables that are the same but for rounding
+_AT_ONCE = 10_000  # comparisons between two checks of should_stop: some tenths of a second
+_NEARLY_EQUAL = 1e-10  # 1 − ρ² of two variables that differ by rounding only
 
 
 def exogenous_first_order(
@@ -36,8 +36,8 @@ def exogenous_first_order(
     before : ndarray of bool (d, d)
         Transitively closed: ``before[u, v]`` says that u comes before v.
     should_stop : callable, optional
-        Asked before each variable, or more often; after True the rest follows in any order that
-        is allowed.
+        Called before each variable, or more often; after True the remaining variables follow in
+        some allowed order.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def exogenous_first_order(
 
 
 def _allowed_order(variables: NDArray[np.int64], before: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Order variables as ``before`` asks: as it is transitive, by the number of predecessors."""
+    """Order variables by their number of predecessors in ``before``, which is transitive."""
     return variables[np.argsort(before[:, variables].sum(axis=0), kind="stable")]
 
 
@@ -81,7 +81,7 @@ def _allowed_order(variables: NDArray[np.int64], before: NDArray[np.bool_]) -> N
 def _begin(
     residuals: NDArray[np.float64], remaining: NDArray[np.bool_], before: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Give negentropies, the evidence against each variable, and what needs no comparison."""
+    """Compute negentropies, the evidence against each variable, and the known comparisons."""
     variables, rows = residuals.shape
     ones = np.ones(rows)
     negentropy = np.zeros(variables)
@@ -109,7 +109,7 @@ def _most_exogenous(
 ) -> int:
     """Find the remaining variable with the least evidence against it in all comparisons.
 
-    Returns -1 after so many comparisons: the next call goes on where this one was.
+    Returns -1 after so many comparisons; the next call continues from there.
     """
     variables, rows = residuals.shape
     ones = np.ones(rows)
@@ -142,7 +142,7 @@ def _direction(
     ones: NDArray[np.float64],
     difference: NDArray[np.float64],
 ) -> float:
-    """How much less entropy i → j leaves than j → i: positive where i looks like the cause.
+    """Difference in entropy of j → i and i → j: positive if i looks like the cause.
 
     Both residuals have variance 1 − ρ², so only the negentropies differ.
     """

@@ -1,8 +1,8 @@
 """Families scored by entropy: a variable, its parents and the residuals they leave.
 
 Parents are chosen among the predecessors by Gaussian evidence on the covariance (grow, then
-shrink); the score is the entropy of the residuals. Loops are written out, because many a NumPy
-function used here would add a second to compiling.
+shrink); the score is the entropy of the residuals. Loops are explicit, because each NumPy function
+used here would add up to a second of compile time.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,9 @@ from cosmodag.refinement.entropy.measure import GAUSSIAN_ENTROPY, SMALLEST_DEVIA
 
 __all__ = ["EntropyProblem", "Families", "fit_order", "grow", "refit", "total_score"]
 
-_DEPENDENT = 1e-9  # share of a candidate's variance that the chosen ones leave over
+_DEPENDENT = (
+    1e-9  # smallest share of a candidate's variance that the chosen parents leave unexplained
+)
 
 
 class EntropyProblem(NamedTuple):
@@ -43,8 +45,8 @@ class Families(NamedTuple):
     """An order with its families.
 
     Row v of ``parents`` and ``weights`` holds the ``parent_counts[v]`` parents of v and their
-    coefficients. Row v of ``paths`` holds those that entered while the family grew: a predecessor
-    outside the path can leave without changing the family. Two more rows are for trials.
+    coefficients. Row v of ``paths`` holds the variables added while the family grew: removing a
+    predecessor outside the path does not change the family. Two more rows are for trials.
     """
 
     order: NDArray[np.int64]
@@ -58,7 +60,7 @@ class Families(NamedTuple):
 
 @inlined
 def _forced(problem: EntropyProblem, child: int, candidates: NDArray[np.int64], count: int) -> int:
-    """How many of the first candidates are required."""
+    """Count the required candidates, which come first."""
     forced = 0
     while forced < count and problem.required[candidates[forced], child]:
         forced += 1
@@ -73,7 +75,7 @@ def grow(
     count: int,
     path: NDArray[np.int64],
 ) -> int:
-    """Let candidates enter: the required ones, which come first, then the best while it pays."""
+    """Add candidates: the required ones, which come first, then the best while it gains enough."""
     forced = _forced(problem, child, candidates, count)
     covariance = problem.covariances[problem.rows_of[child]]
     rows = problem.totals[problem.rows_of[child]]
@@ -119,7 +121,7 @@ def grow(
 
 @compiled
 def _sweep(matrix: NDArray[np.float64], pivot: int) -> None:
-    """Bring one regressor into a regression, or out of it again (Goodnight 1979)."""
+    """Add a regressor to a regression, or remove it (sweep operator, Goodnight 1979)."""
     size = matrix.shape[0]
     scale = 1.0 / matrix[pivot, pivot]
     for j in range(size):
@@ -142,7 +144,7 @@ def _shrink(
     parents: NDArray[np.int64],
     weights: NDArray[np.float64],
 ) -> int:
-    """Keep of a path what pays beside the rest of it, with least-squares coefficients."""
+    """Keep the members of a path whose gain exceeds the penalty; fit least squares."""
     forced = _forced(problem, child, path, count)
     covariance = problem.covariances[problem.rows_of[child]]
     rows = problem.totals[problem.rows_of[child]]
@@ -211,7 +213,7 @@ def _candidates(
     extra: int,
     candidates: NDArray[np.int64],
 ) -> int:
-    """List who may be a parent, required ones first; the child itself stands for nobody."""
+    """List the possible parents, required ones first; `extra` is none if it is the child."""
     count = 0
     for wanted in (True, False):
         for place in range(stop + 1):
@@ -234,7 +236,7 @@ def refit(
     extra: int,
     row: int,
 ) -> float:
-    """Choose the family of a child anew, into one row of the families; return its score.
+    """Choose the family of a child again, write it to one row, and return its score.
 
     Candidates are the first ``stop`` variables of the order without one, and an extra one. A
     trial that ends in the stored family has its score.

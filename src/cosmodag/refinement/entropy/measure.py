@@ -4,8 +4,8 @@ A variable u of mean 0 and variance 1 has an entropy below the Gaussian one by a
 
     79.047 (E log cosh u − 0.37457)² + 7.4129 (E u e^{−u²/2})²
 
-(Hyvärinen 1998, the maximum-entropy approximation), here its *negentropy*. The first term sees
-heavy and light tails, the second skewness.
+(Hyvärinen 1998, the maximum-entropy approximation), called its *negentropy* here. The first term
+measures heavy and light tails, the second skewness.
 """
 
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ _LOG_COSH_WEIGHT, _LOG_COSH_GAUSSIAN, _SKEW_WEIGHT = 79.047, 0.37457, 7.4129
 _LOG_2 = float(np.log(2.0))
 _LEVEL = 0.005
 
-# A residual this small beside its variable is rounding error, of which the shape says nothing.
+# A residual this small relative to its variable is rounding error.
 SMALLEST_DEVIATION = 1e-6
 
-_SMALLEST_EXPONENT = -40.0  # e^{−40} is nothing beside 1
+_SMALLEST_EXPONENT = -40.0  # e^{−40} is negligible beside 1
 _SQUARINGS = 64.0  # exp(x) = exp(x / 64)^64: six squarings
 
 

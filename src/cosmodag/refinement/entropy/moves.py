@@ -1,4 +1,4 @@
-"""Moves of the search by entropy: one variable to its best place, and only what that changes."""
+"""Moves of the entropy search: one variable to its best place, refitting changed families."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from cosmodag.refinement.entropy.families import EntropyProblem, Families, grow,
 
 __all__ = ["improve_place"]
 
-_LEAST_GAIN = 1e-7  # of a move, so that rounding does not make it circle
+_LEAST_GAIN = 1e-7  # smallest gain of a move, so that rounding cannot cause endless cycles
 
 
 @compiled
@@ -43,8 +43,8 @@ def _best_place(
 ) -> tuple[int, float]:
     """Find the best place on the way from start to end (left or right), and its gain in score.
 
-    Passing a variable to the left, that one gains a predecessor and the moved one loses it; to
-    the right it is the other way round.
+    When the moved variable passes another one to the left, it loses that predecessor and the other
+    one gains it; to the right it is the reverse.
     """
     order, moved = families.order, families.order[start]
     trial, own = order.size, order.size + 1
@@ -77,7 +77,7 @@ def _best_place(
 
 @compiled
 def improve_place(problem: EntropyProblem, families: Families, variable: int, reach: int) -> bool:
-    """Move one variable to its best place within reach; say whether it moved."""
+    """Move one variable to its best place within reach; return whether it moved."""
     order = families.order
     start = 0
     while order[start] != variable:

@@ -1,4 +1,4 @@
-"""From a table and what is known of its graph to the problem that the search by entropy solves."""
+"""The problem of the entropy search, from a table and knowledge of its graph."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,14 +9,14 @@ from cosmodag.refinement.starts import closed_order
 
 __all__ = ["default_penalty", "prepare", "standardised"]
 
-_CONSTANT = 1e-12  # spread beside the largest value, below which a column says nothing
+_CONSTANT = 1e-12  # spread relative to the largest value, below which a column counts as constant
 
-# Parents that only pay together would not enter one by one at the full price of an arc.
+# Parents that are useful only together would not enter one by one at the full penalty.
 _ENTRY = 0.5
 
 
 def default_penalty(rows: float, variables: int) -> float:
-    """Score an arc must gain: the extended BIC ½ log n + log d, at least log n."""
+    """Penalty of an arc: the extended BIC ½ log n + log d, at least log n."""
     return max(float(np.log(rows)), 0.5 * float(np.log(rows)) + float(np.log(variables)))
 
 

@@ -27,13 +27,13 @@ __all__ = ["NonGaussianSearch", "StartReport", "search_non_gaussian"]
 EXOGENOUS_FIRST = "exogenous-first"
 KICKED = "kicked"
 _REACH = 100  # places a variable may move at once
-_PATIENCE = 120  # kicks in vain times variables: few where a climb is long
+_PATIENCE = 120  # unsuccessful restarts times variables: fewer restarts if a climb is long
 _LEAST_GAIN = 1e-6
 
 
 @dataclass(frozen=True)
 class StartReport:
-    """What the search made of one start."""
+    """Result of the search from one start."""
 
     name: str
     score_before: float
@@ -108,7 +108,7 @@ def search_non_gaussian(
     counted : array (n, d), optional
         Weight of each row in each variable's own equation; 0 where the variable was set.
     should_stop : callable, optional
-        Asked often; after True the best result so far is returned.
+        Called often; after True the best result so far is returned.
     on_progress : callable, optional
         Called with the start's name and its score after every sweep.
 
@@ -170,7 +170,7 @@ def search_non_gaussian(
 
 
 class _Stop:
-    """``should_stop`` that, once it has said True, is not asked again."""
+    """``should_stop`` that is not called again after it returned True."""
 
     def __init__(self, should_stop: Callable[[], bool] | None) -> None:
         self._should_stop = should_stop
@@ -190,7 +190,7 @@ def _climb(
     name: str,
     on_progress: Callable[[str, float], None] | None,
 ) -> tuple[Families, int]:
-    """Best-insertion moves until a whole sweep finds none."""
+    """Make best-insertion moves until a whole sweep finds none."""
     found = deepcopy(families)
     variables = found.order.size
     moves, unmoved = 0, 0
@@ -215,7 +215,7 @@ def _kick(
 ) -> tuple[Families, StartReport]:
     """Climb again from the best order with half the variables displaced, while that helps.
 
-    Half a random order finds more than fewer displacements, and than a wholly random order.
+    Displacing half of the variables found more than displacing fewer, or all.
     """
     begin, variables = time.perf_counter(), best.order.size
     score_before, moves, failures = total_score(best), 0, 0

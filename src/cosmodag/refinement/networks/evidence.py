@@ -5,13 +5,13 @@ A target is modelled as y ~ N(0, s² C) with C = I + a K and
     K_ij = 2/π asin(N_ij / √((1 + N_ii)(1 + N_jj))),    N_ij = 2 (b + Σ_u w_u x_iu x_ju),
 
 the covariance of a network of infinitely many sigmoid units whose weights from input u have
-variance w_u and whose biases have variance b: what a perceptron can become, with everything but
-these few numbers integrated out. The variance s² takes its best value, so that
+variance w_u and whose biases have variance b: a perceptron with everything but these few numbers
+integrated out. The variance s² takes its best value, so that
 
     cost(w, a, b) = n/2 log(yᵀ C⁻¹ y / n) + ½ log |C|
 
-is minus the log evidence in nats, up to a constant. An input whose w is zero has no part in it: the
-relevance says how much an input matters, and the cost says whether it matters enough.
+is minus the log evidence in nats, up to a constant. An input with w = 0 has no effect; comparing
+costs decides whether an input is needed.
 
 Everything is computed in single precision, which is twice as fast, unless C is so badly conditioned
 that digits of the cost would be lost.
@@ -33,14 +33,14 @@ Numbers: TypeAlias = NDArray[np.float64]
 # were found right to 0.03 nats.
 _LARGEST_CONDITION = 3e6
 
-# Correlations of hidden units closer to one than this are not told apart in single precision.
+# Single precision cannot distinguish correlations of hidden units closer to one than this.
 _LARGEST_REACH = 1e5
 
 _SMALLEST_VARIANCE = 1e-12
 
 _START_RELEVANCE, _START_AMPLITUDE, _START_BIAS = 4.0, 30.0, 1.0
 
-# Bounds in logarithms, wide enough that only useless inputs end at one of them.
+# Bounds in logarithms, so wide that only useless inputs reach one of them.
 _RELEVANCE_BOUNDS, _AMPLITUDE_BOUNDS, _BIAS_BOUNDS = (-10.0, 6.0), (-3.0, 8.0), (-6.0, 4.0)
 
 
@@ -122,17 +122,17 @@ def cost(inputs: Floats, target: Floats, kernel: ProcessKernel) -> float:
 def cost_and_slopes(
     inputs: Floats, target: Floats, kernel: ProcessKernel, offered: Floats | None = None
 ) -> Slopes:
-    """Return the cost and its slopes, those in relevances also for inputs that have no part yet.
+    """Return the cost and its slopes; those in relevances also for inputs of relevance zero.
 
-    One inverse serves all slopes. The slope at relevance zero tells how much an input that is left
-    out would help, to first order.
+    All slopes use one inverse. The slope at relevance zero is the gain, to first order, from an
+    input that is left out.
 
     Parameters
     ----------
     inputs, target, kernel
         As in :func:`cost`.
     offered : (n, m) array, optional
-        Columns whose slopes are asked for; left out, `inputs` themselves.
+        Columns whose slopes are computed; by default `inputs`.
     """
     offered = inputs if offered is None else offered
     inputs, target = _in_precision(inputs, target, kernel)
@@ -155,7 +155,7 @@ def fit_kernel(inputs: Floats, target: Floats, *, steps: int) -> ProcessKernel:
     inputs, target
         As in :func:`cost`.
     steps : int
-        How many steps to take; stopping early does as well as converging where inputs are chosen.
+        Number of steps; for the choice of inputs, stopping early does as well as converging.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def _objective(logarithms: Numbers, inputs: Floats, target: Floats) -> tuple[flo
 
 
 def _in_precision(inputs: Floats, target: Floats, kernel: ProcessKernel) -> tuple[Floats, Floats]:
-    """Convert inputs and target to the lowest precision that does; double stays double."""
+    """Convert inputs and target to the lowest sufficient precision; double stays double."""
     largest = np.square(inputs).max(0, initial=0.0) @ kernel.relevances
     enough = (
         kernel.amplitude * len(target) < _LARGEST_CONDITION

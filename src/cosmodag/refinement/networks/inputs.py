@@ -29,30 +29,30 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Effort:
-    """How much evidence an arc needs, and how much work goes into finding out.
+    """Thresholds of evidence, and amount of work.
 
     Parameters
     ----------
     candidate : float
-        Predecessors are looked at whose contribution exceeds this share of the child's strongest.
+        Candidates are predecessors whose contribution exceeds this share of the child's strongest.
     nats : float
         An input stays if the evidence falls by more than this without it.
     sure_nats : float
-        An input that does so on few rows stays without a further look.
+        An input with a loss above this on few rows stays without a test on all rows.
     new_nats : float
         An input from outside the candidates is tried if the evidence rises by more than this.
     weak_nats : float
-        An arc may be turned round if its child loses less than this by it.
+        An arc may be reversed if its child loses less than this.
     steps : int
         Steps of L-BFGS that fit a kernel.
     rows, rows_per_input, most_rows : int
         A kernel is fitted on `rows_per_input` rows for each candidate, within the other two.
     screen_rows : int
-        Rows on which inputs are left out one by one, to see which are in doubt.
+        Rows on which inputs are left out one by one, to find the doubtful ones.
     final_rows : int
-        Rows on which those in doubt are decided.
+        Rows on which the doubtful inputs are decided.
     mend_rows, mend_tries : int
-        Rows on which inputs from outside are tried, and how many of them for each child.
+        Rows on which further inputs are tried, and number of tries for each child.
     """
 
     candidate: float = 0.05
@@ -83,7 +83,7 @@ class ChildData(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """The inputs a child needs, their kernel, and the nats that each of them is worth."""
+    """The inputs that a child needs, their kernel, and the loss in nats without each of them."""
 
     inputs: NDArray[np.intp]
     kernel: ProcessKernel
@@ -91,14 +91,14 @@ class Needed(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """An input that would raise the evidence of a child by so many nats."""
+    """An input that would increase the evidence of a child, and by how many nats."""
 
     gain: float
     input: int
     child: int
 
 
-# Inputs worth less than this on few rows are left out together, to save evaluations.
+# Inputs with a smaller loss than this on few rows are left out together, to save evaluations.
 _USELESS = 0.5
 
 # Variance of hidden weights at which an input is tried for a child that has no inputs yet, and the
@@ -108,7 +108,7 @@ _FIRST_AMPLITUDE = 3.0
 
 
 def without_evidence(inputs: NDArray[np.intp]) -> Needed:
-    """Return inputs for which no evidence was asked, none of them or only required ones."""
+    """Return inputs whose evidence was not computed: none, or only required ones."""
     relevances = np.full(len(inputs), _FIRST_RELEVANCE)
     return Needed(
         inputs, ProcessKernel(relevances, _FIRST_AMPLITUDE, bias=1.0), np.zeros(len(inputs))
@@ -121,8 +121,8 @@ def needed_inputs(
     """Choose the inputs of one child among its candidates, by backward elimination.
 
     A kernel is fitted to all candidates on few rows. Leaving each out in turn on these rows gives
-    the order of elimination, and shows which inputs are beyond doubt; the others are left out one
-    after another on all rows, with the kernel as it is, wherever the evidence does not object.
+    the order of elimination and the inputs that are certainly needed; the others are left out one
+    after another on all rows, with the same kernel, if the evidence falls by little.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def needed_inputs(
     candidates : (k,) integers
         Columns to choose from.
     required : (k,) booleans
-        Candidates that stay whatever the evidence says.
+        Candidates that stay for any evidence.
     effort : Effort
 
     Returns
@@ -177,7 +177,7 @@ class _Elimination:
         return self._cost_with(kept) - self.cost
 
     def eliminate(self, indices: list[int], gains: Numbers, nats: float) -> None:
-        """Leave out, in this order, inputs worth little; note what the others are worth."""
+        """Leave out, in this order, inputs with a small loss; record the losses of the others."""
         useless = [index for index in indices if gains[index] < _USELESS]
         if len(useless) > 1 and self._left_out(useless, nats) is None:
             indices = indices[len(useless) :]
@@ -187,7 +187,7 @@ class _Elimination:
                 gains[index] = loss
 
     def _left_out(self, indices: list[int], nats: float) -> float | None:
-        """Leave inputs out if that costs less than `nats`; else say what it would cost."""
+        """Leave inputs out if that costs less than `nats`; otherwise return the cost."""
         loss = self.loss_without(indices)
         if loss > nats:
             return loss
@@ -202,10 +202,10 @@ class _Elimination:
 def useful_inputs(
     data: ChildData, child: int, needed: Needed, allowed: NDArray[np.bool_], effort: Effort
 ) -> list[Offer]:
-    """Find inputs from outside that a child would profit from.
+    """Find further inputs that would increase the evidence of a child.
 
-    The slopes of the evidence at relevance zero, of all columns from one inverse, name a few; these
-    are tried at the median relevance of the inputs that the child has.
+    The slopes of the evidence at relevance zero, for all columns from one inverse, select a few;
+    these are tried at the median relevance of the child's inputs.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def useful_inputs(
     data = data.first(effort.mend_rows)
     inputs, kernel, _ = needed
     relevance = float(np.median(kernel.relevances)) if len(inputs) else _FIRST_RELEVANCE
-    # At relevance zero a column acts by a straight line only; its square speaks for its bends.
+    # At relevance zero a column acts linearly only; its square represents curvature.
     shapes = np.hstack([data.columns, np.square(data.columns) - 1])
     now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, shapes)
     slopes = now.relevances.reshape(2, -1).min(axis=0)

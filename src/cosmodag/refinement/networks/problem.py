@@ -1,4 +1,4 @@
-"""What the pruning of networks is given, checked, and freed of its units."""
+"""Input of the pruning of networks: checked and standardised."""
 
 import heapq
 from typing import Any, TypeAlias
@@ -14,15 +14,15 @@ __all__ = ["NetworkProblem", "closest_order"]
 
 Arcs: TypeAlias = NDArray[np.bool_]
 
-# Added to correlations, so that duplicated columns still have something of their own.
+# Added to correlations, so that they are regular even for duplicated columns.
 _RIDGE = 0.01
 
-# Fewer rows than this cannot speak for any arc.
+# Fewer rows than this give no evidence for any arc.
 _FEWEST_ROWS = 3
 
 
 class NetworkProblem:
-    """What was given, checked and standardised; rows are shuffled once."""
+    """Checked and standardised input; rows are shuffled once."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class NetworkProblem:
     def _take_arcs(
         self, support: ArrayLike | None, required: ArrayLike | None, varying: Arcs
     ) -> None:
-        """Note which arcs may and which must exist; constant columns have no others."""
+        """Set which arcs may and which must exist; a constant column has required arcs only."""
         none = np.zeros((self.d, self.d), dtype=bool)
         may = ~none if support is None else _entries("support", support, none.shape) != 0
         must = none if required is None else _entries("required", required, none.shape) != 0

@@ -1,10 +1,10 @@
 """From a fitted non-linear learner to a graph: which inputs of each network are real.
 
 A learner of networks gives an order and the strength of every arc, but no threshold on strengths
-tells real arcs from others: networks of many inputs underfit and have weak strengths all over. Here
-each child is asked anew, by the evidence of a Gaussian process with one relevance per input, which
-of its candidates it needs. Then the order itself is mended: a pruned graph is a partial order, and
-an arc that the order forbade may be added wherever it closes no cycle.
+separates real arcs from others: networks of many inputs underfit, and all their strengths are
+small. Here the evidence of a Gaussian process with one relevance per input decides which candidates
+each child needs. Then the order itself is corrected: a pruned graph is a partial order, and an arc
+that the order forbade may be added if it closes no cycle.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ __all__ = ["Effort", "PrunedNetworks", "prune_networks"]
 
 Arcs: TypeAlias = NDArray[np.bool_]
 
-# Children that nobody had the time to judge keep candidates above this share of their strongest.
+# Children that were not judged in time keep candidates above this share of their strongest.
 _UNJUDGED_SHARE = 0.3
 
 
@@ -45,11 +45,11 @@ class PrunedNetworks:
     gains : (d, d) array
         For each arc, by how many nats the log evidence of the child falls without it, on the rows
         on which that was decided (few for arcs beyond doubt, so that theirs is understated); 0
-        elsewhere, ``nan`` for arcs that nobody had the time to judge.
+        elsewhere, ``nan`` for arcs that were not judged in time.
     order : (d,) integers
         A causal order of the graph, close to the one that was given.
     added : (d, d) booleans
-        Arcs that were no candidates: those against the given order, and those too weak in it.
+        Arcs that were not candidates: against the given order, or too weak.
     changed : int
         Number of arcs that contradict the given order.
     finished : bool
@@ -79,7 +79,7 @@ def prune_networks(
     effort: Effort | None = None,
     workers: int | None = None,
 ) -> PrunedNetworks:
-    """Choose the arcs of a causal order that the data support, whatever the shape of the relations.
+    """Choose the arcs of a causal order that the data support, for relations of any shape.
 
     Each child v is explained by its candidates: predecessors u whose contribution, strength times
     the part of u's standard deviation that earlier variables do not explain, is not negligible
@@ -97,23 +97,23 @@ def prune_networks(
     order : (d,) integers
         The variables, causes first.
     support : (d, d) booleans, optional
-        Arcs that may exist; left out, all.
+        Arcs that may exist; by default all.
     required : (d, d) booleans, optional
-        Arcs that exist whatever the evidence says, even against `order`.
+        Arcs that exist for any evidence, even against `order`.
     before : (d, d) booleans, optional
         Variables u that come before others v, transitively closed, even against `order`.
     counted : (n, d) array, optional
-        Zero where a row says nothing about a variable's own equation, as where it was set by hand.
+        Zero where a row is not used for a variable's own equation, such as where it was set.
     random : int, Generator or None
-        Which rows are looked at first; None is the same as 0.
+        Seed of the order of rows; None is the same as 0.
     should_stop : callable, optional
-        Asked between children whether to stop with the result so far.
+        Called between children; after True the result so far is returned.
     on_progress : callable, optional
         Called with the number of children done and the number to do.
     effort : Effort, optional
-        How much evidence an arc needs, and how much work goes into finding out.
+        Thresholds of evidence, and amount of work.
     workers : int, optional
-        Threads; left out, one for each processor.
+        Threads; by default one for each processor.
 
     Returns
     -------
@@ -155,15 +155,15 @@ class _Graph:
         self.needed: dict[int, Needed] = {}
 
     def judge(self, children: NDArray[np.intp]) -> None:
-        """Choose the inputs of some children among the ones they have."""
-        # The longest first, so that no worker is left with them at the end.
+        """Choose the inputs of some children among their present inputs."""
+        # The longest tasks first, so that no worker begins one at the end.
         longest_first = children[np.argsort(-self.adjacency[:, children].sum(0), kind="stable")]
         found = self.pool.run([partial(self._judged, v) for v in longest_first.tolist()])
         for v, needed in zip(longest_first.tolist(), found, strict=True):
             self._set_inputs(v, needed)
 
     def mend(self) -> None:
-        """Add or turn arcs that the order forbade, best first, and judge the children again."""
+        """Add or reverse arcs that the order forbade, best first, and judge the children again."""
         reach = self._reach()
         found = self.pool.run([partial(self._offers, v, reach) for v in range(self.problem.d)])
         changed: set[int] = set()
@@ -200,7 +200,7 @@ class _Graph:
         )
 
     def _reach(self) -> Arcs:
-        """Tell for each pair whether the second is bound to come after the first, or is it."""
+        """Whether v must come after u, or is u, for each pair [u, v]."""
         return _reachable(self.adjacency | self.problem.before)
 
     def _judged(self, v: int) -> Needed:
@@ -213,7 +213,7 @@ class _Graph:
 
     def _set_inputs(self, v: int, needed: Needed | None) -> None:
         if needed is None and v in self.needed:
-            # Not judged again: it keeps what it had, but for arcs turned round in the meantime.
+            # Not judged again: it keeps its inputs, except arcs reversed in the meantime.
             inputs = self.needed[v].inputs
             self.adjacency[:, v] &= np.isin(np.arange(self.problem.d), inputs)
         elif needed is None:
@@ -224,7 +224,7 @@ class _Graph:
             self.needed[v] = needed
 
     def _offers(self, v: int, reach: Arcs) -> list[Offer]:
-        """Find inputs for v: non-descendants, or children to which it is worth little."""
+        """Find inputs for v: non-descendants, or children that hardly need v."""
         weak = self._weak_arcs_from(v)
         allowed = self.problem.support[:, v] & (~reach[v] | (weak > 0))
         data = self.problem.child(v)
@@ -235,7 +235,7 @@ class _Graph:
         return [offer for offer in net if offer.gain > self.problem.effort.new_nats]
 
     def _weak_arcs_from(self, v: int) -> NDArray[np.float64]:
-        """Return what v is worth to its children, where that is little and may be given up."""
+        """Losses of the children of v without it, where small and the arc is not required."""
         weak = np.zeros(self.problem.d)
         for child in np.flatnonzero(self.adjacency[v] & ~self.problem.required[v]).tolist():
             if child in self.needed:
@@ -246,7 +246,7 @@ class _Graph:
 
 
 def _reachable(adjacency: Arcs) -> Arcs:
-    """Tell for each pair whether a path leads from the first to the second; each reaches itself."""
+    """Whether a path leads from u to v, for each pair [u, v]; each variable reaches itself."""
     reach = adjacency | np.eye(len(adjacency), dtype=bool)
     for via in range(len(adjacency)):
         reach |= np.outer(reach[:, via], reach[via])

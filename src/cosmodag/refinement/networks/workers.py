@@ -1,4 +1,4 @@
-"""Independent pieces of linear algebra on all processors, with a way to stop between them."""
+"""Independent tasks of linear algebra on all processors, which can be stopped between tasks."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -16,19 +16,18 @@ Result = TypeVar("Result")
 class Workers:
     """Threads that each run whole tasks, while products of matrices stay on one thread.
 
-    One thread per task does the same arithmetic in the same order however many there are, so that
-    results do not depend on their number.
+    Each task runs on one thread, so that results do not depend on the number of threads.
 
     Parameters
     ----------
     number : int or None
         Threads; None is one for each processor that this process may use.
     should_stop : callable or None
-        Asked after each task, in the calling thread; once it says yes, no task is begun any more.
+        Called after each task, in the calling thread; after True no further task begins.
     on_progress : callable or None
         Called after each task, in the calling thread, with tasks done and `tasks`.
     tasks : int
-        How many tasks there will be.
+        Number of tasks.
 
     Examples
     --------
