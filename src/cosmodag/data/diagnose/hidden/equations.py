@@ -48,15 +48,17 @@ class Equations:
     @cached_property
     def fitted(self) -> tuple[Floats, Floats]:
         """(d, d) weights, W[u, v] for u → v, and (d,) variances of the noise, by least squares."""
-        d = len(self.parents)
-        weights, noise = np.zeros((d, d)), np.diagonal(self.correlations).copy()
-        for child, causes in enumerate(self.parents):
-            if len(causes):
-                products = self.correlations[np.ix_(causes, causes)]
-                targets = self.correlations[causes, child]
-                slopes = _solved(products, targets)
-                weights[causes, child] = slopes
-                noise[child] -= slopes @ targets
+        C, table = self.correlations, self.padded
+        d = len(table)
+        given = table >= 0
+        # Absent parents have a unit row in the products and a zero target: their slope is zero.
+        products = C[table[:, :, None], table[:, None, :]] * (given[:, :, None] & given[:, None, :])
+        products += np.eye(table.shape[1]) * ~given[:, :, None]
+        targets = C[table, np.arange(d)[:, None]] * given
+        slopes = _solved(products, targets)
+        weights = np.zeros((d, d))
+        np.add.at(weights, (table, np.arange(d)[:, None]), slopes * given)
+        noise = np.diagonal(C) - (slopes * targets).sum(axis=1)
         return weights, np.maximum(noise, _LEAST_NOISE)
 
     @cached_property
@@ -68,11 +70,11 @@ class Equations:
 
 
 def _solved(products: Floats, targets: Floats) -> Floats:
-    """Least-squares slopes; the smallest ones for parents that determine one another."""
+    """Least-squares slopes of each equation; the smallest for parents that determine each other."""
     try:
-        return np.asarray(np.linalg.solve(products, targets))
+        return np.asarray(np.linalg.solve(products, targets[:, :, None])[:, :, 0])
     except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(products, targets, rcond=None)[0])
+        return np.einsum("dij,dj->di", np.linalg.pinv(products, hermitian=True), targets)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,13 +20,13 @@ __all__ = ["HiddenCauses", "find_hidden_causes"]
 
 # A group is skipped if its common cause loses more than this per row before the graph is searched
 # again. Most graphs without hidden causes have no other groups, so the search ends here for them.
-_PROMISING = -0.12
-_SEEDS, _PURSUED = 12, 3
+_PROMISING = -0.3
+_SEEDS, _PURSUED = 48, 4
 # The first hidden cause may lower the score by up to this: a second one can compensate.
-_HOPELESS = -40.0
+_HOPELESS = -5.0
 _MOST = 8
-_ROUNDS = 4
-_ITERATIONS = 5
+_ROUNDS = 6
+_ITERATIONS = 10
 _SETTLED = 0.5
 # A hidden variable with fewer effects is equivalent to one or two arcs.
 _FEWEST = 3
