@@ -31,7 +31,7 @@ class Stopped(Exception):
 
 
 def renewed(state: State) -> State:
-    """Choose the parents of the variables of a state, or look them up; with more space if needed."""
+    """Choose parents wherever the order asks for it, in as much space as that takes."""
     while True:
         sweep(state, _NO_TURN, _NO_PLANS, -1, 0, 0.0, BUDGET)
         if not state.counters[3]:
