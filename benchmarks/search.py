@@ -1,36 +1,50 @@
-"""Order search against FLOP: one referee BIC for both, as a function of CPU seconds.
+"""Order search against FLOP and BOSS: one referee BIC for all, as a function of CPU seconds.
 
-    python benchmarks/search.py --jobs 16 --output benchmarks/search.md
+    python benchmarks/search.py --jobs 16            search.csv, search.md, search.png
+    python benchmarks/search.py --jobs 16 --resume   goes on where a run was cut short
+    python benchmarks/search.py --boss 2             adds causal-learn's BOSS on two tables
 
-Random graphs, coefficients ±U(.25, 1), noise of standard deviation U(.5, 2), columns standardised
-or in random units; one process and one thread per table. The referee is n log RSS + 2 log n per
-arc, summed over variables, minus that of the true graph: lower is better. FLOP is `flopsearch` of
-PyPI with λ = 2, which is the same score. The order search starts from the order of the summed
-squared correlations, which knows nothing of units, and restarts until the time of the slowest FLOP
-run is over; "in the time of" reads its best BIC at the CPU time that a FLOP run took.
+Coefficients ±U(.25, 1), noise of standard deviation U(.5, 2), columns standardised or in random
+units; one process and one thread per table. Graphs are random (a degree is given) or local: 0 to 4
+parents each (.25, .35, .25, .1, .05), among the 15 variables before, as in published networks.
+
+The referee is n log RSS + 2 log n per arc, summed over variables, minus that of the true graph:
+lower is better. FLOP is `flopsearch` of PyPI with λ = 2, BOSS is causal-learn's with λ = 2: the
+same score. The order search (`cosmodag.order`, with the parents of the result polished up to
+POLISHED variables, as the learners do) starts from the order of the summed squared correlations,
+which does not depend on units, and restarts until the longest FLOP run's time is over. "In the
+same time" is the best order that it had when the rival's CPU time was over, polishing included.
 """
 
 import argparse
-import csv
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from cosmodag.engines import Failure, each
 from cosmodag.graph.equivalence import class_distance
-from cosmodag.order import search
+from cosmodag.order import choose_parents
+from cosmodag.order.problem import problem_of
+from cosmodag.order.restarts import Climb
 from cosmodag.refinement.moments import Moments
-from environment import header, in_processes, table
+from cosmodag.refinement.polish import POLISHED_UP_TO, polish
+from environment import Kept, header, is_first, table, verdict, with_error
+
+__doc__ = (__doc__ or "").replace("POLISHED", str(POLISHED_UP_TO))
 
 FIRST_SEED = 900_000
-# Longest that the order search goes on, in CPU seconds.
-LONGEST = 150.0
+COLUMNS = ("cell", "number", "arm", "seconds", "bic", "class_distance")
+OURS, BOSS = "order search", "BOSS"
+# Most points of a curve of one table.
+POINTS = 40
+LOCAL = ((0, 1, 2, 3, 4), (0.25, 0.35, 0.25, 0.1, 0.05), 15)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One kind of table, and the numbers of restarts that FLOP is given."""
+    """One kind of table, and the numbers of restarts that FLOP is given; degree 0 is local."""
 
     variables: int
     degree: int
@@ -42,30 +56,45 @@ class Cell:
     @property
     def name(self) -> str:
         """Words for a row of the page."""
-        return f"d={self.variables}, degree {self.degree}, n={self.rows}, {self.units}"
+        graph = f"degree {self.degree}" if self.degree else "local"
+        return f"d={self.variables}; {graph}; n={self.rows}; {self.units}"
 
 
+ALL = (0, 20, 100)
 CELLS = [
-    *(
-        Cell(50, k, n, "standardised", 10, (0, 20, 100))
-        for k in (8, 10)
-        for n in (500, 1000, 10_000)
-    ),
-    Cell(50, 8, 1000, "random units", 10, (0, 20, 100)),
-    Cell(150, 6, 500, "standardised", 10, (0, 20, 100)),
-    Cell(150, 6, 1000, "standardised", 10, (0, 20, 100)),
-    Cell(150, 6, 10_000, "standardised", 10, (0, 20, 100)),
-    Cell(150, 12, 1000, "standardised", 10, (0, 20)),
+    *(Cell(50, k, n, "standardised", 10, ALL) for k in (8, 10) for n in (500, 1000, 10_000)),
+    Cell(50, 8, 1000, "random units", 10, ALL),
+    *(Cell(d, 0, n, "random units", 10, ALL) for d in (40, 100) for n in (500, 1000)),
+    Cell(150, 6, 500, "standardised", 10, (0, 20)),
+    Cell(150, 6, 1000, "standardised", 10, ALL),
+    Cell(150, 6, 10_000, "standardised", 10, (0, 20)),
+    Cell(150, 12, 500, "standardised", 10, (0, 20)),
+    Cell(150, 12, 1000, "random units", 10, (0, 20)),
     Cell(500, 6, 1000, "standardised", 3, (0, 20)),
-    Cell(1000, 6, 1000, "random units", 3, (0,)),
+    Cell(1000, 6, 1000, "standardised", 3, (0,)),
 ]
+BY_NAME = {cell.name: cell for cell in CELLS}
+
+
+def drawn_graph(cell: Cell, random: np.random.Generator) -> np.ndarray:
+    """Upper triangular adjacency."""
+    d = cell.variables
+    if cell.degree:
+        return np.triu(random.random((d, d)) < cell.degree / (d - 1), 1)
+    counts, shares, reach = LOCAL
+    upper = np.zeros((d, d), bool)
+    for v in range(d):
+        near = np.arange(max(0, v - reach), v)
+        size = min(int(random.choice(counts, p=shares)), len(near))
+        upper[random.choice(near, size, replace=False), v] = size > 0
+    return upper
 
 
 def simulated(cell: Cell, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Adjacency of a random graph and a table of its linear model."""
     random = np.random.default_rng(seed)
     d = cell.variables
-    upper = np.triu(random.random((d, d)) < cell.degree / (d - 1), 1)
+    upper = drawn_graph(cell, random)
     weights = upper * random.uniform(0.25, 1, (d, d)) * random.choice([-1, 1], (d, d))
     noise = random.normal(size=(cell.rows, d)) * random.uniform(0.5, 2, d)
     X = np.linalg.solve((np.eye(d) - weights).T, noise.T).T
@@ -119,144 +148,211 @@ def _only(y: int, like: np.ndarray) -> np.ndarray:
     return one
 
 
-def measure(task: tuple[Cell, int]) -> list[dict[str, object]]:
+def measure(task: tuple[str, int, bool]) -> list[dict[str, object]]:
     """Points of one table: arm, CPU seconds, BIC above the truth's, class distance."""
-    from flopsearch import flop
-
-    cell, number = task
+    name, number, with_boss = task
+    cell = BY_NAME[name]
     truth, X = simulated(cell, FIRST_SEED + number)
     least = referee(X, truth)
-    points: list[dict[str, object]] = []
+    if is_first("warm"):
+        _follow(np.random.default_rng(0).normal(size=(50, 5)), 0, 0.0)
 
-    def note(arm: str, seconds: float, bic: float, distance: object = "") -> None:
-        entry = {"table": cell.name, "number": number, "arm": arm, "seconds": round(seconds, 4)}
-        points.append(entry | {"bic": round(bic, 3), "class_distance": distance})
+    def point(arm: str, seconds: float, graph: np.ndarray) -> dict[str, object]:
+        bic, distance = referee(X, graph) - least, class_distance(truth, graph)
+        values = (name, number, arm, round(seconds, 4), round(bic, 3), distance)
+        return dict(zip(COLUMNS, values, strict=True))
 
-    _warm_up()
+    if with_boss:
+        seconds, graph = _boss(X)
+        return [point(BOSS, seconds, graph)]
+    points = []
     for restarts in cell.flop:
-        begin = time.process_time()
-        cpdag = np.asarray(flop(X, 2.0, restarts=restarts))
-        seconds = time.process_time() - begin
-        graph = member(cpdag)
-        note(f"flop {restarts}", seconds, referee(X, graph) - least, class_distance(truth, graph))
-    limit = min(max(point["seconds"] for point in points), LONGEST)
-    begin = time.process_time()
-    moments = Moments.of(X)
-    start = np.argsort((moments.correlations[0] ** 2).sum(axis=0), kind="stable")
-    found = search(
-        moments,
-        start,
-        random=np.random.default_rng(number),
-        penalty=np.log(len(X)),
-        restarts=100_000,
-        patience=100_000,
-        threads=1,
-        should_stop=lambda: time.process_time() - begin > limit,
-        on_progress=lambda _, score: note(
-            "order search", time.process_time() - begin, -2 * score - least
-        ),
-    )
-    graph = found.graph.adjacency().toarray()
-    bic, distance = referee(X, graph) - least, class_distance(truth, graph)
-    note("order search", time.process_time() - begin, bic, distance)
+        seconds, graph = _flop(X, restarts)
+        points.append(point(f"flop {restarts}", seconds, graph))
+    moments, history = _follow(X, number, max(float(str(p["seconds"])) for p in points))
+    _, polishing = _graph_on(moments, history[-1][1])
+    for rival in list(points):
+        limit = float(str(rival["seconds"]))
+        in_time = [order for seconds, order in history if seconds + polishing <= limit]
+        if in_time:
+            graph, _ = _graph_on(moments, in_time[-1])
+            points.append(point(f"{OURS} in the time of {rival['arm']}", limit, graph))
+    chosen = np.unique(np.geomspace(1, len(history), POINTS).astype(int) - 1)
+    for seconds, order in (history[i] for i in chosen):
+        points.append(point(OURS, seconds + polishing, _graph_on(moments, order)[0]))
     return points
 
 
-def _warm_up() -> None:
-    moments = Moments.of(np.random.default_rng(0).normal(size=(50, 5)))
-    search(moments, np.arange(5), random=np.random.default_rng(0), restarts=1, threads=1)
+def _follow(
+    X: np.ndarray, seed: int, limit: float
+) -> tuple[Moments, list[tuple[float, np.ndarray]]]:
+    """Search for so many CPU seconds; give the moments, and when which order became the best."""
+    begin = time.process_time()
+    moments = Moments.of(X)
+    start = np.argsort((moments.correlations[0] ** 2).sum(axis=0), kind="stable")
+    penalty = float(np.log(len(X)))
+    history: list[tuple[float, np.ndarray]] = []
+    best = -np.inf
+
+    def note(_: int, score: float) -> None:
+        nonlocal best
+        if score > best:
+            best = score
+            history.append((time.process_time() - begin, climb.best.copy()))
+
+    climb = Climb(
+        lambda function, items: list(map(function, items)),
+        1,
+        np.random.default_rng(seed),
+        lambda: bool(history) and time.process_time() - begin > limit,
+        note,
+        penalty,
+    )
+    local = climb.search(problem_of(moments, penalty), start)
+    climb.restart(local, 1_000_000, 1_000_000)
+    return moments, history
 
 
-def in_time(points: list[dict[str, object]], seconds: float) -> float:
-    """Best BIC of the order search by a time; infinite where it had none yet."""
-    ours = [point for point in points if point["arm"] == "order search"]
-    early = [point["bic"] for point in ours if point["seconds"] <= seconds]
-    return min(early, default=np.inf)
+def _graph_on(moments: Moments, order: np.ndarray) -> tuple[np.ndarray, float]:
+    """Arcs on an order as the learners choose them, and the CPU seconds that polishing takes."""
+    penalty = float(np.log(moments.rows[0]))
+    graph = choose_parents(moments, order, penalty=penalty, threads=1)
+    begin = time.process_time()
+    if moments.variables <= POLISHED_UP_TO:
+        graph = polish(moments, order, graph, score="gaussian", penalty=penalty)
+    return graph.adjacency().toarray(), time.process_time() - begin
 
 
-def rows_of(results: dict[Cell, list[list[dict[str, object]]]]) -> list[list[object]]:
-    """One row per kind of table and number of restarts of FLOP."""
+def _flop(X: np.ndarray, restarts: int) -> tuple[float, np.ndarray]:
+    from flopsearch import flop
+
+    begin = time.process_time()
+    cpdag = np.asarray(flop(X, 2.0, restarts=restarts))
+    return time.process_time() - begin, member(cpdag)
+
+
+def _boss(X: np.ndarray) -> tuple[float, np.ndarray]:
+    from causallearn.search.PermutationBased.BOSS import boss
+
+    begin = time.process_time()
+    found = boss(X, parameters={"lambda_value": 2}, verbose=False).graph
+    seconds = time.process_time() - begin
+    # -1 at [i, j] is a tail at i: i → j where [j, i] is 1, i — j where it is -1.
+    tails = np.asarray(found).T == -1
+    cpdag = np.where((found == -1) & (found.T == 1), 1, 0) + 2 * ((found == -1) & tails)
+    return seconds, member(cpdag)
+
+
+def rows_of(points: list[dict[str, str]]) -> list[list[object]]:
+    """One row per kind of table and rival."""
     rows: list[list[object]] = []
-    for cell, tables in results.items():
-        for restarts in cell.flop:
-            theirs = [next(p for p in t if p["arm"] == f"flop {restarts}") for t in tables]
-            ours = [in_time(t, p["seconds"]) for t, p in zip(tables, theirs, strict=True)]
-            firsts = [next(p for p in t if p["arm"] == "order search")["seconds"] for t in tables]
-            bic = np.mean([p["bic"] for p in theirs])
-            rows.append(
-                [
-                    cell.name,
-                    len(tables),
-                    f"flop {restarts}",
-                    f"{np.mean([p['seconds'] for p in theirs]):.2f}",
-                    f"{bic:.1f}",
-                    f"{np.mean([p['class_distance'] for p in theirs]):.1f}",
-                    f"{np.mean(ours):.1f}",
-                    f"{np.mean([t[-1]['class_distance'] for t in tables]):.1f}",
-                    f"{np.mean(firsts):.2f}",
-                    "yes" if np.mean(ours) <= bic + 1e-6 else "**no**",
-                ]
-            )
-    return rows
+    by_arm: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+    for point in points:
+        by_arm.setdefault((point["cell"], point["arm"]), {})[point["number"]] = point
+    for (cell, arm), theirs in by_arm.items():
+        if not arm.startswith(("flop", BOSS)):
+            continue
+        ours = by_arm.get((cell, f"{OURS} in the time of {arm}"), {})
+        bic = [float(point["bic"]) for point in theirs.values()]
+        row: list[object] = [cell, len(theirs), arm, _mean(theirs, "seconds"), with_error(bic, 1)]
+        row.append(_mean(theirs, "class_distance", 1))
+        if arm == BOSS:
+            row += ["", "", ""]
+        elif len(ours) < len(theirs):
+            row += [f"none yet on {len(theirs) - len(ours)}", "", verdict(False)]
+        else:
+            mine = [float(point["bic"]) for point in ours.values()]
+            row += [with_error(mine, 1), _mean(ours, "class_distance", 1)]
+            row.append(verdict(np.mean(mine) <= np.mean(bic) + 0.05))
+        rows.append(row)
+    places = {cell.name: place for place, cell in enumerate(CELLS)}
+    return sorted(rows, key=lambda row: places[str(row[0])])
 
 
-def draw(results: dict[Cell, list[list[dict[str, object]]]], path: Path) -> None:
-    """BIC against CPU seconds: a curve for the order search, a point for each FLOP run."""
+def _mean(points: dict[str, dict[str, str]], column: str, digits: int = 2) -> str:
+    return f"{np.mean([float(point[column]) for point in points.values()]):.{digits}f}"
+
+
+def draw(points: list[dict[str, str]], path: Path) -> None:
+    """BIC against CPU seconds: a curve for the order search, a point for each rival."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    cells = [cell.name for cell in CELLS if any(p["cell"] == cell.name for p in points)]
     columns = 4
-    lines = -(-len(results) // columns)
+    lines = -(-len(cells) // columns)
     figure, axes = plt.subplots(lines, columns, figsize=(4 * columns, 3 * lines), squeeze=False)
-    for axis, (cell, tables) in zip(axes.flat, results.items(), strict=False):
-        last = max(p["seconds"] for t in tables for p in t)
-        first = min(p["seconds"] for t in tables for p in t)
-        grid = np.geomspace(max(first, 1e-3), last, 60)
-        axis.plot(
-            grid, [np.mean([in_time(t, s) for t in tables]) for s in grid], label="order search"
-        )
-        for restarts in cell.flop:
-            theirs = [p for t in tables for p in t if p["arm"] == f"flop {restarts}"]
-            place = np.mean([p["seconds"] for p in theirs]), np.mean([p["bic"] for p in theirs])
-            axis.plot(*place, "o", label=f"flop {restarts}")
-        axis.set(xscale="log", yscale="symlog", title=cell.name)
-        axis.title.set_fontsize(8)
-    for axis in list(axes.flat)[len(results) :]:
+    for axis, cell in zip(axes.flat, cells, strict=False):
+        here = [point for point in points if point["cell"] == cell]
+        axis.plot(*_curve([p for p in here if p["arm"] == OURS]), label=OURS)
+        for arm in sorted({p["arm"] for p in here if p["arm"].startswith(("flop", BOSS))}):
+            theirs = {p["number"]: p for p in here if p["arm"] == arm}
+            place = float(_mean(theirs, "seconds", 4)), float(_mean(theirs, "bic", 3))
+            axis.plot(*place, "o", label=arm)
+        axis.set(xscale="log", yscale="symlog")
+        axis.set_title(cell, fontsize=8)
+        axis.legend(fontsize=6)
+    for axis in list(axes.flat)[len(cells) :]:
         axis.set_visible(False)
-    axes[0, 0].legend(fontsize=7)
-    figure.supxlabel("CPU seconds")
-    figure.supylabel("referee BIC above the true graph's")
+    figure.supxlabel("CPU seconds, one core")
+    figure.supylabel("referee BIC above the true graph's (symmetric logarithm)")
     figure.tight_layout()
-    figure.savefig(path)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _curve(points: list[dict[str, str]]) -> tuple[np.ndarray, np.ndarray]:
+    """Mean best BIC by CPU seconds, from when every table has one."""
+    tables: dict[str, list[tuple[float, float]]] = {}
+    for point in points:
+        tables.setdefault(point["number"], []).append(
+            (float(point["seconds"]), float(point["bic"]))
+        )
+    first = max(min(seconds for seconds, _ in table) for table in tables.values())
+    last = max(seconds for table in tables.values() for seconds, _ in table)
+    grid = np.geomspace(first, max(last, 1.01 * first), 60)
+    means = [
+        np.mean([min(bic for s, bic in table if s <= seconds + 1e-9) for table in tables.values()])
+        for seconds in grid
+    ]
+    return grid, np.array(means)
 
 
 def main() -> None:
-    """Measure, and write the page, the points and the picture."""
+    """Measure, and write the points as they come, then the page and the picture."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--tables", type=int, default=10)
+    parser.add_argument("--tables", type=int, default=10, help="most tables of a row")
     parser.add_argument("--largest", type=int, default=1000, help="most variables")
-    parser.add_argument("--output", type=Path, default=Path("benchmarks/search.md"))
+    parser.add_argument("--boss", type=int, default=0, help="tables of the first row for BOSS")
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--output", type=Path, default=Path(__file__).parent)
     options = parser.parse_args()
-    cells = [cell for cell in CELLS if cell.variables <= options.largest]
-    tasks = [(c, k) for c in cells for k in range(min(c.tables, options.tables))]
-    tasks.sort(key=lambda task: -task[0].variables * task[0].degree)
-    measured = in_processes(measure, tasks, options.jobs)
-    results: dict[Cell, list[list[dict[str, object]]]] = {cell: [] for cell in cells}
-    for (cell, _), points in zip(tasks, measured, strict=True):
-        results[cell].append(points)
-    with options.output.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(measured[0][0]))
-        writer.writeheader()
-        writer.writerows(point for points in measured for point in points)
-    draw(results, options.output.with_suffix(".svg"))
+    kept = Kept(options.output / "search.csv", COLUMNS, 3, options.resume or options.boss > 0)
+    tasks = [
+        (cell.name, number, False)
+        for cell in sorted(CELLS, key=lambda cell: -cell.variables * max(cell.degree, 1))
+        if cell.variables <= options.largest
+        for number in range(min(cell.tables, options.tables))
+        if not kept.is_done(cell.name, number, "flop 0")
+    ]
+    if options.boss:
+        name = next(cell.name for cell in CELLS if cell.rows == 1000)
+        numbers = range(options.boss)
+        tasks = [(name, k, True) for k in numbers if not kept.is_done(name, k, BOSS)]
+    for index, found in each(measure, tasks, jobs=None if options.jobs == 1 else options.jobs):
+        if isinstance(found, Failure):
+            raise RuntimeError(f"{tasks[index]}: {found.message}")
+        for point in found:
+            kept.add(**point)
+    draw(kept.rows, options.output / "search.png")
     columns = ["table", "tables", "rival", "its CPU s", "its BIC", "its class SHD"]
-    columns += ["our BIC in that time", "our class SHD, at the end", "our first CPU s", "no worse"]
-    page = [header("Order search against FLOP", ("numba", "numpy", "flopsearch")), __doc__ or ""]
-    page += [table(columns, rows_of(results)), "![BIC against time](search.svg)", ""]
-    options.output.write_text("\n\n".join(page), encoding="utf-8")
+    columns += ["our BIC in the same time", "our class SHD", "no worse"]
+    page = [header("Order search against FLOP", ("numba", "numpy", "flopsearch")), __doc__]
+    page += [table(columns, rows_of(kept.rows)), "![BIC against time](search.png)", ""]
+    (options.output / "search.md").write_text("\n\n".join(page), encoding="utf-8")
 
 
 if __name__ == "__main__":
