@@ -13,8 +13,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from numba import njit, version_info
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.runtime import rtsys
 
 __all__ = ["borrowing", "compiled", "inlined"]
 
@@ -30,6 +31,9 @@ _OPTIONS: dict[str, Any] = {
 }
 
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+# The latest version of Numba whose programs were tried without loading all that it can compile.
+_TRIED = (0, 68)
 
 _FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]*)", re.MULTILINE)
@@ -93,7 +97,12 @@ class _Cache(NullCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         with suppress(Exception):  # a damaged file can raise anything
-            return self._found.load_overload(sig, target_context)
+            if version_info.short > _TRIED:
+                return self._found.load_overload(sig, target_context)
+            # What the public method does, without loading all that Numba can compile (0.3 s): of
+            # that, a program that is read needs only the allocation of memory.
+            rtsys.initialize(target_context)
+            return self._found._load_overload(sig, target_context)
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -10,7 +10,7 @@ from cosmodag.model.mechanism import Linear, Mechanism
 from cosmodag.model.objective import AnnealedObjective, mean_squared_error
 from cosmodag.model.structure import Priority
 from cosmodag.solve.backend import Backend
-from cosmodag.solve.kernels import BACKENDS
+from cosmodag.solve.kernels import backends_for
 from cosmodag.solve.plan import choose
 from cosmodag.solve.problems import Batch, Problem
 from cosmodag.solve.recipe import Recipe
@@ -61,7 +61,7 @@ def reference_batch(problems: Sequence[Problem]) -> Batch:
 
 
 def backend_named(name: str) -> Backend:
-    return next(backend for backend in BACKENDS if backend.name == name)
+    return next(b for b in (*backends_for("cpu"), *backends_for("gpu")) if b.name == name)
 
 
 def run_rounds(

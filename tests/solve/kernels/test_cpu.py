@@ -189,7 +189,7 @@ def test_batches_in_which_nothing_counts_give_no_loss(name):
     settings = {**SETTINGS, "lambda1": 0.0, "lambda2": 0.0, "lambda_p": 0.0}
     problem = Problem(make_table(), settings, 0, counted=np.zeros((150, 1)))
     batch = make_batch([problem], cosmo_recipe(MECHANISMS[name]))
-    before = jax.tree.map(np.array, batch.start().parameters)
+    before = jax.tree.map(np.array, batch.backend.start(batch).parameters)
     state = run_rounds(batch.backend, batch, 0, 3)
     assert state.loss.tolist() == [0.0]
     assert jax.tree.all(jax.tree.map(np.array_equal, state.parameters, before))

@@ -10,10 +10,11 @@ from solver_problems import RECIPE, SETTINGS, make_table
 
 from cosmodag.errors import FallbackWarning
 from cosmodag.solve import cost, plan
-from cosmodag.solve.kernels import BACKENDS, gpu
+from cosmodag.solve.kernels import backends_for, gpu
 from cosmodag.solve.kernels.gpu import declared, large, sharded
 from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.problems import Problem
+from cosmodag.solve.training.reference import REFERENCE
 
 SOLVER = OneProblem(RECIPE)
 
@@ -32,14 +33,14 @@ def without_pallas(name):
 
 def test_backends_come_in_order_of_preference():
     assert [backend.name for backend in gpu.BACKENDS] == ["sharded", "pallas-large", "pallas-small"]
-    assert [backend for backend in BACKENDS if backend in gpu.BACKENDS] == list(gpu.BACKENDS)
+    assert backends_for("gpu") == (*gpu.BACKENDS, REFERENCE)
 
 
 def test_restarts_of_a_large_problem_run_one_after_the_other_where_two_do_not_fit(monkeypatch):
     data = np.zeros((8, 256), np.float32)
     problems = [Problem(data, SETTINGS, seed) for seed in range(3)]
     one = cost.lane_bytes(RECIPE, problems[0], large.LARGE.working_copies) + data.nbytes
-    two = 2 * cost.lane_bytes(RECIPE, problems[0], BACKENDS[-1].working_copies) + data.nbytes
+    two = 2 * cost.lane_bytes(RECIPE, problems[0], REFERENCE.working_copies) + data.nbytes
     room = int(1.3 * one)
     assert room < two
     planned = plan_on_a_gpu(monkeypatch, problems, room)

@@ -114,13 +114,14 @@ class NetworkDescent:
             start["arcs"] *= given.support[..., None]
             state = _before_the_first_step(start)
             arrays = gather(state, 0)
+            work = workspace(arrays)
             done, inside, value, piece = 0, True, np.nan, 1
             while done < int(settings["rounds"]) and inside and watch.stop is None:
                 # The ends of pieces depend on the machine; the reported iterations must not.
                 end = min(done - done % _LOOK_EVERY + _LOOK_EVERY, int(settings["rounds"]))
                 until = min(done + piece, end)
                 begin = time.perf_counter()
-                inside, value = descend(given, arrays, stage, done, until)
+                inside, value = descend(given, arrays, work, stage, done, until)
                 pace = max(time.perf_counter() - begin, 1e-9) / (until - done)
                 piece = max(1, int(batch.chunk_seconds / pace))
                 watch.advance(until - done)
@@ -207,14 +208,15 @@ def _move_arcs(
 
 
 @compiled
-def descend(given: Any, state: Any, stage: Any, done: int, until: int) -> tuple[bool, float]:
+def descend(
+    given: Any, state: Any, work: Any, stage: Any, done: int, until: int
+) -> tuple[bool, float]:
     """Run iterations done + 1 … until in place; return whether W stayed inside, and the objective.
 
     The objective is the value before the last step.
     """
     n, d = given.data.shape
     wide = state.arcs.shape[1]
-    work = workspace(d, wide)
     units = np.empty((n, wide), np.float32)
     lengths, inverse = np.empty((d, d)), np.empty((d, d))
     mu = stage.score_weight
@@ -226,7 +228,7 @@ def descend(given: Any, state: Any, stage: Any, done: int, until: int) -> tuple[
         if not invert_m_matrix(lengths, stage.radius, inverse):
             return False, value
         np.dot(given.data, state.arcs, units)
-        error = backward(given.data, given.counted, units, state, work)
+        error = backward(given.data, given.counted, units, n, state, work)
         np.dot(given.data.T, units, work.gradient)
         if step == until:
             score = 0.5 * d * np.log(error / rows) + one_norm

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.compiled import compiled, inlined
+from cosmodag.compiled import borrowing, inlined
 from cosmodag.later import jax, jnp
 
 __all__ = ["fill_rows", "rows_at"]
@@ -22,17 +22,18 @@ __all__ = ["fill_rows", "rows_at"]
 # A little over 2·log₂(n) rounds for tables of thousands of rows.
 _ROUNDS = 24
 _GOLDEN = 0x9E3779B9
+_GOLDEN_WORD = np.uint32(_GOLDEN)
+_16, _15, _ONE = np.uint32(16), np.uint32(15), np.uint32(1)
+_FIRST, _SECOND = np.uint32(0x7FEB352D), np.uint32(0x846CA68B)
 
 
 def _mixer(unsigned: Any) -> Callable[[Any], Any]:
     """Return the function that scrambles a 32-bit word, for one type of unsigned number."""
 
     def mix(word: Any) -> Any:
-        word = unsigned(word ^ unsigned(word >> unsigned(16)))
-        word = unsigned(word * unsigned(0x7FEB352D))
-        word = unsigned(word ^ unsigned(word >> unsigned(15)))
-        word = unsigned(word * unsigned(0x846CA68B))
-        return unsigned(word ^ unsigned(word >> unsigned(16)))
+        word = unsigned((word ^ (word >> _16)) * _FIRST)
+        word = unsigned((word ^ (word >> _15)) * _SECOND)
+        return unsigned(word ^ (word >> _16))
 
     return mix
 
@@ -76,22 +77,19 @@ def rows_at(seed: Any, epoch: Any, positions: Any, n: int) -> jax.Array:
     return position.astype(jnp.int32)
 
 
-@compiled
+@borrowing
 def fill_rows(seed: Any, epoch: Any, begin: Any, n: Any, rows: Any) -> None:
     """Write :func:`rows_at` of positions begin, begin + 1, … into `rows`, a uint32 array."""
     size = np.uint32(n)
-    base = _mix_numba(
-        np.uint32(_mix_numba(np.uint32(np.uint32(seed) ^ np.uint32(_GOLDEN))) + np.uint32(epoch))
-    )
+    base = _mix_numba(np.uint32(_mix_numba(np.uint32(seed) ^ _GOLDEN_WORD) + np.uint32(epoch)))
     for i in range(rows.shape[0]):
         rows[i] = np.uint32(begin + i)
     for r in range(1, _ROUNDS + 1):
-        key = _mix_numba(np.uint32(base + np.uint32(np.uint32(r) * np.uint32(_GOLDEN))))
+        key = _mix_numba(np.uint32(base + np.uint32(r) * _GOLDEN_WORD))
         offset = np.uint32(key % size + size)
         for i in range(rows.shape[0]):
             position = rows[i]
             partner = np.uint32(offset - position)
             partner = np.uint32(partner - size) if partner >= size else partner
-            larger = max(position, partner)
-            swap = np.uint32(_mix_numba(np.uint32(larger ^ key)) & np.uint32(1))
-            rows[i] = partner if swap == np.uint32(1) else position
+            swap = _mix_numba(max(position, partner) ^ key) & _ONE
+            rows[i] = partner if swap else position

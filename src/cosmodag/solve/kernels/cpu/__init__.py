@@ -51,8 +51,8 @@ def _network_entries(task: Task) -> int:
     return int(d * (d * h + 1 + 2 * h + 1))
 
 
-_LINEAR = Kernel(linear.gather, linear.scatter, linear.run)
-_MLP = Kernel(mlp.gather, mlp.scatter, mlp.run)
+_LINEAR = Kernel(linear.gather, linear.scatter, linear.workspace, linear.run)
+_MLP = Kernel(mlp.gather, mlp.scatter, mlp.workspace, mlp.run)
 
 BACKENDS: tuple[Backend, ...] = (
     Backend(

@@ -11,7 +11,7 @@ import numpy as np
 
 from cosmodag.model.draws import HostKey
 from cosmodag.model.structure import Parameters
-from cosmodag.solve.kernels.cpu.rounds import Given, Reached, Stretch
+from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Reached, Stretch
 from cosmodag.solve.kernels.cpu.steps import KernelSettings
 from cosmodag.solve.machine import blas_threads, cores, threads_worth
 from cosmodag.solve.problems import Batch
@@ -38,13 +38,16 @@ class Kernel:
         (state, lane) → the arrays of one problem in the layout of the loop.
     scatter
         (arrays, state, lane): write them back, unless they are views.
+    workspace
+        arrays → arrays that steps overwrite.
     run
         The loop; it changes the arrays in place and returns the fields of `Reached`.
     """
 
     gather: Callable[[AdamState, int], Any]
     scatter: Callable[[Any, AdamState, int], None]
-    run: Callable[[Given, Any, Stretch, KernelSettings], tuple[int, float, int]]
+    workspace: Callable[[Any], Any]
+    run: Callable[..., tuple[int, float, int]]
 
     def start(self, batch: Batch) -> AdamState:
         """Draw the initial states of all problems, or use their given start parameters."""
@@ -80,12 +83,17 @@ class Kernel:
         passes = Passes.over(batch.rows, batch.recipe.batch_size)
         settings = batch.settings_of(lane)
         arrays = self.gather(state, lane)
-        given = Given(*(_given(batch, name, lane) for name in Given._fields))
+        extras = None
+        if batch.features:
+            extras = Extras(*(_given(batch, name, lane) for name in Extras._fields))
         taken = int(state.step[lane])
         seed, size, steps, rounds = batch.seeds[lane], passes.size, passes.steps, passes.rounds
         stretch = Stretch(seed, size, steps, rounds, taken, first, last)
         numbers = KernelSettings(*(settings[name] for name in KernelSettings._fields))
-        reached = Reached(*self.run(given, arrays, stretch, numbers))
+        data, is_weighted = batch.of_lane("data", lane), "counted" in batch.features
+        buffers = Buffers.of(batch.variables, arrays.arcs.shape[1], size, steps, is_weighted)
+        work = self.workspace(arrays)
+        reached = Reached(*self.run(data, extras, arrays, buffers, work, stretch, numbers))
         self.scatter(arrays, state, lane)
         state.step[lane], state.loss[lane] = reached.steps, reached.loss
         if state.diverged_at[lane] < 0:

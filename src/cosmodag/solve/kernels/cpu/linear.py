@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import compiled, inlined
-from cosmodag.solve.kernels.cpu.rounds import Given, Stretch, run_rounds
+from cosmodag.compiled import borrowing, inlined
+from cosmodag.solve.kernels.cpu.products import product, transposed_product
+from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
 from cosmodag.solve.kernels.cpu.steps import (
     ONE,
     ZERO,
@@ -26,7 +27,7 @@ from cosmodag.solve.kernels.cpu.steps import (
 )
 from cosmodag.solve.training.adam import AdamState
 
-__all__ = ["Arrays", "gather", "run", "scatter"]
+__all__ = ["Arrays", "Workspace", "gather", "run", "scatter", "workspace"]
 
 
 class Arrays(NamedTuple):
@@ -40,7 +41,7 @@ class Arrays(NamedTuple):
     order_square: NDArray[np.float32]
 
 
-class _Workspace(NamedTuple):
+class Workspace(NamedTuple):
     """Arrays that every step overwrites."""
 
     orientation: NDArray[np.float32]
@@ -64,8 +65,29 @@ def scatter(arrays: Arrays, state: AdamState, lane: int) -> None:
     """Do nothing: views need not be written back."""
 
 
+@borrowing
+def _mask(support: Any, orientation: Any, weights: Any) -> None:
+    """Set S and W to zero outside the support."""
+    for u in range(support.shape[0]):
+        for v in range(support.shape[0]):
+            orientation[u, v] *= support[u, v]
+            weights[u, v] *= support[u, v]
+
+
+@borrowing
+def _weigh(counted: Any, count: Any, residuals: Any) -> Any:
+    """Multiply residuals by their weights c, in place, and return Σ c r²."""
+    total = ZERO
+    for i in range(count):
+        for v in range(counted.shape[1]):
+            residual = residuals[i, v]
+            residuals[i, v] = counted[i, v] * residual
+            total += counted[i, v] * residual * residual
+    return total
+
+
 @inlined
-def _orient(state: Any, support: Any, work: Any, scalars: Any) -> None:
+def _orient(state: Any, extras: Any, work: Any, scalars: Any) -> None:
     """Compute S and W = H ∘ S in one pass; a second pass costs 1/20 of a step at d = 30."""
     d = state.order.shape[0]
     inverse = ONE / scalars.temperature
@@ -78,28 +100,24 @@ def _orient(state: Any, support: Any, work: Any, scalars: Any) -> None:
         work.orientation[u, u] = ZERO
         work.weights[u, u] = ZERO
     # The support is 0 or 1, so the gradient formulas hold with S ∘ support in place of S.
-    if support.shape[0] > 0:
-        for u in range(d):
-            for v in range(d):
-                work.orientation[u, v] *= support[u, v]
-                work.weights[u, v] *= support[u, v]
+    if extras is not None:  # noqa: SIM102 (Numba leaves the inner part out where it is None)
+        if extras.support.shape[0] > 0:
+            _mask(extras.support, work.orientation, work.weights)
 
 
 @inlined
-def _subtract(rows: Any, counted: Any, residuals: Any) -> Any:
-    """Turn x̂ into c (x̂ − x) in place, and return Σ c (x̂ − x)²; c = 1 if `counted` is empty."""
+def _subtract(buffers: Any, count: Any, extras: Any) -> Any:
+    """Turn x̂ into c (x̂ − x) in place, and return Σ c (x̂ − x)²; c = 1 without weights."""
+    rows, residuals = buffers.rows, buffers.outputs
     total = ZERO
-    for i in range(rows.shape[0]):
-        if counted.shape[0] > 0:
-            for v in range(rows.shape[1]):
-                residual = residuals[i, v] - rows[i, v]
-                residuals[i, v] = counted[i, v] * residual
-                total += counted[i, v] * residual * residual
-        else:
-            for v in range(rows.shape[1]):
-                residual = residuals[i, v] - rows[i, v]
-                residuals[i, v] = residual
-                total += residual * residual
+    for i in range(count):
+        for v in range(rows.shape[1]):
+            residual = residuals[i, v] - rows[i, v]
+            residuals[i, v] = residual
+            total += residual * residual
+    if extras is not None:  # noqa: SIM102
+        if buffers.counted.shape[0] > 0:
+            total = _weigh(buffers.counted, count, residuals)
     return total
 
 
@@ -130,28 +148,34 @@ def _update_arcs(state: Any, work: Any, scalars: Any) -> Any:
 
 
 @inlined
-def _take_step(
-    rows: Any, counted: Any, residuals: Any, support: Any, state: Any, work: Any, scalars: Any
-) -> Any:
-    _orient(state, support, work, scalars)
-    np.dot(rows, work.weights, residuals)
-    error = _subtract(rows, counted, residuals)
-    np.dot(rows.T, residuals, work.gradient)
+def _take_step(buffers: Any, count: Any, extras: Any, state: Any, work: Any, scalars: Any) -> Any:
+    _orient(state, extras, work, scalars)
+    product(buffers.rows, work.weights, buffers.outputs, count)
+    error = _subtract(buffers, count, extras)
+    transposed_product(buffers.rows, buffers.outputs, work.gradient, count)
     magnitudes, squares = _update_arcs(state, work, scalars)
     return error, magnitudes, squares
 
 
-@compiled
+def workspace(state: Arrays) -> Workspace:
+    """Allocate what steps overwrite."""
+    d = len(state.order)
+    matrices = (np.empty((d, d), np.float32) for _ in range(3))
+    return Workspace(*matrices, np.empty(d, np.float32))
+
+
+@borrowing
 def run(
-    given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings
+    data: NDArray[np.float32],
+    extras: Extras | None,
+    state: Arrays,
+    buffers: Buffers,
+    work: Workspace,
+    stretch: Stretch,
+    settings: KernelSettings,
 ) -> tuple[int, float, int]:
     """Train one problem over a stretch of rounds, in place."""
-    d = given.data.shape[1]
-    work = _Workspace(
-        np.empty((d, d), np.float32),
-        np.empty((d, d), np.float32),
-        np.empty((d, d), np.float32),
-        np.empty(d, np.float32),
+    reached: tuple[int, float, int] = run_rounds(
+        _take_step, data, extras, state, buffers, work, stretch, settings
     )
-    reached: tuple[int, float, int] = run_rounds(_take_step, given, state, work, stretch, settings)
     return reached

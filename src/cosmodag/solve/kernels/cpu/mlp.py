@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import compiled, inlined
-from cosmodag.solve.kernels.cpu.rounds import Given, Stretch, run_rounds
+from cosmodag.solve.kernels.cpu.products import product, transposed_product
+from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
 from cosmodag.solve.kernels.cpu.steps import (
     ONE,
     ZERO,
@@ -119,19 +120,11 @@ def _flat_functions(functions: Any) -> NDArray[Any]:
     )
 
 
-@inlined
-def workspace(d: Any, wide: Any) -> Any:
-    """Allocate a workspace for d networks with h·d hidden units in total."""
-    return Workspace(
-        np.empty((d, d), np.float32),
-        np.empty((d, wide), np.float32),
-        np.empty((d, wide), np.float32),
-        np.empty(d, np.float32),
-        np.empty(2 * wide + d, np.float32),
-        np.empty((wide // d, d), np.float32),
-        np.empty((wide // d, d), np.float32),
-        np.empty(d, np.float32),
-    )
+def workspace(state: Arrays) -> Workspace:
+    """Allocate what steps overwrite, for d networks with h·d hidden units in total."""
+    d, wide = state.arcs.shape
+    shapes = ((d, d), (d, wide), (d, wide), d, 2 * wide + d, (wide // d, d), (wide // d, d), d)
+    return Workspace(*(np.empty(shape, np.float32) for shape in shapes))
 
 
 @inlined
@@ -151,10 +144,15 @@ def _add_up(products: Any, totals: Any) -> None:
 
 
 @inlined
-def _orient(state: Any, support: Any, work: Any, scalars: Any) -> None:
+def _orient(state: Any, extras: Any, work: Any, scalars: Any) -> None:
     """S and W = H ∘ S."""
     for u in range(state.order.shape[0]):
-        orient_row(state.order, u, support, scalars, work.orientation[u])
+        orient_row(state.order, u, scalars, work.orientation[u])
+        # The support is 0 or 1, so the gradient formulas hold with S ∘ support in place of S.
+        if extras is not None:  # noqa: SIM102
+            if extras.support.shape[0] > 0:
+                for v in range(state.order.shape[0]):
+                    work.orientation[u, v] *= extras.support[u, v]
         repeat(work.orientation[u], work.repeated)
         repeated = work.repeated.ravel()
         for k in range(repeated.shape[0]):
@@ -162,10 +160,10 @@ def _orient(state: Any, support: Any, work: Any, scalars: Any) -> None:
 
 
 @inlined
-def backward(rows: Any, counted: Any, units: Any, state: Any, work: Any) -> Any:
+def backward(rows: Any, counted: Any, units: Any, count: Any, state: Any, work: Any) -> Any:
     """Turn x W into δ in place, fill the gradients of b, w and c, and return Σ r².
 
-    If `counted` has rows, r and r² are multiplied by it.
+    Only the first `count` rows are used. If `counted` has rows, r and r² are multiplied by it.
     """
     d = rows.shape[1]
     wide = units.shape[1]
@@ -177,7 +175,7 @@ def backward(rows: Any, counted: Any, units: Any, state: Any, work: Any) -> Any:
     constant_gradient = work.functions_gradient[2 * wide :]
     residual, products, repeated = work.residual, work.products.ravel(), work.repeated.ravel()
     total = ZERO
-    for i in range(rows.shape[0]):
+    for i in range(count):
         for k in range(wide):
             z = ONE / (ONE + exp(-(units[i, k] + biases[k])))
             units[i, k] = z
@@ -239,13 +237,12 @@ def _update_arcs(state: Any, work: Any, scalars: Any) -> Any:
 
 
 @inlined
-def _take_step(
-    rows: Any, counted: Any, units: Any, support: Any, state: Any, work: Any, scalars: Any
-) -> Any:
-    _orient(state, support, work, scalars)
-    np.dot(rows, work.weights, units)
-    error = backward(rows, counted, units, state, work)
-    np.dot(rows.T, units, work.gradient)
+def _take_step(buffers: Any, count: Any, extras: Any, state: Any, work: Any, scalars: Any) -> Any:
+    rows, units = buffers.rows, buffers.outputs
+    _orient(state, extras, work, scalars)
+    product(rows, work.weights, units, count)
+    error = backward(rows, buffers.counted, units, count, state, work)
+    transposed_product(rows, units, work.gradient, count)
     for k in range(work.functions_gradient.shape[0]):
         work.functions_gradient[k] *= scalars.loss_scale
     magnitudes, squares = _update_arcs(state, work, scalars)
@@ -262,9 +259,16 @@ def _take_step(
 
 @compiled
 def run(
-    given: Given, state: Arrays, stretch: Stretch, settings: KernelSettings
+    data: NDArray[np.float32],
+    extras: Extras | None,
+    state: Arrays,
+    buffers: Buffers,
+    work: Workspace,
+    stretch: Stretch,
+    settings: KernelSettings,
 ) -> tuple[int, float, int]:
     """Train one problem over a stretch of rounds, in place."""
-    work = workspace(given.data.shape[1], state.arcs.shape[1])
-    reached: tuple[int, float, int] = run_rounds(_take_step, given, state, work, stretch, settings)
+    reached: tuple[int, float, int] = run_rounds(
+        _take_step, data, extras, state, buffers, work, stretch, settings
+    )
     return reached

@@ -10,18 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import inlined
+from cosmodag.compiled import borrowing, inlined
 from cosmodag.model.structure.priority import BOUND_SHIFTS
-from cosmodag.solve.kernels.cpu.steps import move, norms, scalars_of
+from cosmodag.solve.kernels.cpu.steps import ZERO, move, scalars_of
 from cosmodag.solve.training.shuffle import fill_rows
 
-__all__ = ["Given", "Reached", "Stretch", "run_rounds"]
+__all__ = ["Buffers", "Extras", "Reached", "Stretch", "run_rounds"]
 
 
-class Given(NamedTuple):
-    """Input arrays of one problem, float32; an optional input that is absent has no rows."""
+class Extras(NamedTuple):
+    """Optional input arrays of one problem, float32; one that is absent has no rows.
 
-    data: NDArray[np.float32]
+    A problem without any has None in place of them: its program has no loops for them, and
+    compiles faster.
+    """
+
     support: NDArray[np.float32]
     gaps: NDArray[np.float32]
     counted: NDArray[np.float32]
@@ -51,6 +54,41 @@ class Stretch(NamedTuple):
     last: int
 
 
+class Buffers(NamedTuple):
+    """Arrays that hold one batch of rows.
+
+    Attributes
+    ----------
+    rows, counted
+        (size, d): the rows, and their weights; no weights if all are one.
+    outputs
+        (size, units): x W.
+    order
+        Rows of the round, in the order in which they are visited.
+    raised, lowered
+        (d,) of the projection to a known order.
+    """
+
+    rows: NDArray[np.float32]
+    counted: NDArray[np.float32]
+    outputs: NDArray[np.float32]
+    order: NDArray[np.uint32]
+    raised: NDArray[np.float32]
+    lowered: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, d: int, wide: int, size: int, steps: int, is_weighted: bool) -> "Buffers":
+        """Allocate buffers for batches of `size` rows and `wide` columns of W."""
+        shapes = ((size, d), (size if is_weighted else 0, d), (size, wide))
+        batch = (np.empty(shape, np.float32) for shape in shapes)
+        return cls(
+            *batch,
+            np.empty(steps * size, np.uint32),
+            np.empty(d, np.float32),
+            np.empty(d, np.float32),
+        )
+
+
 class Reached(NamedTuple):
     """Where a stretch of rounds ended.
 
@@ -69,30 +107,23 @@ class Reached(NamedTuple):
     diverged_at: int
 
 
-@inlined
-def _temperature_of(settings: Any, round: Any) -> Any:
-    wave = 1 + np.cos(np.pi * round / settings.rounds)
-    span = settings.temperature_start - settings.temperature_end
-    return np.float32(settings.temperature_end + 0.5 * span * wave)
+@borrowing
+def _take_weights(counted: Any, order: Any, first: Any, count: Any, weights: Any) -> float:
+    """Copy the weights of a batch of rows, one column to all columns, and return their sum."""
+    stride = 0 if counted.shape[1] == 1 else 1
+    total = 0.0
+    for i in range(count):
+        row = order[first + i]
+        for v in range(weights.shape[1]):
+            weights[i, v] = counted[row, v * stride]
+            total += abs(weights[i, v])
+    return total
 
 
-@inlined
-def _take_rows(source: Any, chosen: Any, rows: Any) -> None:
-    """Copy the chosen rows; one column is copied to all columns."""
-    single = source.shape[1] == 1
-    for i in range(chosen.shape[0]):
-        row = chosen[i]
-        if single:
-            rows[i, :] = source[row, 0]
-        else:
-            for v in range(rows.shape[1]):
-                rows[i, v] = source[row, v]
-
-
-@inlined
-def _keep_gaps(order: Any, gaps: Any, apart: Any, raised: Any, lowered: Any) -> None:
+@borrowing
+def _keep_gaps(order: Any, gaps: Any, shift: Any, raised: Any, lowered: Any) -> None:
     """Move p to where p_v − p_u ≥ gap_uv, as `cosmodag.model.structure.base.keep_gaps` does."""
-    d = order.shape[0]
+    d, apart = order.shape[0], np.float32(BOUND_SHIFTS * shift)
     for v in range(d):
         raised[v] = order[v]
         lowered[v] = order[v]
@@ -108,19 +139,29 @@ def _keep_gaps(order: Any, gaps: Any, apart: Any, raised: Any, lowered: Any) -> 
 
 @inlined
 def run_rounds(
-    take_step: Any, given: Any, state: Any, work: Any, stretch: Any, settings: Any
+    take_step: Any,
+    data: Any,
+    extras: Any,
+    state: Any,
+    buffers: Any,
+    work: Any,
+    stretch: Any,
+    settings: Any,
 ) -> Any:
     """Train one problem over a stretch of rounds, in place.
 
     Parameters
     ----------
     take_step : compiled function
-        (rows, counted, outputs, support, state, work, scalars) → Σ c r², ‖H‖₁ before and ‖H‖_F²
-        after the step. It moves all parameters but p, and adds the arcs' part to
-        `work.order_gradient`; `outputs` is a buffer for x W.
-    given : Given
+        (buffers, count, extras, state, work, scalars) → Σ c r², ‖H‖₁ before and
+        ‖H‖_F² after the step on the first `count` rows of the buffers. It moves all parameters but
+        p, and adds the arcs' part to `work.order_gradient`.
+    data : array
+    extras : Extras or None
     state : NamedTuple of arrays
         With `arcs`, `order`, `order_mean`, `order_square`; changed.
+    buffers : Buffers
+        Overwritten.
     work : NamedTuple of arrays
         With `order_gradient`; overwritten.
     stretch : Stretch
@@ -130,40 +171,44 @@ def run_rounds(
     -------
     the fields of Reached, as a plain tuple
     """
-    n, d = given.data.shape
-    weighted = given.counted.shape[0] > 0
-    rows = np.empty((stretch.size, d), np.float32)
-    weights = np.empty((stretch.size if weighted else 0, d), np.float32)
-    outputs = np.empty((stretch.size, state.arcs.shape[1]), np.float32)
-    order = np.empty(stretch.steps * stretch.size, np.uint32)
-    raised, lowered = np.empty(d, np.float32), np.empty(d, np.float32)
+    n, d = data.shape
+    order, size = buffers.order, stretch.size
     step, loss, diverged_at = stretch.taken, np.nan, -1
     for round in range(stretch.first, stretch.last):
-        temperature = _temperature_of(settings, round)
+        wave = 1 + np.cos(np.pi * round / settings.rounds)
+        span = settings.temperature_start - settings.temperature_end
+        temperature = np.float32(settings.temperature_end + 0.5 * span * wave)
         begin = (round % stretch.rounds) * order.shape[0]
         left = min(order.shape[0], n - begin)
-        fill_rows(stretch.seed, round // stretch.rounds, begin, n, order[:left])
+        # Entries beyond the last row are filled too, and never read.
+        fill_rows(stretch.seed, round // stretch.rounds, begin, n, order)
         # Summed afresh in each round, so that interrupting a run does not change the result.
-        squares = norms(state.arcs)[1]
+        squares = ZERO
+        for u in range(d):
+            for v in range(state.arcs.shape[1]):
+                squares += state.arcs[u, v] * state.arcs[u, v]
         total = 0.0
-        for start in range(0, left, stretch.size):
-            chosen = order[start : min(start + stretch.size, left)]
-            count = chosen.shape[0]
-            batch, counted = rows[:count], weights[:count]
-            _take_rows(given.data, chosen, batch)
-            entries = np.float64(batch.size)
-            if weighted:
-                _take_rows(given.counted, chosen, counted)
-                entries = np.float64(norms(counted)[0])
+        for first in range(0, left, size):
+            count = min(size, left - first)
+            for i in range(count):
+                row = order[first + i]
+                for v in range(d):
+                    buffers.rows[i, v] = data[row, v]
+            entries = float(count * d)
+            # Nested: Numba leaves the inner part out where `extras` is None.
+            if extras is not None:  # noqa: SIM102
+                if extras.counted.shape[0] > 0:
+                    entries = _take_weights(extras.counted, order, first, count, buffers.counted)
             step += 1
             frobenius = np.sqrt(squares)
-            order_norm = np.sqrt(norms(state.order)[1])
+            order_squares = ZERO
+            for v in range(d):
+                order_squares += state.order[v] * state.order[v]
+            order_norm = np.sqrt(order_squares)
             scalars = scalars_of(settings, temperature, step, entries, frobenius, order_norm)
             for v in range(d):
                 work.order_gradient[v] = scalars.pull * state.order[v]
-            error, magnitudes, squares = take_step(
-                batch, counted, outputs[:count], given.support, state, work, scalars
-            )
+            error, magnitudes, squares = take_step(buffers, count, extras, state, work, scalars)
             move(
                 state.order,
                 state.order_mean,
@@ -172,12 +217,13 @@ def run_rounds(
                 scalars,
                 scalars.order_rate,
             )
-            if given.gaps.shape[0] > 0:
-                apart = np.float32(BOUND_SHIFTS * settings.shift)
-                _keep_gaps(state.order, given.gaps, apart, raised, lowered)
+            if extras is not None:  # noqa: SIM102
+                if extras.gaps.shape[0] > 0:
+                    raised, lowered = buffers.raised, buffers.lowered
+                    _keep_gaps(state.order, extras.gaps, settings.shift, raised, lowered)
             total += 0.5 * scalars.loss_scale * error + settings.lambda1 * magnitudes
             total += settings.lambda2 * frobenius + settings.lambda_p * order_norm
-        loss = total / ((left + stretch.size - 1) // stretch.size)
+        loss = total / ((left + size - 1) // size)
         # Not np.isfinite: its subtraction may be optimised away when sums are reordered.
         if diverged_at < 0 and not abs(loss) < np.inf:
             diverged_at = round

@@ -24,8 +24,20 @@ __all__ = [
     "sign_of",
 ]
 
+# Constants have names, because a conversion in a compiled function costs time to compile.
 ONE = np.float32(1)
 ZERO = np.float32(0)
+_EPSILON = np.float32(EPSILON)
+
+# Of e^x.
+_LARGEST = np.float32(87.0)
+_PER_LN2 = np.float32(1.4426950408889634)
+_HALF = np.float32(0.5)
+# ln 2 in two parts, the first with few bits, so that power · ln 2 is subtracted exactly.
+_LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(2.12194440e-4)
+_C7, _C6, _C5 = np.float32(1.0 / 5040.0), np.float32(1.0 / 720.0), np.float32(1.0 / 120.0)
+_C4, _C3 = np.float32(1.0 / 24.0), np.float32(1.0 / 6.0)
+_BIAS, _MANTISSA = np.int32(127), np.int32(23)
 
 
 class KernelSettings(NamedTuple):
@@ -94,17 +106,13 @@ def scalars_of(
 
 
 @inlined
-def orient_row(order: Any, u: Any, support: Any, scalars: Any, row: Any) -> None:
-    """Write row u of S, zero on the diagonal and outside the support; an empty one allows all."""
+def orient_row(order: Any, u: Any, scalars: Any, row: Any) -> None:
+    """Write row u of S, zero on the diagonal."""
     inverse = ONE / scalars.temperature
     threshold = order[u] + scalars.shift
     for v in range(row.shape[0]):
         row[v] = ONE / (ONE + exp((threshold - order[v]) * inverse))
     row[u] = ZERO
-    # The support is 0 or 1, so the gradient formulas hold with S ∘ support in place of S.
-    if support.shape[0] > 0:
-        for v in range(row.shape[0]):
-            row[v] *= support[u, v]
 
 
 @inlined
@@ -118,7 +126,7 @@ def adam(value: Any, mean: Any, square: Any, gradient: Any, scalars: Any, rate: 
     """Return an entry and Adam's moments of its gradient after a step."""
     mean = scalars.beta1 * mean + (ONE - scalars.beta1) * gradient
     square = scalars.beta2 * square + (ONE - scalars.beta2) * gradient * gradient
-    value -= rate * mean / (np.sqrt(square * scalars.square_scale) + np.float32(EPSILON))
+    value -= rate * mean / (np.sqrt(square * scalars.square_scale) + _EPSILON)
     return value, mean, square
 
 
@@ -133,11 +141,11 @@ def move(values: Any, means: Any, squares: Any, gradients: Any, scalars: Any, ra
 
 @inlined
 def norms(values: Any) -> Any:
-    """Sum of magnitudes and sum of squares."""
+    """Sum of magnitudes and sum of squares of a vector."""
     total, squares = ZERO, ZERO
-    for value in values.ravel():
-        total += abs(value)
-        squares += value * value
+    for k in range(values.shape[0]):
+        total += abs(values[k])
+        squares += values[k] * values[k]
     return total, squares
 
 
@@ -154,15 +162,9 @@ def _float_of_bits(typingctx: Any, bits: Any) -> Any:
 @inlined
 def exp(x: Any) -> Any:
     """e^x to about one ulp, in a form that vectorises (libm's does not)."""
-    x = min(max(x, np.float32(-87.0)), np.float32(87.0))
-    power = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
-    # ln 2 in two parts, the first with few bits, so that power · ln 2 is subtracted exactly.
-    rest = x - power * np.float32(0.693359375) + power * np.float32(2.12194440e-4)
-    series = np.float32(1.0 / 5040.0)
-    series = series * rest + np.float32(1.0 / 720.0)
-    series = series * rest + np.float32(1.0 / 120.0)
-    series = series * rest + np.float32(1.0 / 24.0)
-    series = series * rest + np.float32(1.0 / 6.0)
-    series = series * rest + np.float32(0.5)
+    x = min(max(x, -_LARGEST), _LARGEST)
+    power = np.floor(x * _PER_LN2 + _HALF)
+    rest = x - power * _LN2_HIGH + power * _LN2_LOW
+    series = ((((_C7 * rest + _C6) * rest + _C5) * rest + _C4) * rest + _C3) * rest + _HALF
     series = (series * rest + ONE) * rest + ONE
-    return series * _float_of_bits(np.int32((np.int32(power) + np.int32(127)) << np.int32(23)))
+    return series * _float_of_bits(np.int32((np.int32(power) + _BIAS) << _MANTISSA))
