@@ -21,6 +21,7 @@ import random
 import signal
 import sys
 from collections.abc import Generator
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # The first example of a property may compile a program, so its time says nothing. Examples are the
 # same in every run: a change, and not chance, decides whether the suite passes.
-settings.register_profile("cosmodag", parent=settings(), deadline=None, derandomize=True)
+settings.register_profile(
+    "cosmodag", parent=settings(), deadline=None, derandomize=True, max_examples=50
+)
 settings.register_profile(
     "nightly",
     parent=settings(),
@@ -68,6 +71,15 @@ _MOST_WORKERS = 8  # each holds its own JAX, about half a gigabyte
 def sachs() -> Path:
     """The folder of the protein data: ``sachs.csv`` and two graphs, see its README."""
     return Path(__file__).resolve().parent / "protein_data"
+
+
+@pytest.fixture(scope="session")
+def installed_package() -> None:
+    """Skip a test about the installed package where the sources alone are on the path."""
+    try:
+        distribution("cosmodag")
+    except PackageNotFoundError:
+        pytest.skip("cosmodag runs from source and is not installed")
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ from cosmodag.solve import machine
 from cosmodag.solve.kernels import backends_for
 
 
+@pytest.mark.optional
+@pytest.mark.usefixtures("installed_package")
 def test_json_holds_what_is_installed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -74,11 +74,11 @@ def test_gradients_against_finite_differences(objective, settings):
                 np.where(random.random(value.shape) < 0.5, -1, 1)
                 * random.uniform(0.02, 0.1, value.shape)
             ),
-            recipe.start(0, 4, settings),
+            jax.eval_shape(lambda: recipe.start(0, 4, settings)),
         )
         x, rows = random.normal(size=(7, 4)), np.r_[np.ones(6), 0.0][:, None]
         check_grads(
-            lambda values: recipe.loss(values, x, rows, settings),
+            jax.jit(lambda values: recipe.loss(values, x, rows, settings)),
             (parameters,),
             order=1,
             modes=["rev"],
