@@ -43,12 +43,15 @@ class ResampledFits:
         (n, d): the table, in its own units, missing values filled in.
     known
         What was set, and what is missing.
+    asked
+        Number of resamples; fits that diverged are left out.
     """
 
     dags: "tuple[FittedDAG, ...]"
     seeds: tuple[int, ...]
     X: NDArray[np.float64]
     known: "Known"
+    asked: int
 
     @cached_property
     def views(self) -> list[ClassView]:
@@ -130,6 +133,7 @@ def refit_resamples(
         tuple(seeds[place] for place in places),
         own_units + given.preparation.means,
         given.known,
+        n,
     )
 
 

@@ -17,8 +17,8 @@ from cosmodag.assess.independences import (
     ResidualProducts,
     Test,
     holm,
-    standardised,
     run_tests,
+    standardised,
 )
 from cosmodag.assess.resampled import training_table
 from cosmodag.assess.validation import Validation
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 __all__ = ["validate", "validate_graph"]
 
 _FEWEST_ROWS = 20
+# Every pair that no arc joins is a test, and a line of a table.
+_MOST_VARIABLES = 2_000
 
 
 def validate(
@@ -62,13 +64,14 @@ def validate(
     model, given, is_same = _tested(model, X, interventions, split, random)
     dag = model.fitted_
     values = given.X * given.preparation.factors
-    check = _test_named(_test_for(dag) if test == "auto" else test, values, given.known)
+    test = _test_for(dag) if test == "auto" else test
+    check = _test_named(test, values, given.known)
     found = _validation(
         dag.arcs.toarray(),
         dag.order,
         dag.names,
         check,
-        test=_test_for(dag) if test == "auto" else test,
+        test=test,
         level=level,
         rows=float(len(values)),
         same_rows=is_same,
@@ -225,6 +228,11 @@ def _validation(
     **facts: Any,
 ) -> Validation:
     check_count("shuffles", shuffles, low=0)
+    if len(names) > _MOST_VARIABLES:
+        raise DataError(
+            f"A graph of {len(names):,} variables implies too many independences to test: choose "
+            f"at most {_MOST_VARIABLES:,} columns."
+        )
     if not 0 < level < 1:
         raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
     pairs = _pairs(arcs, order, names, check)

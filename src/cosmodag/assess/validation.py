@@ -112,7 +112,8 @@ class Validation:
             share = self.shuffled_p
             count = np.count_nonzero(self.shuffled <= self.failing_share)
             text = f"Of {len(self.shuffled)} graphs with shuffled names {count} fit as well"
-            found.append(f"{text}{': the test says little.' if share > 0.05 else '.'}")
+            says = "it is hardly better than a guess" if self.rejected else "passing says little"
+            found.append(f"{text}{': ' + says if share > 0.05 else ''}.")
         needless = len(self.needless)
         if needless:
             first = self.needless.iloc[0]
