@@ -15,12 +15,12 @@ from cosmodag.assess.covariance import Covariance, Slope
 from cosmodag.assess.effect import Effect
 from cosmodag.assess.names import places_of_pair
 from cosmodag.assess.possible import Possible, direct_effects, total_effects
-from cosmodag.assess.resampled import ResampledFits, training_table
+from cosmodag.assess.resampled import ResampledFits
 from cosmodag.assess.simulation import contrasts, direct_contrast
+from cosmodag.assess.tables import given_table, training_table
 from cosmodag.assess.view import ClassView
 from cosmodag.errors import DataError
 from cosmodag.fit.equations import LinearEquations
-from cosmodag.fit.prepare import prepare
 from cosmodag.graph.dags import DENSE_LIMIT
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Effects:
             return cls(dag, view, None, resampled)
         if X is None and dag.residuals is None:
             return cls(dag, view, Covariance.of_equations(dag, rows), resampled)
-        given = training_table(model) if X is None else _checked(model, X, interventions)
+        given = training_table(model) if X is None else given_table(model, X, interventions)
         values = given.X * given.preparation.factors
         return cls(dag, view, Covariance.of_data(values, given.known, dag.arcs), resampled)
 
@@ -106,7 +106,7 @@ class Effects:
         if not 0 < level < 1:
             raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
         start, end = self._values(x, values)
-        found = self._possible(x, y, direct, (start, end))
+        found = possible_effects(self.dag, self.view, self.covariance, x, y, direct, (start, end))
         low, high, source = self._interval(found, x, y, direct, (start, end), level)
         paths = directed_paths(self.view.dag, x, y)
         if direct:
@@ -139,9 +139,6 @@ class Effects:
         if pair.shape != (2,) or not np.isfinite(pair).all() or pair[0] == pair[1]:
             raise DataError(f"values is {values!r}: it must be two different finite numbers.")
         return float(pair[0]), float(pair[1])
-
-    def _possible(self, x: int, y: int, direct: bool, values: tuple[float, float]) -> Possible:
-        return possible_effects(self.dag, self.view, self.covariance, x, y, direct, values)
 
     def _interval(
         self,
@@ -207,8 +204,11 @@ class Effects:
         names = self.dag.names
         is_linear = isinstance(self.dag.equations, LinearEquations)
         if is_linear and self.dag.d > MOST_REGRESSED:
-            totals = _products(self.dag)
-            return pd.DataFrame.sparse.from_spmatrix(totals, index=names, columns=names)
+            sparse_frame: Any = pd.DataFrame.sparse
+            made: pd.DataFrame = sparse_frame.from_spmatrix(
+                _products(self.dag), index=names, columns=names
+            )
+            return made
         found = self._simulated() if self.covariance is None else self._regressed()
         return pd.DataFrame(found, index=names, columns=names)
 
@@ -291,20 +291,3 @@ def _products(dag: "FittedDAG") -> sparse.csr_array:
         term = sparse.csr_array(term @ step)
         totals = totals + term
     return sparse.csr_array(totals)
-
-
-def _checked(model: "FittedGraph", X: Any, interventions: Any) -> Any:
-    """Prepare the training data again, checked against the columns of the model."""
-    import warnings
-
-    from cosmodag.errors import CosmodagWarning
-
-    dag = model.fitted_
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CosmodagWarning)
-        given = prepare(model, X, interventions)  # type: ignore[arg-type]
-    if len(given.names) != dag.d or (
-        dag.columns is not None and given.is_named and given.names != dag.texts
-    ):
-        raise DataError("X has other columns than the model was fitted on: give the same table.")
-    return given

@@ -95,9 +95,10 @@ class Validation:
                 f"{'fails' if failed == 1 else 'fail'}, most clearly {worst['first']} and "
                 f"{worst['second']}{given} (p = {worst['p_corrected']:.2g} after correction)."
             )
+        holds = f"all {m} independences" if m > 1 else "the one independence"
         text = (
-            f"The data do not contradict the graph: none of the {m} independences that it implies "
-            f"fails (smallest p = {self.p_value:.2g} after correction)."
+            f"The data do not contradict the graph: {holds} that it implies "
+            f"{'pass' if m > 1 else 'passes'} (smallest p = {self.p_value:.2g} after correction)."
         )
         if self.same_rows:
             text += (
