@@ -43,7 +43,8 @@ def main() -> int:
         begin = time.perf_counter()
         tables = given.tables or getattr(_module(name), "TABLES", TABLES)
         seeds = range(FIRST_SEED, FIRST_SEED + tables)
-        rows, failed = _section(name, seeds, given.jobs, given.resume)
+        cells = [cell for cell in _module(name).cells() if given.only in cell.table]
+        rows, failed = _section(name, cells, seeds, given.jobs, given.resume)
         lines += [_as_text(row) for row in rows]
         failures += failed
         print(f"{name}: {time.perf_counter() - begin:.0f} s, {failed} failed", file=sys.stderr)
@@ -60,6 +61,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--tables", type=int, help=f"tables of each kind; by default {TABLES}")
     parser.add_argument("--sections", help="names with commas between; by default all")
+    parser.add_argument("--only", default="", help="text that the names of tables contain")
     parser.add_argument(
         "--resume", type=Path, help="file that keeps the figures of each table, to go on from"
     )
@@ -76,13 +78,14 @@ def _module(name: str) -> ModuleType:
     return importlib.import_module(f"questions_sections.{name}")
 
 
-def _section(name: str, seeds: range, jobs: int, resume: Path | None) -> tuple[list[Row], int]:
+def _section(
+    name: str, cells: list[Cell], seeds: range, jobs: int, resume: Path | None
+) -> tuple[list[Row], int]:
     """Rows of one section, and the number of tables that could not be measured."""
     from joblib import Parallel, delayed
 
     # Workers inherit these: one thread each, since there are as many workers as cores.
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    cells = _module(name).cells()
     done = _kept(resume, name)
     # Seeds in the outer loop: slow and fast cells alternate, so that all workers end together.
     tasks = [(cell, seed) for seed in seeds for cell in cells if (cell.table, seed) not in done]

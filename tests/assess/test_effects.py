@@ -11,6 +11,7 @@ import cosmodag
 from cosmodag import CosmoMLP, Knowledge, OrderSearch, VarianceSort
 from cosmodag.assess import Effects, refit_resamples
 from cosmodag.assess.covariance import Covariance
+from cosmodag.assess.panel import effects_panel
 from cosmodag.errors import DataError
 
 NAMES = ["rain", "sun", "growth", "price"]
@@ -141,6 +142,8 @@ def test_what_cannot_be_answered_is_refused(model):
     for values in ([1, 1], [1], [0, np.nan]):
         with pytest.raises(DataError, match="values"):
             model.effect("rain", "price", values=values)
+    with pytest.raises(DataError, match="level"):
+        model.effect("rain", "price", level=95)
     with pytest.raises(DataError, match="kind"):
         model.adjustment_set("rain", "price", "best")
     with pytest.raises(DataError, match="bootstrap"):
@@ -315,3 +318,13 @@ def test_a_redundant_regressor_does_not_break_a_regression():
     X = np.column_stack([X, X[:, 1], X @ [1.0, 2.0]])
     found = Covariance(np.cov(X.T), 100, "data").slope(0, 3, [1, 2])
     assert found.value == pytest.approx(1.0)
+
+
+def test_the_panel_lists_what_is_not_zero(model):
+    listed = {(one["from"], one["to"]): one for one in effects_panel(model)}
+    assert set(listed) == {(x, y) for x, y in np.argwhere(TOTALS != 0).tolist() if x != y}
+    one = listed[0, 3]
+    assert one["estimate"] == model.effect("rain", "price").estimate
+    assert one["paths"] == [[0, 3], [0, 2, 3]]
+    assert listed[2, 3]["adjustment"] == [0]
+    json.dumps(effects_panel(model))

@@ -1,46 +1,15 @@
 """Possible parents and their consequences, against a list of all DAGs of the class."""
 
-from itertools import product
-
 import numpy as np
+from class_members import dags, members
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from cosmodag.assess.adjustment import directed_paths, optimal_set
 from cosmodag.assess.mixed_graph import MixedGraph
-from cosmodag.graph.dags import is_dag
 from cosmodag.graph.equivalence import essential_graph
 
 
-@st.composite
-def dags(draw, most=5):
-    """Draw a DAG with its columns in any order, and some arcs whose direction is known."""
-    d = draw(st.integers(2, most))
-    upper = [draw(st.booleans()) for _ in range(d * (d - 1) // 2)]
-    arcs = np.zeros((d, d), bool)
-    arcs[np.triu_indices(d, 1)] = upper
-    places = draw(st.permutations(range(d)))
-    arcs = arcs[np.ix_(places, places)]
-    told = np.array(draw(st.lists(st.booleans(), min_size=d * d, max_size=d * d)))
-    return arcs, arcs & told.reshape(d, d)
-
-
-def members(arcs: np.ndarray, fixed: np.ndarray) -> list[np.ndarray]:
-    """List all DAGs with the same class that have the fixed arcs, by trying all directions."""
-    tails, heads = np.nonzero(arcs)
-    expected = essential_graph(arcs)
-    found = []
-    for turned in product([False, True], repeat=len(tails)):
-        other = np.zeros_like(arcs)
-        for u, v, is_turned in zip(tails, heads, turned, strict=True):
-            other[(v, u) if is_turned else (u, v)] = True
-        is_member = is_dag(other) and other[fixed].all()
-        if is_member and np.array_equal(essential_graph(other), expected):
-            found.append(other)
-    return found
-
-
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(dags())
 def test_possible_parents_are_those_of_the_class(drawn):
     arcs, fixed = drawn
@@ -53,7 +22,7 @@ def test_possible_parents_are_those_of_the_class(drawn):
         assert len(listed) == len(expected)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(dags())
 def test_what_follows_from_parents_holds_in_all_dags_that_have_them(drawn):
     arcs, fixed = drawn
@@ -91,7 +60,7 @@ def is_blocked(arcs: np.ndarray, x: int, y: int, given: frozenset[int]) -> bool:
     return nx.is_d_separator(nx.DiGraph(cut.astype(int)), {x}, {y}, set(given))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(dags(most=6))
 def test_the_optimal_set_satisfies_the_adjustment_criterion(drawn):
     arcs, _ = drawn

@@ -230,7 +230,8 @@ def test_rows_in_which_a_variable_was_set_do_not_count_for_it():
     X[300:, 2] = 5 * X[300:, 0]  # set, in a way that follows variable 0
     targets = [None] * 300 + ["c"] * 300
     table = pd.DataFrame(X, columns=list("abc"))
-    model = OrderSearch(noise="gaussian", random_state=0, verbose=False)
+    order = Knowledge(tiers=[["a"], ["b"], ["c"]])
+    model = OrderSearch(noise="gaussian", knowledge=order, random_state=0, verbose=False)
     model.fit(table, interventions=targets)
     assert model.adjacency_[0, 2] == 0
     assert not model.validate(table, interventions=targets, shuffles=0, subsets=1).rejected

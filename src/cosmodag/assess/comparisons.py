@@ -59,7 +59,7 @@ def shuffled_shares(
 
     Fewer than `count` where the clock passes `deadline`.
     """
-    shares = []
+    shares: list[float] = []
     while len(shares) < count and (not shares or time.monotonic() < deadline):
         names = random.permutation(len(order))
         places = np.argsort(names)

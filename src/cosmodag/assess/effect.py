@@ -59,7 +59,7 @@ class Effect:
     def __str__(self) -> str:
         """Say it in plain words."""
         sentences = [self._answer()]
-        if not self.is_nothing:
+        if self.estimate:
             sentences.append(self._adjusted())
         if self.rests_on:
             sentences.append(f"The directions rest on: {', '.join(self.rests_on)}.")

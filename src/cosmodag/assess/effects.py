@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,13 @@ from cosmodag.assess.covariance import Covariance, Slope
 from cosmodag.assess.effect import Effect
 from cosmodag.assess.names import places_of_pair
 from cosmodag.assess.possible import Possible, direct_effects, total_effects
-from cosmodag.assess.resampled import ResampledFits, training_table
+from cosmodag.assess.resampled import ResampledFits
 from cosmodag.assess.simulation import contrasts, direct_contrast
+from cosmodag.assess.tables import given_table, training_table
 from cosmodag.assess.view import ClassView
 from cosmodag.errors import DataError
 from cosmodag.fit.equations import LinearEquations
-from cosmodag.fit.prepare import prepare
+from cosmodag.graph.dags import DENSE_LIMIT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +46,8 @@ class Effects:
     view
         Its graph and its class.
     covariance
-        Of the training data, or as the equations imply it; None for equations that are not linear.
+        Of the training data, or as the equations imply it; None for equations that are not linear,
+        and for very many variables: rows are simulated then.
     resampled
         Fits to resamples, for intervals that hold the uncertainty of the graph; None without.
     """
@@ -80,11 +83,11 @@ class Effects:
         """
         dag = model.fitted_
         view = ClassView.of(dag)
-        if not isinstance(dag.equations, LinearEquations):
+        if not isinstance(dag.equations, LinearEquations) or dag.d > DENSE_LIMIT:
             return cls(dag, view, None, resampled)
         if X is None and dag.residuals is None:
             return cls(dag, view, Covariance.of_equations(dag, rows), resampled)
-        given = training_table(model) if X is None else _checked(model, X, interventions)
+        given = training_table(model) if X is None else given_table(model, X, interventions)
         values = given.X * given.preparation.factors
         return cls(dag, view, Covariance.of_data(values, given.known, dag.arcs), resampled)
 
@@ -100,8 +103,10 @@ class Effects:
         """Answer one question; see :meth:`cosmodag.fit.fitted.FittedGraph.effect`."""
         names = self.dag.names
         x, y = places_of_pair(names, cause, effect)
+        if not 0 < level < 1:
+            raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
         start, end = self._values(x, values)
-        found = self._possible(x, y, direct, (start, end))
+        found = possible_effects(self.dag, self.view, self.covariance, x, y, direct, (start, end))
         low, high, source = self._interval(found, x, y, direct, (start, end), level)
         paths = directed_paths(self.view.dag, x, y)
         if direct:
@@ -134,9 +139,6 @@ class Effects:
         if pair.shape != (2,) or not np.isfinite(pair).all() or pair[0] == pair[1]:
             raise DataError(f"values is {values!r}: it must be two different finite numbers.")
         return float(pair[0]), float(pair[1])
-
-    def _possible(self, x: int, y: int, direct: bool, values: tuple[float, float]) -> Possible:
-        return possible_effects(self.dag, self.view, self.covariance, x, y, direct, values)
 
     def _interval(
         self,
@@ -181,29 +183,33 @@ class Effects:
 
     def _bases(self, x: int, paths: list[list[int]]) -> tuple[str, ...]:
         """List what the directions of arcs on the paths, and into the cause, rest on."""
+        on_paths = {arc for path in paths for arc in pairwise(path)}
+        named = {
+            basis
+            for (u, v), basis in self._basis_of.items()
+            if (u, v) in on_paths or (on_paths and v == x)
+        }
+        return tuple(sorted(named))
+
+    @cached_property
+    def _basis_of(self) -> dict[tuple[int, int], str]:
         edges = self.dag.edges
         ends = zip(edges.row.tolist(), edges.col.tolist(), strict=True)
-        on_paths = {arc for path in paths for arc in pairwise(path)}
-        bases = self.dag.arrow_basis
-        named = [
-            basis
-            for (u, v), basis in zip(ends, bases, strict=True)
-            if (u, v) in on_paths or (on_paths and v == x)
-        ]
-        return tuple(dict.fromkeys(sorted(named)))
+        return dict(zip(ends, self.dag.arrow_basis, strict=True))
 
     def matrix(self) -> "pd.DataFrame":
         """Give all total effects; see :meth:`cosmodag.fit.fitted.FittedGraph.effects_`."""
         import pandas as pd
 
         names = self.dag.names
-        if self.covariance is None:
-            found: Any = self._simulated()
-        elif self.dag.d <= MOST_REGRESSED:
-            found = self._regressed()
-        else:
-            totals = sparse.csr_array(_products(self.dag))
-            return pd.DataFrame.sparse.from_spmatrix(totals, index=names, columns=names)
+        is_linear = isinstance(self.dag.equations, LinearEquations)
+        if is_linear and self.dag.d > MOST_REGRESSED:
+            sparse_frame: Any = pd.DataFrame.sparse
+            made: pd.DataFrame = sparse_frame.from_spmatrix(
+                _products(self.dag), index=names, columns=names
+            )
+            return made
+        found = self._simulated() if self.covariance is None else self._regressed()
         return pd.DataFrame(found, index=names, columns=names)
 
     def _regressed(self) -> NDArray[np.float64]:
@@ -244,7 +250,8 @@ def possible_effects(
         return found._replace(slopes=tuple(slopes))
     if direct:
         slope = direct_contrast(dag, x, y, values) if x in view.dag.parents[y] else Slope(0.0, 0.0)
-        return Possible((slope,), not view.mixed.siblings[y], frozenset(view.dag.parents[y] - {x}))
+        others = view.dag.parents[y] - {x} if x in view.dag.parents[y] else ()
+        return Possible((slope,), not view.mixed.siblings[y], frozenset(others))
     if y not in view.dag.descendants(x):
         return Possible((Slope(0.0, 0.0),), not view.is_open(x, y), frozenset())
     means, errors = contrasts(dag, x, values)
@@ -284,20 +291,3 @@ def _products(dag: "FittedDAG") -> sparse.csr_array:
         term = sparse.csr_array(term @ step)
         totals = totals + term
     return sparse.csr_array(totals)
-
-
-def _checked(model: "FittedGraph", X: Any, interventions: Any) -> Any:
-    """Prepare the training data again, checked against the columns of the model."""
-    import warnings
-
-    from cosmodag.errors import CosmodagWarning
-
-    dag = model.fitted_
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CosmodagWarning)
-        given = prepare(model, X, interventions)  # type: ignore[arg-type]
-    if len(given.names) != dag.d or (
-        dag.columns is not None and given.is_named and given.names != dag.texts
-    ):
-        raise DataError("X has other columns than the model was fitted on: give the same table.")
-    return given

@@ -188,7 +188,7 @@ class ResidualProducts:
 def _features(given: Floats, curved: bool) -> Floats:
     """Columns to regress on; cosines of random frequencies approximate a Gaussian kernel."""
     if not curved:
-        return given - given.mean(axis=0)
+        return np.asarray(given - given.mean(axis=0))
     random = np.random.default_rng(0)
     k = given.shape[1]
     frequencies = random.normal(size=(k, _FEATURES)) / np.sqrt(k)

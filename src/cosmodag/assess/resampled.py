@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 from cosmodag.assess.covariance import Covariance
+from cosmodag.assess.tables import given_table, training_table
 from cosmodag.assess.view import ClassView
-from cosmodag.errors import CosmodagWarning
+from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.checks import check_count, seeds_from
-from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import fit_resamples
 from cosmodag.stability.resamples import rows_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.known import Known
 
-__all__ = ["ResampledFits", "refit_resamples", "training_table"]
+__all__ = ["ResampledFits", "refit_resamples"]
 
 _SAMPLE = "bootstrap"
 
@@ -43,12 +43,15 @@ class ResampledFits:
         (n, d): the table, in its own units, missing values filled in.
     known
         What was set, and what is missing.
+    asked
+        Number of resamples; fits that diverged are left out.
     """
 
     dags: "tuple[FittedDAG, ...]"
     seeds: tuple[int, ...]
     X: NDArray[np.float64]
     known: "Known"
+    asked: int
 
     @cached_property
     def views(self) -> list[ClassView]:
@@ -65,22 +68,6 @@ class ResampledFits:
     def _covariance(self, seed: int, dag: "FittedDAG") -> Covariance:
         rows = rows_of(_SAMPLE, len(self.X), seed)
         return Covariance.of_data(self.X[rows], self.known.of_rows(rows), dag.arcs)
-
-
-def training_table(model: "FittedGraph") -> Prepared:
-    """Give the table that a model was fitted to, prepared as it was."""
-    dag = model.fitted_
-    data = dag.training_data()
-    return Prepared(
-        data * dag.preparation.unit,
-        np.asarray(data, np.float32),
-        dag.preparation,
-        dag.texts,
-        dag.known,
-        is_named=dag.columns is not None,
-        knowledge=dag.knowledge,
-        target_sets=dag.target_sets,
-    )
 
 
 def refit_resamples(
@@ -119,10 +106,12 @@ def refit_resamples(
     with warnings.catch_warnings():
         # The fit to the whole table has issued them already.
         warnings.simplefilter("ignore", CosmodagWarning)
-        given = training_table(model) if X is None else prepare(learner, X, interventions)
+        given = training_table(model) if X is None else given_table(model, X, interventions)
         with Watch(n, f"resamples of {type(model).__name__}", None, verbose) as watch:
             fits = fit_resamples(learner, given, seeds, _SAMPLE, watch, _take_dag)
             found = dict(fits)
+    if not found:
+        raise DataError(f"None of {n} resamples was fitted: all diverged, or were stopped.")
     places = sorted(found)
     own_units = given.data.astype(np.float64) * given.preparation.scales
     return ResampledFits(
@@ -130,6 +119,7 @@ def refit_resamples(
         tuple(seeds[place] for place in places),
         own_units + given.preparation.means,
         given.known,
+        n,
     )
 
 

@@ -20,13 +20,13 @@ from cosmodag.assess.independences import (
     run_tests,
     standardised,
 )
-from cosmodag.assess.resampled import training_table
+from cosmodag.assess.tables import given_table, training_table
 from cosmodag.assess.validation import Validation
 from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.checks import check_choice, check_count
 from cosmodag.fit.equations import LinearEquations
 from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.prepare import Prepared, prepare
+from cosmodag.fit.prepare import Prepared
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.frames import as_table
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 __all__ = ["validate", "validate_graph"]
 
 _FEWEST_ROWS = 20
+# Every pair that no arc joins is a test, and a line of a table.
+_MOST_VARIABLES = 2_000
 
 
 def validate(
@@ -62,13 +64,14 @@ def validate(
     model, given, is_same = _tested(model, X, interventions, split, random)
     dag = model.fitted_
     values = given.X * given.preparation.factors
-    check = _test_named(_test_for(dag) if test == "auto" else test, values, given.known)
+    test = _test_for(dag) if test == "auto" else test
+    check = _test_named(test, values, given.known)
     found = _validation(
         dag.arcs.toarray(),
         dag.order,
         dag.names,
         check,
-        test=_test_for(dag) if test == "auto" else test,
+        test=test,
         level=level,
         rows=float(len(values)),
         same_rows=is_same,
@@ -153,7 +156,7 @@ def _tested(
     if X is not None and split is not None:
         raise DataError("Give new rows as X, or split to hold some of the old ones out, not both.")
     if X is not None:
-        return model, _new_rows(model, X, interventions), False
+        return model, given_table(model, X, interventions), False
     whole = training_table(model)
     if split is None:
         return model, whole, True
@@ -167,19 +170,6 @@ def _tested(
     part: Any = _refitted(model, whole, kept)
     known = whole.known.of_rows(held)
     return part, replace(whole, X=whole.X[held], data=whole.data[held], known=known), False
-
-
-def _new_rows(model: "FittedGraph", X: Any, interventions: Any) -> Prepared:
-    """Prepare rows that the model has not seen, checked against its columns."""
-    dag = model.fitted_
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CosmodagWarning)
-        given = prepare(model, X, interventions)  # type: ignore[arg-type]
-    if len(given.names) != dag.d or (
-        dag.columns is not None and given.is_named and given.names != dag.texts
-    ):
-        raise DataError("X has other columns than the model was fitted on: give the same ones.")
-    return given
 
 
 def _refitted(model: "FittedGraph", whole: Prepared, kept: NDArray[np.intp]) -> Any:
@@ -225,6 +215,11 @@ def _validation(
     **facts: Any,
 ) -> Validation:
     check_count("shuffles", shuffles, low=0)
+    if len(names) > _MOST_VARIABLES:
+        raise DataError(
+            f"A graph of {len(names):,} variables implies too many independences to test: choose "
+            f"at most {_MOST_VARIABLES:,} columns."
+        )
     if not 0 < level < 1:
         raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
     pairs = _pairs(arcs, order, names, check)
@@ -290,7 +285,7 @@ def _arcs_of(graph: Any, names: list[str]) -> NDArray[np.bool_]:
         for u, v in graph.edges:
             arcs[place_of(names, str(u)), place_of(names, str(v))] = True
         return arcs
-    arcs = np.asarray(graph) != 0
+    arcs = np.asarray(np.asarray(graph) != 0)
     if arcs.shape != (len(names), len(names)):
         raise DataError(
             f"The graph has shape {arcs.shape}, but the table has {len(names)} columns: give one "

@@ -95,9 +95,10 @@ class Validation:
                 f"{'fails' if failed == 1 else 'fail'}, most clearly {worst['first']} and "
                 f"{worst['second']}{given} (p = {worst['p_corrected']:.2g} after correction)."
             )
+        holds = f"all {m} independences" if m > 1 else "the one independence"
         text = (
-            f"The data do not contradict the graph: none of the {m} independences that it implies "
-            f"fails (smallest p = {self.p_value:.2g} after correction)."
+            f"The data do not contradict the graph: {holds} that it implies "
+            f"{'pass' if m > 1 else 'passes'} (smallest p = {self.p_value:.2g} after correction)."
         )
         if self.same_rows:
             text += (
@@ -112,7 +113,8 @@ class Validation:
             share = self.shuffled_p
             count = np.count_nonzero(self.shuffled <= self.failing_share)
             text = f"Of {len(self.shuffled)} graphs with shuffled names {count} fit as well"
-            found.append(f"{text}{': the test says little.' if share > 0.05 else '.'}")
+            says = "it is hardly better than a guess" if self.rejected else "passing says little"
+            found.append(f"{text}{': ' + says if share > 0.05 else ''}.")
         needless = len(self.needless)
         if needless:
             first = self.needless.iloc[0]

@@ -1,0 +1,45 @@
+"""Tables that a fitted model is asked about: its own, or one that is given."""
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosmodag.errors import CosmodagWarning, DataError
+from cosmodag.fit.prepare import Prepared, prepare
+
+if TYPE_CHECKING:
+    from cosmodag.fit.fitted import FittedGraph
+
+__all__ = ["given_table", "training_table"]
+
+
+def training_table(model: "FittedGraph") -> Prepared:
+    """Give the table that a model was fitted to, prepared as it was."""
+    dag = model.fitted_
+    data = dag.training_data()
+    return Prepared(
+        data * dag.preparation.unit,
+        np.asarray(data, np.float32),
+        dag.preparation,
+        dag.texts,
+        dag.known,
+        is_named=dag.columns is not None,
+        knowledge=dag.knowledge,
+        target_sets=dag.target_sets,
+    )
+
+
+def given_table(model: "FittedGraph", X: Any, interventions: Any) -> Prepared:
+    """Prepare a table, checked against the columns of the model.
+
+    Warnings about the table are left out: they are those of the fit.
+    """
+    dag, learner = model.fitted_, model
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CosmodagWarning)
+        given = prepare(learner, X, interventions)
+    is_named = dag.columns is not None and given.is_named
+    if len(given.names) != dag.d or (is_named and given.names != dag.texts):
+        raise DataError("X has other columns than the model was fitted on: give the same ones.")
+    return given

@@ -1,0 +1,196 @@
+"""Questions that can be asked of a fitted graph: effects, and whether it is believable."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from cosmodag.assess import Effect, Effects, ResampledFits, Validation
+    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.fitted_dag import FittedDAG
+
+__all__ = ["Questions"]
+
+
+class Questions:
+    """Methods of fitted graphs that `cosmodag.assess` answers; it is imported when asked."""
+
+    @property
+    def _dag(self) -> "FittedDAG":
+        raise NotImplementedError
+
+    def effect(
+        self,
+        cause: Any,
+        effect: Any,
+        *,
+        direct: bool = False,
+        values: "Sequence[float] | None" = None,
+        bootstrap: "int | ResampledFits | None" = None,
+        level: float = 0.95,
+        X: Any = None,
+        interventions: Any = None,
+    ) -> "Effect":
+        """Effect of one variable on another: by how much the second changes if the first is set.
+
+        For linear equations it is a regression, adjusted for the optimal set (`adjustment_set`);
+        for others rows are simulated through the fitted equations. Where graphs that fit equally
+        well give different effects, all of them are given (``possible``), and the interval covers
+        them all. See ``docs/effects.md``.
+
+        Parameters
+        ----------
+        cause, effect : name of a column, or its number where the table had no names
+        direct : bool
+            The effect with all other causes of `effect` held fixed, in place of the total one.
+        values : pair of float, optional
+            The two values of the cause to compare, in its units. By default they are one unit
+            apart, about its mean.
+        bootstrap : int or ResampledFits, optional
+            Fit so many resamples of the rows, for an interval that holds the uncertainty of the
+            graph. They are kept and used for the next questions too. Without them the interval
+            takes the graph as known, and is too short.
+        level : float
+            Of the interval.
+        X : table, optional
+            The training data, for a model that was loaded without it.
+        interventions : optional
+            What was set in `X`, as for ``fit``.
+
+        Returns
+        -------
+        Effect
+            Its text is the answer in plain words.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> from cosmodag import OrderSearch
+        >>> random = np.random.default_rng(0)
+        >>> rain, sun = random.normal(size=(2, 500))
+        >>> growth = 2 * rain + sun + random.normal(size=500)
+        >>> table = pd.DataFrame({"rain": rain, "sun": sun, "growth": growth})
+        >>> print(OrderSearch(random_state=0).fit(table).effect("rain", "growth"))
+        Raising rain by 1 raises growth by 2.03. The 95 % interval is 1.94 to 2.11 (standard errors,
+        as if the graph had been known). It is adjusted for sun. The directions rest on: shape of
+        the graph.
+        """
+        return self._effects(bootstrap, X, interventions).effect(
+            cause, effect, direct=direct, values=values, level=level
+        )
+
+    def _effects(
+        self, bootstrap: "int | ResampledFits | None", X: Any, interventions: Any
+    ) -> "Effects":
+        """Collect what effects are computed from; resamples that were fitted are kept."""
+        from cosmodag.assess import Effects, refit_resamples
+
+        dag, model = self._dag, cast("FittedGraph", self)
+        kept = vars(self).get("_resampled_fits_")
+        if isinstance(bootstrap, int) and (kept is None or kept.asked != bootstrap):
+            kept = refit_resamples(model, bootstrap, X=X, interventions=interventions)
+            self._resampled_fits_ = kept
+        elif bootstrap is not None and not isinstance(bootstrap, int):
+            kept = bootstrap
+        if X is not None:
+            return Effects.of(model, X=X, interventions=interventions, resampled=kept)
+        done = vars(self).get("_effects_")
+        if done is None or done.dag is not dag or done.resampled is not kept:
+            done = self._effects_ = Effects.of(model, resampled=kept)
+        return done
+
+    @property
+    def effects_(self) -> "pd.DataFrame":
+        """Total effects of all variables (rows) on all others (columns), for one unit.
+
+        NaN where graphs that fit equally well differ (`effect` gives the range); zero where no
+        directed path leads from the one to the other; one on the diagonal. Above 1,000 variables
+        they are products of weights over paths, sparse, in the fitted graph.
+        """
+        return self._effects(None, None, None).matrix()
+
+    def adjustment_set(self, cause: Any, effect: Any, kind: str = "optimal") -> tuple[Any, ...]:
+        """Variables to adjust for in a regression of `effect` on `cause`.
+
+        Parameters
+        ----------
+        cause, effect : name of a column, or its number
+        kind : {"optimal", "parents"}
+            The set whose regression has the smallest variance (Henckel, Perković and Maathuis
+            2022), or the parents of the cause.
+
+        Raises
+        ------
+        DataError
+            Where no directed path leads from cause to effect, or the class leaves the effect open.
+        """
+        from cosmodag.assess.effects import adjustment_set
+
+        return adjustment_set(self._dag, cause, effect, kind)
+
+    def validate(
+        self,
+        X: Any = None,
+        *,
+        interventions: Any = None,
+        split: float | None = None,
+        test: str = "auto",
+        level: float = 0.01,
+        shuffles: int = 100,
+        subsets: int = 5,
+        max_time: float = 60.0,
+        random_state: int = 0,
+    ) -> "Validation":
+        """Test whether the graph is believable; see ``docs/validate.md``.
+
+        Independences that the graph implies are tested, and the p-values corrected for their
+        number. The graph is compared with graphs of shuffled names, and the learner is fitted to
+        subsets of the columns, to see whether it agrees with itself.
+
+        Parameters
+        ----------
+        X : table, optional
+            New rows, which the graph was not learnt from: the honest test. By default the training
+            data, which flatters the graph.
+        interventions : optional
+            What was set in `X`, as for ``fit``.
+        split : float, optional
+            Without new rows: hold out this share of the old ones, fit the learner to the others,
+            and test that graph on the rows held out.
+        test : {"auto", "partial-correlation", "residuals", "curved"}
+            For linear relations with normal noise, linear ones with any noise, or relations of any
+            shape; automatically what the model assumes.
+        level : float
+            Probability with which a right graph is rejected.
+        shuffles : int
+            Graphs with shuffled names to compare with.
+        subsets : int
+            Subsets of the columns to fit; 0 for none.
+        max_time : float
+            Seconds after which no more shuffles and subsets are tried.
+        random_state : int
+
+        Returns
+        -------
+        Validation
+            Its text is the verdict in plain words.
+        """
+        from cosmodag.assess.validate import validate
+
+        check_is_fitted(self, "fitted_")
+        return validate(
+            cast("FittedGraph", self),
+            X,
+            interventions=interventions,
+            split=split,
+            test=test,
+            level=level,
+            shuffles=shuffles,
+            subsets=subsets,
+            max_time=max_time,
+            random_state=random_state,
+        )
