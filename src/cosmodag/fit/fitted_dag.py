@@ -1,6 +1,7 @@
 """The result of a fit: a DAG, its equations, and what they were fitted to; frozen."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.errors import DataError
 from cosmodag.fit.basis import arrow_basis, mask_of
 from cosmodag.fit.equations import FittedEquations, LinearEquations
+from cosmodag.fit.hidden_causes import pag_of_fit
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.preparation import Preparation
 from cosmodag.graph.equivalence import essential_graph, separated
+from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.frames import as_table
 
 __all__ = ["FittedDAG"]
@@ -159,6 +162,11 @@ class FittedDAG:
         told = mask_of(edges.row[fixed], edges.col[fixed], self.d)
         found: Any = essential_graph(self.arcs, told if fixed.any() else None)
         return found if sparse.issparse(self.adjacency) else found.toarray()
+
+    @cached_property
+    def pag(self) -> PartialAncestralGraph:
+        """What the graph shows where causes may be hidden; see `cosmodag.fit.hidden_causes`."""
+        return pag_of_fit(self)
 
     def settled(self, data: NDArray[np.float32], *, recentre: bool) -> "FittedDAG":
         """Fit constants, residuals and variances to the training data.

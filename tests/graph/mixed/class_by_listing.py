@@ -79,13 +79,15 @@ def class_of(marks: np.ndarray) -> list[np.ndarray]:
     edges = np.argwhere(np.triu(marks != 0)).tolist()
     wanted, outer = independences(marks, list(range(len(marks)))), colliders(marks)
     members = []
-    for kinds in itertools.product(((ARROW, TAIL), (TAIL, ARROW), (ARROW, ARROW)), repeat=len(edges)):
+    for kinds in itertools.product(
+        ((ARROW, TAIL), (TAIL, ARROW), (ARROW, ARROW)), repeat=len(edges)
+    ):
         other = np.zeros_like(marks)
         for (u, v), (at_v, at_u) in zip(edges, kinds, strict=True):
             other[u, v], other[v, u] = at_v, at_u
-        if colliders(other) == outer and is_ancestral(other):
-            if independences(other, list(range(len(marks)))) == wanted:
-                members.append(other)
+        is_candidate = colliders(other) == outer and is_ancestral(other)
+        if is_candidate and independences(other, list(range(len(marks)))) == wanted:
+            members.append(other)
     return members
 
 

@@ -1,4 +1,4 @@
-"""Partial ancestral graphs equal those by definition: oracles on random DAGs with hidden vertices."""
+"""Partial ancestral graphs equal those by definition, on random DAGs with hidden vertices."""
 
 import numpy as np
 import pytest

@@ -22,9 +22,7 @@ from cosmodag.graph.mixed.orientation import directed_by_rules, with_colliders
 
 __all__ = ["FindSeparator", "pag_from_dag"]
 
-FindSeparator: TypeAlias = Callable[
-    [int, int, Sequence[tuple[int, ...]]], "tuple[int, ...] | None"
-]
+FindSeparator: TypeAlias = Callable[[int, int, Sequence[tuple[int, ...]]], "tuple[int, ...] | None"]
 """Of sets of one size, gives one that separates two variables; None if none does."""
 
 
@@ -61,10 +59,9 @@ def pag_from_dag(
     """
     skeleton = _Skeleton.of(adjacency, find_separator, largest)
     tested = [edge for edge in skeleton.in_triangles() if fixed is None or not fixed[edge]]
-    near = [set(np.flatnonzero(row).tolist()) for row in skeleton.joined]
     skeleton.thin(tested, lambda: [set(np.flatnonzero(row).tolist()) for row in skeleton.joined])
     marks = with_colliders(skeleton.marks(given), skeleton.separator)
-    further = [possibly_separating(marks, v) for v in range(len(near))]
+    further = [possibly_separating(marks, v) for v in range(len(marks))]
     skeleton.thin(tested, lambda: further)
     return directed_by_rules(skeleton.marks(given), skeleton.separator)
 
@@ -81,11 +78,12 @@ def possibly_separating(marks: Marks, start: int) -> set[int]:
     while waiting:
         before, at = waiting.popleft()
         for v in joined[at]:
+            if v in (start, before) or (at, v) in seen:
+                continue
             is_collider = marks[before, at] == ARROW and marks[v, at] == ARROW
-            if v not in (start, before) and (at, v) not in seen:
-                if is_collider or marks[before, v]:
-                    seen.add((at, v))
-                    waiting.append((at, v))
+            if is_collider or marks[before, v]:
+                seen.add((at, v))
+                waiting.append((at, v))
     return {v for _, v in seen}
 
 
@@ -101,7 +99,9 @@ class _Skeleton:
     removed: dict[tuple[int, int], frozenset[int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, adjacency: Matrix, find_separator: FindSeparator, largest: int | None) -> "_Skeleton":
+    def of(
+        cls, adjacency: Matrix, find_separator: FindSeparator, largest: int | None
+    ) -> "_Skeleton":
         marks = marks_of_dag(adjacency)
         place = np.empty(len(marks), np.intp)
         place[topological_order(adjacency)] = np.arange(len(marks))
@@ -116,7 +116,7 @@ class _Skeleton:
         return self.parents[u if self.place[u] > self.place[v] else v]
 
     def marks(self, given: Marks | None) -> Marks:
-        """Marks of the skeleton: those given, and circles."""
+        """Put the given marks on the skeleton, and circles elsewhere."""
         known = np.zeros(self.joined.shape, np.int8) if given is None else given
         return np.where(self.joined, np.where(known, known, CIRCLE), 0).astype(np.int8)
 
@@ -126,9 +126,7 @@ class _Skeleton:
         inside = self.joined & (steps @ steps > 0)
         return [(int(u), int(v)) for u, v in np.argwhere(np.triu(inside))]
 
-    def thin(
-        self, tested: list[tuple[int, int]], candidates: Callable[[], list[set[int]]]
-    ) -> None:
+    def thin(self, tested: list[tuple[int, int]], candidates: Callable[[], list[set[int]]]) -> None:
         """Remove edges whose ends are separated by candidates of one of them, small sets first.
 
         Edges that sets of one size separate are removed together, so that the result does not

@@ -55,7 +55,8 @@ def ancestors(marks: Marks) -> NDArray[np.bool_]:
     >>> ancestors(marks_of_dag([[0, 1, 0], [0, 0, 1], [0, 0, 0]])).astype(int).tolist()
     [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
     """
-    reached = ((marks == ARROW) & (marks.T == TAIL)) | np.eye(len(marks), dtype=bool)
+    reached: NDArray[np.bool_] = (marks == ARROW) & (marks.T == TAIL)
+    np.fill_diagonal(reached, True)
     for through in np.flatnonzero(reached.any(axis=1)):
         reached |= np.outer(reached[:, through], reached[through])
     return reached

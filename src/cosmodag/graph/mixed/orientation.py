@@ -91,7 +91,7 @@ def _ends(graph: PartialGraph, mark: int) -> list[tuple[int, int]]:
 
 
 def _rule_1(graph: PartialGraph) -> bool:
-    """a *→ b ∘–* c, and a, c are not joined: b → c."""
+    """Apply rule 1. a *→ b ∘–* c, and a, c are not joined: b → c."""
     changed = False
     for c, b in _ends(graph, CIRCLE):
         if any(graph.mark[a][b] == ARROW for a in graph.joined[b] - graph.joined[c] - {c}):
@@ -100,7 +100,7 @@ def _rule_1(graph: PartialGraph) -> bool:
 
 
 def _rule_2(graph: PartialGraph) -> bool:
-    """a → b *→ c or a *→ b → c, and a *–∘ c: a *→ c."""
+    """Apply rule 2. a → b *→ c or a *→ b → c, and a *–∘ c: a *→ c."""
     changed = False
     for a, c in _ends(graph, CIRCLE):
         for b in graph.joined[a] & graph.joined[c]:
@@ -111,7 +111,7 @@ def _rule_2(graph: PartialGraph) -> bool:
 
 
 def _rule_3(graph: PartialGraph) -> bool:
-    """a *→ b ←* c, a *–∘ d ∘–* c, d *–∘ b, and a, c are not joined: d *→ b."""
+    """Apply rule 3. a *→ b ←* c, a *–∘ d ∘–* c, d *–∘ b; a, c are not joined: d *→ b."""
     changed = False
     for d, b in _ends(graph, CIRCLE):
         near = graph.joined[b] & graph.joined[d]
@@ -143,7 +143,7 @@ def _discriminate(separators: Separators) -> Rule:
 
 
 def _rule_5(graph: PartialGraph) -> bool:
-    """u ∘–∘ v closes an uncovered path of ∘–∘ edges to a cycle without chords: all are lines."""
+    """Apply rule 5. u ∘–∘ v closes an uncovered path of ∘–∘ edges to a chordless cycle: lines."""
     changed = False
     for u, v in _ends(graph, CIRCLE):
         if u > v or graph.mark[v][u] != CIRCLE:
@@ -156,7 +156,7 @@ def _rule_5(graph: PartialGraph) -> bool:
 
 
 def _rule_6_and_7(graph: PartialGraph) -> bool:
-    """a — b ∘–* c; or a —∘ b ∘–* c, and a, c are not joined: b —* c."""
+    """Apply rules 6 and 7. a — b ∘–* c; or a —∘ b ∘–* c, and a, c are not joined: b —* c."""
     changed = False
     for c, b in _ends(graph, CIRCLE):
         for a in graph.joined[b] - {c}:
@@ -174,7 +174,7 @@ def _half_directed(graph: PartialGraph) -> list[tuple[int, int]]:
 
 
 def _rule_8(graph: PartialGraph) -> bool:
-    """a → b → c or a —∘ b → c, and a ∘→ c: a → c."""
+    """Apply rule 8. a → b → c or a —∘ b → c, and a ∘→ c: a → c."""
     changed = False
     for a, c in _half_directed(graph):
         for b in graph.joined[a] & graph.joined[c]:
@@ -185,7 +185,7 @@ def _rule_8(graph: PartialGraph) -> bool:
 
 
 def _rule_9(graph: PartialGraph) -> bool:
-    """a ∘→ c, and an uncovered path a, b, …, c may be directed; b, c are not joined: a → c."""
+    """Apply rule 9. a ∘→ c, an uncovered path a, b, …, c may lead there, b, c not joined: a → c."""
     changed = False
     for a, c in _half_directed(graph):
         for b in graph.joined[a] - graph.joined[c] - {c}:
@@ -196,7 +196,7 @@ def _rule_9(graph: PartialGraph) -> bool:
 
 
 def _rule_10(graph: PartialGraph) -> bool:
-    """a ∘→ c, and two parents of c may be reached from a by uncovered paths: a → c.
+    """Apply rule 10. a ∘→ c, and uncovered paths may lead from a to two parents of c: a → c.
 
     The paths begin with different vertices that are not joined.
     """

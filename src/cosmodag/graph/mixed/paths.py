@@ -46,12 +46,12 @@ class PartialGraph:
         return found
 
     def discriminating_path(self, b: int, c: int) -> tuple[int, int] | None:
-        """Ends d, a of a path d, …, a, b, c that discriminates for b; the shortest there is.
+        """Find a shortest path d, …, a, b, c that discriminates for b, and return d and a.
 
         d is not joined to c; every vertex from the second up to a is a collider on the path and a
         parent of c.
         """
-        waiting = deque()
+        waiting: deque[int] = deque()
         came_from: dict[int, int] = {}
         for a in self.joined[b] & self.joined[c]:
             if self.mark[b][a] == ARROW and self.is_arrow(a, c):
