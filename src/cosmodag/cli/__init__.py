@@ -34,6 +34,7 @@ _COMMANDS = {
     "demo": "cosmodag.cli.demo:demo",
     "fit": "cosmodag.cli.fit:fit",
     "diagnose": "cosmodag.cli.diagnose:diagnose",
+    "pag": "cosmodag.cli.pag:pag",
     "simulate": "cosmodag.cli.simulate:simulate",
     "report": "cosmodag.cli.report:report",
     "effect": "cosmodag.cli.effect:effect",

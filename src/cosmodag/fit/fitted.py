@@ -14,6 +14,7 @@ from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.questions import Questions
 from cosmodag.graph.equivalence import EquivalenceClass
+from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
 if TYPE_CHECKING:
     import os
@@ -223,6 +224,16 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         point one way in some of these graphs and the other way in others.
         """
         return EquivalenceClass.of(self.names_, self.equivalence_class())
+
+    @property
+    def pag_(self) -> PartialAncestralGraph:
+        """Partial ancestral graph: what the data shows where causes may be hidden.
+
+        Its edges are ``→`` (a cause), ``↔`` (a hidden common cause), ``∘→`` (one of both) and
+        ``∘–∘`` (open). Computed when first asked for, from the graph and the training data; see
+        ``docs/hidden_causes.md``.
+        """
+        return self._dag.pag
 
     def equivalence_class(self) -> Any:
         """Return ``cpdag_`` as a (d, d) matrix of bool, sparse if ``adjacency_`` is.

@@ -15,9 +15,11 @@ from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.errors import DataError
 from cosmodag.fit.basis import arrow_basis, mask_of
 from cosmodag.fit.equations import FittedEquations, LinearEquations
+from cosmodag.fit.hidden_causes import pag_of_fit
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.prepare import Preparation, deviations_of
 from cosmodag.graph.equivalence import essential_graph, separated
+from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.frames import as_table
 
 __all__ = ["FittedDAG"]
@@ -161,6 +163,11 @@ class FittedDAG:
         known = mask_of(edges.row[fixed], edges.col[fixed], self.d)
         found: Any = essential_graph(self.arcs, known if fixed.any() else None)
         return found if sparse.issparse(self.adjacency) else found.toarray()
+
+    @cached_property
+    def pag(self) -> PartialAncestralGraph:
+        """What the graph shows where causes may be hidden; see `cosmodag.fit.hidden_causes`."""
+        return pag_of_fit(self)
 
     def settled(self, data: NDArray[np.float32], *, recentre: bool) -> "FittedDAG":
         """Fit constants, residuals and variances to the training data.

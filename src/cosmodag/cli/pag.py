@@ -1,0 +1,83 @@
+"""``cosmodag pag``: learn a graph from a table in which causes may be hidden."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from cosmodag.cli.shared.cache import keep_compiled_programs
+from cosmodag.cli.shared.fit_steps import fitted
+from cosmodag.cli.shared.knowledge import InterventionsOption, KnowledgeOption, read_data
+from cosmodag.cli.shared.learners import Method, make_learner
+from cosmodag.cli.shared.options import (
+    ColumnsOption,
+    DropOption,
+    Filling,
+    FillingOption,
+    HeaderOption,
+    JsonOption,
+    MethodOption,
+    OutputOption,
+    QuietOption,
+    SeedOption,
+    TableArgument,
+)
+from cosmodag.cli.shared.output import print_json, print_result, say
+from cosmodag.cli.shared.results import output_folder
+
+__all__ = ["pag"]
+
+_SEARCH = Method("order-search")
+
+
+def pag(
+    table: TableArgument,
+    output: OutputOption = Path("cosmodag-out"),
+    method: MethodOption = _SEARCH,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
+    header: HeaderOption = True,
+    missing: FillingOption = Filling.ERROR,
+    knowledge: KnowledgeOption = None,
+    interventions: InterventionsOption = None,
+    seed: SeedOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Learn a partial ancestral graph: what a table shows where causes may be hidden.
+
+    Edges are u --> v (a cause), u <-> v (a hidden common cause), u o-> v (one or both of these) and
+    u o-o v (open). Writes pag.txt (the graph text of Tetrad), pag.dot and pag.graphml to a folder,
+    and prints the edges.
+    """
+    keep_compiled_programs()
+    from cosmodag.data.diagnose.ancestral import of_pag
+    from cosmodag.data.knowledge import as_knowledge
+    from cosmodag.io.pags import write_pag
+
+    gaps = "keep" if missing is Filling.IMPUTE else missing.value
+    data, targets = read_data(
+        table, interventions, header=header, missing=gaps, columns=columns, drop=drop
+    )
+    options = {
+        "knowledge": ("--knowledge", as_knowledge(knowledge)),
+        "missing": ("--missing", "impute" if missing is Filling.IMPUTE else None),
+        "random_state": ("--seed", seed),
+    }
+    model = make_learner(method, options, {})
+    if quiet and "verbose" in model.get_params(deep=False):
+        model.set_params(verbose=False)
+    with output_folder(output, quiet):
+        graph = fitted(model, data, targets).pag_
+        files = [output / f"pag{suffix}" for suffix in (".txt", ".dot", ".graphml")]
+        for path in files:
+            write_pag(graph, path)
+    findings = of_pag(graph)
+    if json:
+        edges = [{"first": u, "edge": symbol, "second": v} for u, symbol, v in graph.edges()]
+        found = [asdict(finding) for finding in findings]
+        print_json({"edges": edges, "basis": graph.basis, "findings": found, "files": files})
+        return
+    if not quiet:
+        print_result(graph.text())
+        print_result(f"By the {graph.basis}; files in {output}/")
+        for finding in findings:
+            say(f"{finding.severity}: {finding.sentence}")

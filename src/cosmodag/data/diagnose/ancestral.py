@@ -1,0 +1,57 @@
+"""Findings about a partial ancestral graph: hidden common causes, and what stays open."""
+
+from cosmodag.data.diagnose.findings import Finding
+from cosmodag.graph.mixed.pag import PartialAncestralGraph
+
+__all__ = ["of_pag"]
+
+# Share of circles among the marks above which the graph says little about causes.
+_MANY = 0.5
+# Edges that a sentence names.
+_NAMED = 3
+
+
+def of_pag(graph: PartialAncestralGraph) -> list[Finding]:
+    """Tell of ↔ edges, and of marks that the table leaves open.
+
+    Returns
+    -------
+    list of Finding
+        ``hidden_pairs``, a warning, where two variables seem to have a hidden common cause;
+        ``open_marks``, a notice, where more than half of all marks are circles.
+
+    Examples
+    --------
+    >>> graph = PartialAncestralGraph(("dose", "level"), [[0, 2], [2, 0]])
+    >>> [finding.sentence for finding in of_pag(graph)]  # doctest: +NORMALIZE_WHITESPACE
+    ['dose ↔ level: neither causes the other, a common cause is not in the table. Measure it if you
+    can, and do not read an effect between them off the graph.']
+    """
+    return [*_hidden_pairs(graph), *_open_marks(graph)]
+
+
+def _hidden_pairs(graph: PartialAncestralGraph) -> list[Finding]:
+    pairs = [(str(u), str(v)) for u, symbol, v in graph.edges() if symbol == "↔"]
+    if not pairs:
+        return []
+    named = ", ".join(f"{u} ↔ {v}" for u, v in pairs[:_NAMED])
+    rest = f" and {len(pairs) - _NAMED} more" if len(pairs) > _NAMED else ""
+    columns = tuple(dict.fromkeys(name for pair in pairs for name in pair))
+    sentence = (
+        f"{named}{rest}: neither causes the other, a common cause is not in the table. Measure it "
+        "if you can, and do not read an effect between them off the graph."
+    )
+    return [Finding("hidden_pairs", columns, len(pairs), "warning", sentence)]
+
+
+def _open_marks(graph: PartialAncestralGraph) -> list[Finding]:
+    marks = int((graph.marks != 0).sum())
+    share = graph.open_marks / marks if marks else 0.0
+    if share <= _MANY:
+        return []
+    sentence = (
+        f"{graph.open_marks} of {marks} marks of the partial ancestral graph are open: where "
+        "causes may be hidden, the table does not tell causes from effects there. Interventions, "
+        "or tiers in the knowledge, would."
+    )
+    return [Finding("open_marks", (), share, "notice", sentence)]

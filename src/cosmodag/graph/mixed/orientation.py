@@ -1,0 +1,211 @@
+"""Orientation of a skeleton: colliders from separating sets, then the ten rules of FCI.
+
+The rules are those of Zhang (2008), *On the completeness of orientation rules for causal discovery
+in the presence of latent confounders and selection bias*. From the true independences they direct
+every mark that all equivalent ancestral graphs have in common, and no other.
+"""
+
+from collections.abc import Callable, Collection
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+
+from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks
+from cosmodag.graph.mixed.paths import PartialGraph
+
+__all__ = ["Separators", "circles_of", "directed_by_rules", "with_colliders"]
+
+Separators: TypeAlias = Callable[[int, int], Collection[int]]
+"""Gives a set that separates two vertices which are not joined."""
+
+
+def circles_of(graph: Marks) -> Marks:
+    """Forget all marks: ∘–∘ for every edge."""
+    return np.where(graph != 0, CIRCLE, 0).astype(np.int8)
+
+
+def directed_by_rules(marks: Marks, separators: Separators, *, selection: bool = False) -> Marks:
+    """Direct a skeleton: colliders first, then rules until none applies.
+
+    Parameters
+    ----------
+    marks : (d, d) array of marks
+        The skeleton, with circles where nothing is known. Marks that are given stay.
+    separators : function
+        Gives a separating set for each pair that is not joined.
+    selection : bool
+        Whether rows may have been selected by an effect of the variables. Only then are there edges
+        u — v, and rules 5 to 7 to find them.
+    """
+    graph = PartialGraph(with_colliders(marks, separators).tolist())
+    groups: list[list[Rule]] = [[_rule_1, _rule_2, _rule_3, _discriminate(separators)]]
+    if selection:
+        groups += [[_rule_5], [_rule_6_and_7]]
+    groups += [[_rule_8, _rule_9, _rule_10]]
+    # Once more where a group changed something: marks that were given may let earlier rules apply.
+    while any([_exhaust(rules, graph) for rules in groups]):  # noqa: C419  (all, in this order)
+        pass
+    return np.asarray(graph.mark, np.int8).reshape(marks.shape)
+
+
+def _exhaust(rules: "list[Rule]", graph: PartialGraph) -> bool:
+    """Apply rules until none changes the graph; tell whether any did."""
+    changed = False
+    while any([rule(graph) for rule in rules]):  # noqa: C419  (every rule in every round)
+        changed = True
+    return changed
+
+
+def with_colliders(marks: Marks, separators: Separators) -> Marks:
+    """Direct u *→ b ←* v wherever u, v are not joined and b does not separate them."""
+    found = marks.copy()
+    joined = marks != 0
+    for u, v in combinations(range(len(marks)), 2):
+        if joined[u, v]:
+            continue
+        between = np.flatnonzero(joined[u] & joined[v]).tolist()
+        separator = separators(u, v) if between else ()
+        for b in between:
+            if b not in separator:
+                for end in (u, v):
+                    if found[end, b] == CIRCLE:
+                        found[end, b] = ARROW
+    return found
+
+
+Rule = Callable[[PartialGraph], bool]
+
+
+def _direct(graph: PartialGraph, u: int, v: int, mark: int) -> bool:
+    """Put a mark at v of the edge u–v if there is a circle; tell whether there was."""
+    if graph.mark[u][v] != CIRCLE:
+        return False
+    graph.mark[u][v] = mark
+    return True
+
+
+def _ends(graph: PartialGraph, mark: int) -> list[tuple[int, int]]:
+    """Edges u–v, in this order, with a mark at v."""
+    return [(u, v) for u, near in enumerate(graph.joined) for v in near if graph.mark[u][v] == mark]
+
+
+def _rule_1(graph: PartialGraph) -> bool:
+    """Apply rule 1. a *→ b ∘–* c, and a, c are not joined: b → c."""
+    changed = False
+    for c, b in _ends(graph, CIRCLE):
+        if any(graph.mark[a][b] == ARROW for a in graph.joined[b] - graph.joined[c] - {c}):
+            changed |= _direct(graph, c, b, TAIL) | _direct(graph, b, c, ARROW)
+    return changed
+
+
+def _rule_2(graph: PartialGraph) -> bool:
+    """Apply rule 2. a → b *→ c or a *→ b → c, and a *–∘ c: a *→ c."""
+    changed = False
+    for a, c in _ends(graph, CIRCLE):
+        for b in graph.joined[a] & graph.joined[c]:
+            is_into = graph.mark[a][b] == ARROW and graph.mark[b][c] == ARROW
+            if is_into and (graph.is_arrow(a, b) or graph.is_arrow(b, c)):
+                changed |= _direct(graph, a, c, ARROW)
+    return changed
+
+
+def _rule_3(graph: PartialGraph) -> bool:
+    """Apply rule 3. a *→ b ←* c, a *–∘ d ∘–* c, d *–∘ b; a, c are not joined: d *→ b."""
+    changed = False
+    for d, b in _ends(graph, CIRCLE):
+        near = graph.joined[b] & graph.joined[d]
+        sides = [x for x in near if graph.mark[x][b] == ARROW and graph.mark[x][d] == CIRCLE]
+        if any(c not in graph.joined[a] for a, c in combinations(sides, 2)):
+            changed |= _direct(graph, d, b, ARROW)
+    return changed
+
+
+def _discriminate(separators: Separators) -> Rule:
+    """Make rule 4 for some separating sets."""
+
+    def rule_4(graph: PartialGraph) -> bool:
+        """d, …, a, b, c discriminates for b, b ∘–* c: b → c if b separates d, c, else a ↔ b ↔ c."""
+        changed = False
+        for c, b in _ends(graph, CIRCLE):
+            found = graph.discriminating_path(b, c)
+            if found is None or graph.mark[c][b] != CIRCLE:
+                continue
+            d, a = found
+            if b in separators(d, c):
+                changed |= _direct(graph, c, b, TAIL) | _direct(graph, b, c, ARROW)
+            else:
+                for u, v in ((a, b), (c, b), (b, c)):
+                    changed |= _direct(graph, u, v, ARROW)
+        return changed
+
+    return rule_4
+
+
+def _rule_5(graph: PartialGraph) -> bool:
+    """Apply rule 5. u ∘–∘ v closes an uncovered path of ∘–∘ edges to a chordless cycle: lines."""
+    changed = False
+    for u, v in _ends(graph, CIRCLE):
+        if u > v or graph.mark[v][u] != CIRCLE:
+            continue
+        path = graph.circle_path(u, v)
+        if path is not None:
+            for a, b in zip(path, [*path[1:], u], strict=True):
+                changed |= _direct(graph, a, b, TAIL) | _direct(graph, b, a, TAIL)
+    return changed
+
+
+def _rule_6_and_7(graph: PartialGraph) -> bool:
+    """Apply rules 6 and 7. a — b ∘–* c; or a —∘ b ∘–* c, and a, c are not joined: b —* c."""
+    changed = False
+    for c, b in _ends(graph, CIRCLE):
+        for a in graph.joined[b] - {c}:
+            has_tail = graph.mark[b][a] == TAIL
+            is_line = has_tail and graph.mark[a][b] == TAIL
+            is_open = has_tail and graph.mark[a][b] == CIRCLE and a not in graph.joined[c]
+            if is_line or is_open:
+                changed |= _direct(graph, c, b, TAIL)
+    return changed
+
+
+def _half_directed(graph: PartialGraph) -> list[tuple[int, int]]:
+    """Edges a ∘→ c."""
+    return [(a, c) for a, c in _ends(graph, ARROW) if graph.mark[c][a] == CIRCLE]
+
+
+def _rule_8(graph: PartialGraph) -> bool:
+    """Apply rule 8. a → b → c or a —∘ b → c, and a ∘→ c: a → c."""
+    changed = False
+    for a, c in _half_directed(graph):
+        for b in graph.joined[a] & graph.joined[c]:
+            is_out = graph.mark[b][a] == TAIL and graph.mark[a][b] in (ARROW, CIRCLE)
+            if is_out and graph.is_arrow(b, c):
+                changed |= _direct(graph, c, a, TAIL)
+    return changed
+
+
+def _rule_9(graph: PartialGraph) -> bool:
+    """Apply rule 9. a ∘→ c, an uncovered path a, b, …, c may lead there, b, c not joined: a → c."""
+    changed = False
+    for a, c in _half_directed(graph):
+        for b in graph.joined[a] - graph.joined[c] - {c}:
+            if graph.leading_ends(a, b, -1, {c}):
+                changed |= _direct(graph, c, a, TAIL)
+                break
+    return changed
+
+
+def _rule_10(graph: PartialGraph) -> bool:
+    """Apply rule 10. a ∘→ c, and uncovered paths may lead from a to two parents of c: a → c.
+
+    The paths begin with different vertices that are not joined.
+    """
+    changed = False
+    for a, c in _half_directed(graph):
+        parents = {b for b in graph.joined[c] if b != a and graph.is_arrow(b, c)}
+        if not parents:
+            continue
+        firsts = [u for u in graph.joined[a] if graph.leading_ends(a, u, c, parents)]
+        if any(w not in graph.joined[u] for u, w in combinations(firsts, 2)):
+            changed |= _direct(graph, c, a, TAIL)
+    return changed

@@ -1,0 +1,148 @@
+"""A partial ancestral graph with names: what a table shows where causes may be hidden."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks, check_marks
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["PartialAncestralGraph"]
+
+# Mark at the first end, mark at the second end, and how the edge is written.
+_SYMBOLS = {
+    (TAIL, ARROW): ("→", "-->"),
+    (CIRCLE, ARROW): ("∘→", "o->"),
+    (ARROW, ARROW): ("↔", "<->"),
+    (CIRCLE, CIRCLE): ("∘–∘", "o-o"),
+    (TAIL, TAIL): ("—", "---"),
+    (TAIL, CIRCLE): ("—∘", "--o"),
+}
+_WORDS = {CIRCLE: "circle", ARROW: "arrow", TAIL: "tail"}
+
+
+@dataclass(frozen=True, eq=False)
+class PartialAncestralGraph:
+    """Graphs with hidden common causes that a table cannot distinguish, as one graph.
+
+    An arrowhead at v of an edge u–v: v is not a cause of u. A tail at u: u is a cause of v,
+    directly or through others. A circle: not known. So ``u → v`` is a cause, ``u ↔ v`` a hidden
+    common cause, ``u ∘→ v`` one or both of these, ``u ∘–∘ v`` open. Two variables that are not
+    joined are independent given some others.
+
+    Attributes
+    ----------
+    names : tuple
+        Names of the variables.
+    marks : (d, d) array
+        The mark at v of the edge u–v at [u, v]: 0 not joined, 1 circle, 2 arrowhead, 3 tail.
+    basis : str
+        What it was made from.
+
+    Examples
+    --------
+    >>> marks = np.array([[0, 0, 2, 0], [0, 0, 2, 0], [1, 1, 0, 2], [0, 0, 3, 0]])
+    >>> graph = PartialAncestralGraph(("a", "b", "c", "d"), marks)
+    >>> graph
+    <PartialAncestralGraph of 4 variables: 2 ∘→, 1 →>
+    >>> graph.edges()
+    [('a', '∘→', 'c'), ('b', '∘→', 'c'), ('c', '→', 'd')]
+    >>> print(graph.text())
+    Graph Nodes:
+    a;b;c;d
+    <BLANKLINE>
+    Graph Edges:
+    1. a o-> c
+    2. b o-> c
+    3. c --> d
+    """
+
+    names: tuple[Any, ...]
+    marks: Marks
+    basis: str = ""
+
+    def __post_init__(self) -> None:
+        marks = check_marks(self.marks)
+        marks.setflags(write=False)
+        object.__setattr__(self, "marks", marks)
+
+    def edges(self) -> list[tuple[Any, str, Any]]:
+        """List the edges as (name, symbol, name); of → and ∘→ the effect is last.
+
+        Symbols are ``→``, ``∘→``, ``↔``, ``∘–∘``, and with selected rows ``—`` and ``—∘``.
+        """
+        return [
+            (self.names[u], _SYMBOLS[self._ends(u, v)][0], self.names[v]) for u, v in self._pairs()
+        ]
+
+    def number_of(self, symbol: str) -> int:
+        """Count the edges with a symbol of :meth:`edges`."""
+        return sum(found == symbol for _, found, _ in self.edges())
+
+    @property
+    def open_marks(self) -> int:
+        """Number of circles."""
+        return int((self.marks == CIRCLE).sum())
+
+    def text(self) -> str:
+        """Write the graph as Tetrad's graph text: ``a o-> b``, one edge per line."""
+        names = [str(name) for name in self.names]
+        lines = [
+            f"{number}. {names[u]} {_SYMBOLS[self._ends(u, v)][1]} {names[v]}"
+            for number, (u, v) in enumerate(self._pairs(), start=1)
+        ]
+        return "\n".join(["Graph Nodes:", ";".join(names), "", "Graph Edges:", *lines])
+
+    def to_networkx(self) -> "nx.DiGraph[Any]":
+        """Convert to networkx: one arc per edge, in the order of :meth:`edges`.
+
+        Its attributes are ``kind``, the symbol, and ``tail_mark`` and ``head_mark``, the words
+        ``circle``, ``arrow`` or ``tail`` for its two ends.
+        """
+        import networkx as nx
+
+        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph.add_nodes_from(self.names)
+        for u, v in self._pairs():
+            at_u, at_v = self._ends(u, v)
+            graph.add_edge(
+                self.names[u],
+                self.names[v],
+                kind=_SYMBOLS[at_u, at_v][0],
+                tail_mark=_WORDS[at_u],
+                head_mark=_WORDS[at_v],
+            )
+        return graph
+
+    def to_dot(self) -> str:
+        """Write the graph for Graphviz."""
+        shapes = {CIRCLE: "odot", ARROW: "normal", TAIL: "none"}
+        names = [_quoted(str(name)) for name in self.names]
+        lines = []
+        for u, v in self._pairs():
+            at_u, at_v = self._ends(u, v)
+            ends = f"arrowtail={shapes[at_u]}, arrowhead={shapes[at_v]}"
+            lines.append(f"  {names[u]} -> {names[v]} [dir=both, {ends}];")
+        return "\n".join(["digraph {", *(f"  {name};" for name in names), *lines, "}", ""])
+
+    def __repr__(self) -> str:
+        counts = [(self.number_of(symbol), symbol) for symbol, _ in _SYMBOLS.values()]
+        most_first = sorted(counts, key=lambda one: -one[0])
+        told = ", ".join(f"{count} {symbol}" for count, symbol in most_first if count)
+        return f"<PartialAncestralGraph of {len(self.names)} variables: {told or 'no edges'}>"
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        """Edges as pairs, each in the direction in which its symbol is written."""
+        found = np.argwhere(np.triu(self.marks != 0)).tolist()
+        return [(u, v) if self._ends(u, v) in _SYMBOLS else (v, u) for u, v in found]
+
+    def _ends(self, u: int, v: int) -> tuple[int, int]:
+        return int(self.marks[v, u]), int(self.marks[u, v])
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,119 @@
+"""Partial ancestral graphs of a table: from the DAG that a search found, and second moments.
+
+Three ways lead there. `pag_of_dag` in `cosmodag.graph.mixed.ancestral` reads the graph off the
+DAG, which cannot show a hidden cause. `pag_by_score` searches near the DAG for the ancestral graph
+of best score and gives its class, so that the result is always the class of some ancestral graph.
+`pag_by_tests` removes edges by tests of independence, as FCI does: right if all tests are, but
+among the many sets that are tried, chance or cancelling effects separate neighbours.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.knowledge.bounds import closure
+from cosmodag.graph.mixed.ancestral import separators_in
+from cosmodag.graph.mixed.from_dag import pag_from_dag
+from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks
+from cosmodag.graph.mixed.orientation import directed_by_rules
+from cosmodag.order.ancestral.partial_correlations import PartialCorrelations
+from cosmodag.order.ancestral.search import best_ancestral_graph
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.scores import default_penalty
+
+__all__ = ["pag_by_score", "pag_by_tests"]
+
+
+def pag_by_score(
+    moments: Moments,
+    dag: NDArray[np.bool_],
+    *,
+    support: NDArray[np.bool_] | None = None,
+    required: NDArray[np.bool_] | None = None,
+) -> Marks:
+    """Class of the ancestral graph of best score near a DAG.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of rows in which no variable was set: one group.
+    dag : (d, d) array of bool
+        The found DAG: True at [u, v] for u → v.
+    support, required : (d, d) arrays of bool, optional
+        Arcs that may exist, and arcs that are always in. Where u cannot be a cause of v, directly
+        or through others, the edge between them has an arrowhead at u.
+
+    Returns
+    -------
+    (d, d) array of marks
+    """
+    correlations, rows = _of_one_group(moments)
+    fixed = None if required is None else required | required.T
+    penalty = default_penalty(rows, len(dag))
+    graph = best_ancestral_graph(correlations, rows, penalty, dag, fixed=fixed).marks()
+    given = known_marks(len(dag), support, required)
+    marks = np.where(graph != 0, np.where(given, given, CIRCLE), 0).astype(np.int8)
+    return directed_by_rules(marks, separators_in(graph))
+
+
+def pag_by_tests(
+    moments: Moments,
+    dag: NDArray[np.bool_],
+    *,
+    support: NDArray[np.bool_] | None = None,
+    required: NDArray[np.bool_] | None = None,
+    limit: float = 3.32,
+    largest: int = 3,
+) -> Marks:
+    """Partial ancestral graph by tests of partial correlations on the edges of a DAG.
+
+    Parameters
+    ----------
+    moments, dag, support, required
+        As for :func:`pag_by_score`.
+    limit : float
+        Log-likelihood that an edge must be worth: 3.32 is a test at a level of .01.
+    largest : int
+        Size of the largest set that may separate two variables.
+
+    Returns
+    -------
+    (d, d) array of marks
+    """
+    tests = PartialCorrelations(*_of_one_group(moments), limit)
+    return pag_from_dag(
+        dag,
+        tests.find_separator,
+        largest=largest,
+        given=known_marks(len(dag), support, required),
+        fixed=None if required is None else required | required.T,
+    )
+
+
+def known_marks(
+    d: int, support: NDArray[np.bool_] | None, required: NDArray[np.bool_] | None
+) -> Marks:
+    """Give the marks that knowledge fixes, for pairs that turn out to be joined; 0 for none.
+
+    Examples
+    --------
+    Where vertex 1 is no cause of vertex 0, an edge between them has an arrowhead at 1:
+
+    >>> known_marks(2, np.array([[False, True], [False, False]]), None).tolist()
+    [[0, 2], [0, 0]]
+    """
+    marks = np.zeros((d, d), np.int8)
+    if support is not None:
+        marks[~closure(support).T] = ARROW
+    if required is not None:
+        causes = closure(required)
+        marks[causes] = ARROW
+        marks[causes.T] = TAIL
+    np.fill_diagonal(marks, 0)
+    return marks
+
+
+def _of_one_group(moments: Moments) -> tuple[NDArray[np.float64], float]:
+    """Correlations and rows; a constant column is one without correlations."""
+    correlations = moments.correlations[0].copy()
+    np.fill_diagonal(correlations, 1.0)
+    return correlations, float(moments.rows[0])

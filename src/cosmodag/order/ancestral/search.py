@@ -1,0 +1,133 @@
+"""Search for hidden common causes: the ancestral graph of best score near a DAG.
+
+Where a DAG stands for variables with a hidden common cause, it has edges that only make up for the
+missing ↔. For a → b ↔ c, say, it has b → c and a → c, although a and c are independent. A step
+joins two vertices by ↔ and removes an edge from one of them to a common neighbour, if the
+log-likelihood that is lost is less than the penalty of the edge.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.order.ancestral.graph import AncestralGraph
+from cosmodag.order.ancestral.likelihood import AncestralScore
+from cosmodag.order.ancestral.partial_correlations import PartialCorrelations
+
+__all__ = ["best_ancestral_graph"]
+
+# Rounds of all steps; the last one changes nothing unless the graph is very large.
+_ROUNDS = 20
+# Score that a step must gain: less is rounding of the fits of districts.
+_LEAST_GAIN = 1e-3
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Remove the edge between x and y; before it, join u and v by ↔ unless they are None."""
+
+    x: int
+    y: int
+    u: int | None = None
+    v: int | None = None
+
+    @property
+    def vertices(self) -> set[int]:
+        """Vertices whose edges change."""
+        return {v for v in (self.x, self.y, self.u, self.v) if v is not None}
+
+    def taken(self, graph: AncestralGraph) -> AncestralGraph | None:
+        """Graph after the step; None if that is not ancestral, or there is nothing to remove."""
+        if not graph.are_joined(self.x, self.y):
+            return None
+        after = graph.without(self.x, self.y)
+        if self.u is None or self.v is None:
+            return after
+        return after.with_spouses(self.u, self.v)
+
+
+def best_ancestral_graph(
+    correlations: NDArray[np.float64],
+    rows: float,
+    penalty: float,
+    dag: NDArray[np.bool_],
+    *,
+    fixed: NDArray[np.bool_] | None = None,
+) -> AncestralGraph:
+    """Improve the score of a DAG by ↔ edges.
+
+    Parameters
+    ----------
+    correlations : (d, d) array
+    rows : float
+    penalty : float
+        Per edge, as in the search that found the DAG.
+    dag : (d, d) array of bool
+        The found DAG: True at [u, v] for u → v.
+    fixed : (d, d) array of bool, optional
+        Edges that neither change nor go.
+
+    Returns
+    -------
+    AncestralGraph
+        Maximal; the DAG itself where no step gains.
+    """
+    score = AncestralScore(correlations, rows, penalty)
+    tests = PartialCorrelations(correlations, rows, penalty)
+    graph = AncestralGraph.of_dag(dag)
+    near = set(range(len(dag)))
+    for _ in range(_ROUNDS):
+        proposed = []
+        for step in _steps(graph, near, fixed):
+            gain = _gain(graph, step, score, tests)
+            if gain > _LEAST_GAIN:
+                proposed.append((-gain, len(proposed), step))
+        changed: set[int] = set()
+        for *_, step in sorted(proposed):
+            after = step.taken(graph)
+            if after is None or _gain(graph, step, score, tests) <= _LEAST_GAIN:
+                continue
+            if after.is_maximal():
+                graph = after
+                changed |= step.vertices
+        if not changed:
+            break
+        joined = graph.neighbours()
+        near = changed.union(*(joined[v] for v in changed))
+    return graph
+
+
+def _steps(
+    graph: AncestralGraph, near: set[int], fixed: NDArray[np.bool_] | None
+) -> Iterator[_Step]:
+    """List the steps in triangles with a corner among some vertices."""
+    joined = graph.neighbours()
+    for x, around in enumerate(joined):
+        for y in around:
+            third = joined[x] & joined[y]
+            if (fixed is not None and fixed[x, y]) or not (third | {x, y}) & near:
+                continue
+            if x < y and third:
+                yield _Step(x, y)
+            for u in third:
+                are_spouses = u in graph.spouses[y]
+                if not are_spouses and (fixed is None or not fixed[u, y]):
+                    yield _Step(x, y, u, y)
+
+
+def _gain(
+    graph: AncestralGraph, step: _Step, score: AncestralScore, tests: PartialCorrelations
+) -> float:
+    """Gain of a step in score; 0 where it is not ancestral, or x and y depend on each other."""
+    after = step.taken(graph)
+    if after is None:
+        return 0.0
+    between = after.ancestors([step.x, step.y]) - {step.x, step.y}
+    if tests.gain(step.x, step.y, sorted(between)) >= tests.limit:
+        return 0.0
+    vertices: set[int] = set()
+    for v in step.vertices:
+        vertices |= graph.district(v) | after.district(v)
+    return score.of(after, vertices) - score.of(graph, vertices)

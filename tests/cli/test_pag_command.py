@@ -1,0 +1,43 @@
+"""``cosmodag pag`` prints a partial ancestral graph and writes it to three files."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cosmodag.cli import main
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """0 → 1 ↔ 2 ← 3, the common cause left out."""
+    random = np.random.default_rng(0)
+    first, last, hidden, *noise = random.normal(size=(5, 1000))
+    columns = [first, first + hidden + noise[0], last + hidden + noise[1], last]
+    path = tmp_path_factory.mktemp("pag") / "table.csv"
+    np.savetxt(path, np.column_stack(columns), delimiter=",", header="a,b,c,d", comments="")
+    return path
+
+
+def test_it_prints_edges_and_writes_files(table, tmp_path, capsys):
+    assert main(["pag", str(table), "-o", str(tmp_path / "out"), "--seed", "0"]) == 0
+    shown = capsys.readouterr()
+    assert "b <-> c" in shown.out
+    assert "warning: b ↔ c: neither causes the other" in shown.err
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "pag.dot",
+        "pag.graphml",
+        "pag.txt",
+    ]
+    text = (tmp_path / "out" / "pag.txt").read_text(encoding="utf-8")
+    assert text.rstrip("\n") in shown.out
+
+
+def test_json_and_knowledge(table, tmp_path, capsys):
+    known = tmp_path / "known.yaml"
+    known.write_text("required_edges:\n- [a, b]\n", encoding="utf-8")
+    options = ["--json", "--quiet", "--knowledge", str(known), "-o", str(tmp_path)]
+    assert main(["pag", str(table), *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"first": "a", "edge": "→", "second": "b"} in found["edges"]
+    assert [one["name"] for one in found["findings"]] == ["hidden_pairs"]

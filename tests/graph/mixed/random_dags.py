@@ -1,0 +1,34 @@
+"""Random DAGs with hidden variables, and DAGs that an order search would find with true answers."""
+
+import numpy as np
+
+from cosmodag.graph.mixed.separation import Separation
+
+
+def hidden_dag(
+    seed: int, observed: tuple[int, int], hidden: tuple[int, int]
+) -> tuple[np.ndarray, list[int]]:
+    """A DAG, and its observed vertices; half of the hidden ones have no causes."""
+    random = np.random.default_rng(seed)
+    k, h = (int(random.integers(low, high + 1)) for low, high in (observed, hidden))
+    arcs = np.triu(random.random((h + k, h + k)) < random.uniform(0.15, 0.6), 1)
+    order = random.permutation(h + k)
+    if random.random() < 0.5:
+        # Hidden vertices first, each with two effects: many ↔.
+        arcs[:h] = False
+        for cause in range(h):
+            arcs[cause, h + random.choice(k, 2, replace=False)] = True
+        arcs[h:] &= random.random((k, h + k)) < 0.5
+        return arcs, list(range(h, h + k))
+    observed_ones = sorted(random.choice(h + k, k, replace=False).tolist())
+    return arcs[np.ix_(order, order)], observed_ones
+
+
+def minimal_dag(separation: Separation, order: list[int]) -> np.ndarray:
+    """Parents by order: all earlier variables on which one depends given the others."""
+    arcs = np.zeros((len(order), len(order)), np.bool_)
+    for place, v in enumerate(order):
+        earlier = order[:place]
+        for u in earlier:
+            arcs[u, v] = not separation.holds(u, v, [w for w in earlier if w != u])
+    return arcs
