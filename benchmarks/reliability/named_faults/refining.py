@@ -60,13 +60,9 @@ FAULTS = (
     ),
     Fault(
         "pruning sees later variables",
-        "order/columns.py",
-        "        for i in range(at):\n"
-        "            columns[count] = order[i]\n"
-        "            count += len(rules) == 0 or rules[v, order[i]] == 1\n",
-        "        for i in range(len(order)):\n"
-        "            columns[count] = order[i]\n"
-        "            count += i != at and (len(rules) == 0 or rules[v, order[i]] == 1)\n",
+        "order/records.py",
+        "                    count += key[j] < at\n",
+        "                    count += key[j] != at\n",
         (DEFINITION,),
     ),
     Fault(

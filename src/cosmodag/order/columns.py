@@ -1,13 +1,13 @@
-"""Compiled choice of parents: grow and shrink one variable among those before it.
+"""Compiled choice of parents: grow and shrink the parents of one variable.
 
-Of the path P taken so far the Cholesky factor L of its correlations is kept, with the rows
-W = L⁻¹ C[P, ·] and b = L⁻¹ C[P, v]. For every other column j
+The path P is the list of columns added so far. Its correlations have the Cholesky factor L, and the
+rows W = L⁻¹ C[P, ·] and b = L⁻¹ C[P, v] are stored. For every other column j
 
     left[j]  = C[j, j] − Σ_i W[i, j]²     (variance of j given the path),
     along[j] = C[v, j] − Σ_i b_i W[i, j]  (covariance of v and j given the path),
 
-so that taking j lowers the variance of v by along[j]² / left[j], and one step costs O(d k).
-With half the rows h and penalty c, a drop g of a variance s is worth it where
+so that adding j lowers the variance of v by along[j]² / left[j], and one step costs O(d k).
+With h half the number of rows and c the penalty, lowering a variance s by g raises the score where
 h log(s / (s − g)) > c, that is where g exceeds the share 1 − exp(−c / h) of s.
 """
 
@@ -20,9 +20,10 @@ from cosmodag.refinement.scores import NEGLIGIBLE
 
 __all__ = ["grow", "shrink", "wide"]
 
-# Counters begin as ``wide(0)``: for a plain 0 Numba compiles what is called with it once more.
+# Counters are initialised as ``wide(0)``: a plain 0 has another type, for which Numba compiles the
+# called functions a second time.
 wide: Any = np.int64
-# Columns whose maximum is looked for at once: most chunks hold no new maximum.
+# The maximum is searched in chunks of so many columns: most chunks hold no new maximum.
 CHUNK = 64
 
 
@@ -39,12 +40,13 @@ def grow(
     factor: Any,
     ints: Any,
 ) -> tuple[int, float]:
-    """Grow the path of v; give its length and the variance that it leaves.
+    """Grow the path of v; return its length and the residual variance.
 
-    ``ints[0]`` lists columns: first ``forced`` required parents, up to ``before`` those that may
-    join the path, up to ``everyone`` those that only listen. A listener that would have been taken
-    somewhere is marked in ``ints[1]``. The path (places in that list) is written to ``ints[2]``;
-    the last rows of ``work`` are left, along, b and the gains.
+    ``ints[0]`` lists columns: first the ``forced`` required parents; up to place ``before`` the
+    columns that may be added; up to place ``everyone`` columns that come after v in the order.
+    Those of the last group that a step would have preferred (blockers) are marked in ``ints[1]``.
+    The path, as places in that list, is written to ``ints[2]``; the last four rows of ``work`` are
+    left, along, b and the gains.
     """
     columns, marks, path = ints[0], ints[1], ints[2]
     room = work.shape[0] - 4
@@ -79,7 +81,7 @@ def grow(
                 marks[t] |= (along[t] * along[t] > gain * left[t]) & (left[t] > NEGLIGIBLE)
             if best < 0:
                 break
-        # Take the best column.
+        # Add the best column.
         if k >= room:
             return -1, variance
         root = np.sqrt(left[best])
@@ -120,14 +122,14 @@ def grow(
 def shrink(
     k: int, forced: int, variance: float, share: float, work: Any, factor: Any, ints: Any
 ) -> tuple[int, float]:
-    """Drop the least useful steps of a path of k; give how many stay, and the variance left.
+    """Drop the least useful columns of a path of k; return how many stay, and the variance.
 
-    ``ints[3]`` tells which stay: the first ``forced``, and every one whose loss would raise the
-    variance by ``share`` of it or more. Weights are left in the last row of ``work``.
+    ``ints[3]`` marks those that stay: the first ``forced``, and every one whose removal would raise
+    the variance by ``share`` of it or more. Their weights are written to the last row of ``work``.
     """
     room = work.shape[0] - 4
     keep, loading, weights = ints[3], work[room + 2], work[room + 3]
-    # The lower half of the factor's second part becomes L⁻¹, then all of it L⁻ᵀ L⁻¹.
+    # The rows of ``factor`` from ``room`` on hold L⁻¹ and, once a column is dropped, L⁻ᵀ L⁻¹.
     inverse = factor[room:]
     for a in range(k):
         own, row = factor[a], inverse[a]

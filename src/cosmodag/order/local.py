@@ -1,4 +1,4 @@
-"""Local search: moves along arcs, until none improves the score."""
+"""Local search: moves along arcs until none raises the score."""
 
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -13,7 +13,7 @@ from cosmodag.order.records import HEADER, State
 
 __all__ = ["LocalSearch", "Stopped", "renewed"]
 
-# Units of work (about a multiplication each) between two questions whether to stop.
+# Units of work (about one multiplication each) between two calls of ``should_stop``.
 BUDGET = 200_000_000
 SWEEPS = 100
 # From this size on, the moves of several variables are tried in one state, on several threads.
@@ -40,7 +40,7 @@ def renewed(state: State) -> State:
 
 
 class LocalSearch:
-    """An order, the parents that are chosen on it, and the moves that improve it.
+    """An order, the parents chosen on it, and the moves that raise its score.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class LocalSearch:
         Like ``map``, on ``threads`` threads; used from 1,000 variables on.
     threads : int
     should_stop : function
-        Asked about every second; raises `Stopped` out of whatever is being done.
+        Called about every second; where it returns True, `Stopped` is raised.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class LocalSearch:
         self.renew()
 
     def hire(self, run: Mapper, threads: int, should_stop: Callable[[], bool]) -> None:
-        """Go on with other threads; records stay."""
+        """Set the threads to use; records are kept."""
         self.run, self.threads, self.should_stop = run, threads, should_stop
         self.hired_for: Any = None
 
@@ -92,27 +92,27 @@ class LocalSearch:
         return self.state.notes[first : first + self.state.notes[record + 1]].astype(np.int64)
 
     def residuals(self) -> NDArray[np.float64]:
-        """Share of each variable's variance that its parents leave."""
+        """Residual variance of each variable given its parents, as a share of its variance."""
         return np.array(self.state.reals[self.state.shared[1] + 1])
 
     def renew(self) -> None:
-        """Choose parents anew wherever the order has changed what is chosen."""
+        """Choose the parents on the present order, wherever the present record is not valid."""
         self.state = renewed(self.state)
 
     def start_from(self, order: NDArray[np.int64]) -> None:
-        """Take another order; only what changes is to be tried."""
+        """Set another order; only variables whose parents change by it are tried next."""
         self.state.shared[3] = 0
         set_order(self.state, order)
         self.renew()
 
     def improve(self, random: np.random.Generator, slack: float) -> None:
-        """Make moves until none improves the score by itself.
+        """Make moves until no single move raises the score.
 
-        A trial is given up once it seems to fall short of the best by more than ``slack``.
+        A trial ends once its estimated gain is below the best by more than ``slack``.
         """
         run = self._sweep_in_batches if self.is_batched else self._sweep
         for _ in range(SWEEPS):
-            # By places, not by numbers of variables: columns may come in any order.
+            # Permute positions, not indices: the result does not depend on the order of columns.
             turn = self.state.shared[0][random.permutation(self.problem.variables)]
             turn = turn[self.state.shared[3][turn] > 0]
             if not len(turn):
@@ -131,10 +131,10 @@ class LocalSearch:
                 self.renew()
 
     def _sweep_in_batches(self, turn: NDArray[np.int64], slack: float) -> None:
-        """Try a few variables in one state; then make their best moves one after another.
+        """Evaluate the moves of a few variables in one state, then make their best moves in turn.
 
-        A move that no longer helps after those before it is tried again in the next sweep. So the
-        result does not depend on the number of threads.
+        A move that no longer raises the score after the moves before it is tried again in the next
+        sweep. The result does not depend on the number of threads.
         """
         for first in range(0, len(turn), BATCH):
             if self.should_stop():
@@ -158,14 +158,14 @@ class LocalSearch:
         self.state.shared[3, turn] = 1
 
     def _planned(self, batch: NDArray[np.int64], slack: float) -> NDArray[np.float64]:
-        """Best move of each variable: its worth, and the move (−1 for none)."""
+        """Best move of each variable: gain, v, u, kind (−1 for no move)."""
         self._make_workers()
         parts = [part for part in np.array_split(batch, self.threads) if len(part)]
         found = self.run(lambda part: self._plan(part, slack), parts)
         return np.concatenate([np.zeros((0, 4)), *found])
 
     def _make_workers(self) -> None:
-        """Make workers that read the present state; new ones where its pool was replaced."""
+        """Make workers on the present state, and again where its pool was replaced."""
         if self.hired_for is self.state.notes:
             return
         self.hired_for = self.state.notes
@@ -181,7 +181,7 @@ class LocalSearch:
         while at < len(part):
             at, _ = sweep(worker, part, plans, at, 1, slack, 1 << 60)
             if worker.counters[3]:
-                # Trials of one variable that alone fill a worker's part of the pool are given up.
+                # Skip a variable whose trials alone fill a worker's part of the pool.
                 is_hopeless = worker.counters[3] == 2 and at == emptied_for
                 emptied_for = at if worker.counters[3] == 2 else emptied_for
                 worker = widen(worker)

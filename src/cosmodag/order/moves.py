@@ -1,7 +1,8 @@
-"""Compiled moves: what each is worth, and the sweep that makes the best of each variable.
+"""Compiled moves: the gain of each, and the sweep that makes the best move of each variable.
 
-For an arc v → u four moves put u before v: u goes before v, alone (0) or with its ancestors in
-between (1); or v goes after u, alone (2) or with its descendants in between (3).
+For an arc v → u there are four moves that put u before v: u moves to the place before v, alone (0)
+or with its ancestors in between (1); or v moves to the place after u, alone (2) or with its
+descendants in between (3).
 """
 
 from typing import Any
@@ -14,15 +15,15 @@ __all__ = ["sweep"]
 
 # More than rounding, in units of log-likelihood.
 LEAST_IMPROVEMENT = 1e-6
-# The kind of no move: all records are renewed for the order as it stands.
+# No move: the records are renewed for the present order.
 NONE = 4
-# Most variables that move together.
+# Moves of more variables than this are not tried.
 TOGETHER = 100
 
 
 @borrowing
 def gather(state: Any, v: int, u: int, kind: int) -> int:
-    """Write down what moves, in order; give how many, or −1 where the move is not possible."""
+    """List the variables that move, by position; return their number, or −1 for no such move."""
     notes, key, order, current = state.notes, state.keys[0], state.shared[0], state.shared[1]
     mark, moved = state.own[1], state.own[3]
     state.counters[4] += 1
@@ -55,7 +56,7 @@ def gather(state: Any, v: int, u: int, kind: int) -> int:
                 mark[a] = stamp
                 moved[count] = a
                 count += 1
-    # Sort by position: they are few, and nearly sorted.
+    # Insertion sort by position: the list is short and nearly sorted.
     for i in range(1, count):
         item, spot = moved[i], i
         while spot > 0 and key[moved[spot - 1]] > key[item]:
@@ -80,11 +81,12 @@ def gather(state: Any, v: int, u: int, kind: int) -> int:
 
 @borrowing
 def touched_by(state: Any, count: int, v: int, u: int, kind: int) -> tuple[int, float]:
-    """Write down the variables whose record does not hold after a move.
+    """List the variables whose present record is not valid after a move.
 
-    These are the variables that hear of what moves past them, and the moved that lose a member of
-    their path or meet a listener. Gives how many they are, and about what they gain at most. Those
-    that may gain least come first, so that a hopeless move is recognised early.
+    These are the variables whose record mentions one that moves past them, and the moved ones that
+    pass a member of their path or a blocker. Returns their number and the sum of the bounds of
+    their gains (estimates). They are sorted by rising bound, so that a trial that cannot reach the
+    best gain ends early.
     """
     notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
     current, heard_by, penalty = state.shared[1], state.shared[2], state.settings[3]
@@ -115,7 +117,7 @@ def touched_by(state: Any, count: int, v: int, u: int, kind: int) -> tuple[int, 
                     changed[n] = one
                     n += 1
                 if (side == 0) == (kind < 2):
-                    if hope[one] == 0.0:  # it may also do without the parents it has
+                    if hope[one] == 0.0:  # a new parent may replace those that it has
                         hope[one] = penalty[one] * notes[current[one] + 1]
                     if side == 1:
                         hope[one] += reals[t]
@@ -139,13 +141,13 @@ def touched_by(state: Any, count: int, v: int, u: int, kind: int) -> tuple[int, 
 def sweep(
     state: Any, turn: Any, plans: Any, first: int, mode: int, slack: float, budget: int
 ) -> tuple[int, int]:
-    """Try the moves of each dirty variable from ``turn[first]`` on, and make the best ones.
+    """Try the moves of the variables ``turn[first:]`` that are due; make the best move of each.
 
-    A first place of −1 renews all records before. With mode 1 the best moves are only written down
-    in ``plans`` (worth, v, u, kind); with mode 2 those planned are tried again, and made where they
-    still help. Gives the place reached and the number of moves. It ends early after ``budget``
-    units of work, and where a space is too small, as ``counters[3]`` tells: then all records have
-    to be renewed.
+    With ``first`` = −1, all records are renewed before. With mode 1 the best moves are only written
+    to ``plans`` (gain, v, u, kind); with mode 2 the planned moves are tried again, and made where
+    they still raise the score. Returns the place reached and the number of moves made. The sweep
+    ends early after ``budget`` units of work, or where a space is too small (``counters[3]``): then
+    all records have to be renewed.
     """
     notes, counters, key, old_key = state.notes, state.counters, state.keys[0], state.keys[1]
     order, current, counts, dirty = (
@@ -205,7 +207,7 @@ def sweep(
                     continue
             else:
                 tail, head, which = tails[i // 4], heads[i // 4], wide(i % 4)
-            # Positions as they are after the move: fractions before v, or after u.
+            # Positions after the move: fractions just below that of v, or just above that of u.
             count, n, hope, low, high = wide(0), len(order), 0.0, wide(0), wide(-1)
             if which == NONE:
                 n = counters[7] - counters[6]
@@ -228,7 +230,7 @@ def sweep(
             if not is_made:
                 for t in range(count):
                     key[moved[t]] = old_key[moved[t]]
-                # Moves that lead to the same graph differ by rounding: the first of them is made.
+                # Gains of moves to the same graph differ by rounding: prefer the first.
                 if gain > best + LEAST_IMPROVEMENT:
                     best, v, u, kind = gain, tail, head, which
             else:

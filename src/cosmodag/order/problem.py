@@ -1,4 +1,4 @@
-"""What an order search maximises, and what it must obey, as arrays for compiled code."""
+"""Score and constraints of an order search, and its state, as arrays for compiled code."""
 
 from dataclasses import dataclass
 
@@ -19,18 +19,18 @@ __all__ = [
     "widen",
 ]
 
-# Longest list of variables whose records mention one; beyond it gains are estimates.
+# Most records that mention one variable; beyond it gains are estimates.
 WIDTH = 2048
-# Longest path that work space is first made for.
+# Longest path that work space is allocated for at first.
 FIRST_ROOM = 64
-# Numbers that the pool of records has room for at first, and before records are forgotten; and in
-# the part of each worker, where the moves of one variable must fit.
+# Size of the pool of records at first, size from which unused records are deleted, and size of each
+# worker's part, which must hold the records of one variable's trials.
 FIRST_POOL, LARGEST_POOL, WORKER_POOL = 1 << 18, 1 << 26, 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Correlations, rows, prices and rules of an order search; nothing here changes during it."""
+    """Correlations, settings and constraints of an order search; constant during the search."""
 
     correlations: NDArray[np.float64]
     settings: NDArray[np.float64]
@@ -52,7 +52,7 @@ def problem_of(
     before: NDArray[np.bool_] | None = None,
     precision: NDArray[np.float64] | None = None,
 ) -> Problem:
-    """Gather what a search needs.
+    """Make the arrays of a search.
 
     Parameters
     ----------
@@ -95,9 +95,9 @@ def problem_of(
 def new_state(
     problem: Problem, order: NDArray[np.int64], workers: int = 0, width: int = WIDTH
 ) -> State:
-    """State of an order before any record is made, with room for the records of workers.
+    """State of an order before any record is made, with space for the records of workers.
 
-    With a ``width`` of 0 records name no later variables: enough to choose parents on one order.
+    With a ``width`` of 0 records have no blockers: enough to choose parents on one order.
     """
     d = problem.variables
     pool = max(FIRST_POOL, 200 * d)
@@ -136,13 +136,13 @@ def work_space(
 
 
 def set_order(state: State, order: NDArray[np.int64]) -> None:
-    """Write an order and the positions in it; records are not renewed."""
+    """Set the order and positions; records are not renewed."""
     state.shared[0] = order
     state.keys[0, order] = np.arange(len(order))
 
 
 def make_room(state: State) -> State:
-    """Enlarge the space that was too small; of a large pool, forget the records not in use."""
+    """Enlarge the space that was too small; from a large pool delete unused records instead."""
     too_small = state.counters[3]
     state.counters[3] = 0
     if too_small == 1:
@@ -180,7 +180,7 @@ def _with_longer_paths(state: State) -> State:
 
 
 def new_worker(state: State, number: int) -> State:
-    """State that tries moves beside others, and writes its records to a part of the pool."""
+    """State for evaluating moves on one thread, with its own part of the pool."""
     counters = np.zeros(8, np.int64)
     counters[0] = counters[5] = state.counters[1] + number * WORKER_POOL
     counters[1] = counters[0] + WORKER_POOL
@@ -194,7 +194,7 @@ def new_worker(state: State, number: int) -> State:
 
 
 def widen(worker: State) -> State:
-    """Enlarge a worker's space that was too small, or have it forget its records."""
+    """Enlarge a worker's space for paths, or delete the worker's records."""
     too_small = worker.counters[3]
     worker.counters[3] = 0
     if too_small == 1:

@@ -1,9 +1,10 @@
-"""Compiled records of chosen parents, each with the condition under which it holds.
+"""Compiled records of chosen parents, each with the condition under which it is valid.
 
-What grow and shrink choose for v depends only on which variables come before v. A record of one
-choice holds for *every* order in which the path comes before v and none of the listeners does
-(the others were not taken, and would not be). So a record that was made once serves all orders,
-trials and restarts that meet the condition; nothing is ever out of date.
+The parents that grow and shrink choose for v depend only on the set of variables before v. A record
+stores the result of one choice with its path and its *blockers*: the variables after v that a step
+of growing would have preferred. It is valid for every order in which the whole path comes before v
+and no blocker does, because all other variables lose every comparison. A record is therefore
+reused by all orders, trials and restarts that meet the condition, and never expires.
 """
 
 from typing import Any, NamedTuple
@@ -16,19 +17,20 @@ from cosmodag.order.columns import grow, shrink, wide
 
 __all__ = ["HEADER", "State", "renew"]
 
-# A record in ``notes``: next older record, parents, path, listeners; then the members of the path,
-# parents first, and the listeners. In ``reals``: score, residual variance, share of the variance
-# that the path leaves; then zeros, and for each listener about what v would gain by it.
+# A record in ``notes``: place of the next older record, numbers of parents, of members of the path
+# and of blockers; then the members of the path, parents first, and the blockers. In ``reals``:
+# score, residual variance given the parents, residual variance given the path, one unused; then the
+# weight of each parent, and for each blocker an estimate of what it would add to the score.
 HEADER = 4
-# Older records of a variable than this many are not looked at.
+# At most so many records of a variable are compared, the newest first.
 LOOKED_AT = 64
 
 
 class State(NamedTuple):
-    """Everything that compiled code reads and writes, in few arrays: each costs compile time.
+    """All arrays that compiled code reads and writes; few of them, since each costs compile time.
 
-    Workers on other threads share all arrays up to ``shared``, each with a part of the pool of its
-    own to write to, as long as they only try moves.
+    Threads that only evaluate moves share the arrays up to ``shared``; each writes new records to
+    its own part of the pool.
     """
 
     correlations: NDArray[np.float64]  # (groups, d, d)
@@ -36,14 +38,17 @@ class State(NamedTuple):
     # rise, penalty, precision (negative: scale-free), longest path, group
     rules: NDArray[np.uint8]  # (d, d) or empty: [v, x] 0 if x → v is forbidden, 2 required, else 1
     before: NDArray[np.uint8]  # (d, d) or empty: [x, v] whether x must come before v
-    notes: NDArray[np.int32]  # pool of records
-    reals: NDArray[np.float64]  # pool of records
-    heard: NDArray[np.int32]  # (d, width): variables whose record mentions x
-    shared: NDArray[np.int64]  # (4, d): order, present record, length of heard, whether to be tried
-    own: NDArray[np.int64]  # (7, d): newest record, mark, hit, moved, changed, tails, heads
-    keys: NDArray[np.float64]  # (3, d): position, position before a trial, possible gain
-    counters: NDArray[np.int64]  # first free place and end in the pool, work, space too small,
-    # stamp, begin in the pool
+    notes: NDArray[np.int32]  # pool of records: integers
+    reals: NDArray[np.float64]  # pool of records: numbers
+    heard: NDArray[np.int32]  # (d, width): variables whose present record mentions x, at [x]
+    shared: NDArray[np.int64]  # (4, d): order, present record, number of entries of ``heard``,
+    # whether the moves of the variable are to be tried
+    own: NDArray[np.int64]  # (7, d): newest record, moved in this trial, listed in this trial,
+    # moved variables, changed variables, tails and heads of the arcs to try
+    keys: NDArray[np.float64]  # (3, d): position, position before a trial, bound of the gain
+    counters: NDArray[np.int64]  # (8,): first free place and end in the pool, work done, space that
+    # was too small (1 paths, 2 pool), number of the trial, begin in the pool, first and last place
+    # of the order whose records are renewed
     work: NDArray[np.float64]  # (room + 4, d): for `grow`
     factor: NDArray[np.float64]  # (2 room + 1, room): for `grow` and `shrink`
     ints: NDArray[np.int64]  # (4, d): for `grow` and `shrink`
@@ -51,11 +56,11 @@ class State(NamedTuple):
 
 @borrowing
 def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) -> float:
-    """Score the n changed variables at the present positions; give what they gain together.
+    """Score the n changed variables at the present positions; return the change of the total score.
 
-    For each the record that holds is looked up, or made by growing and shrinking. A trial is given
-    up, with −inf, once it cannot come near ``least``. Of a move that is made the new records become
-    the present ones. Without room for a record ``counters[3]`` is set.
+    For each the valid record is looked up, or made by growing and shrinking. A trial returns −inf
+    once its bound, ``total_hope`` at first, falls below ``least``. Where the move is made, the new
+    records become the present ones. Where space is too small, ``counters[3]`` says which.
     """
     settings, rules, heard, counters = state.settings, state.rules, state.heard, state.counters
     notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
@@ -64,12 +69,12 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
     columns, marks, path, keep = state.ints[0], state.ints[1], state.ints[2], state.ints[3]
     room, d = state.work.shape[0] - 4, len(key)
     left, along, weights = state.work[room], state.work[room + 1], state.work[room + 3]
-    listened = d if heard.shape[1] else 0
+    later = d if heard.shape[1] else 0
     total = 0.0
     for place in range(n):
         v = changed[place]
         at, old = key[v], current[v]
-        # Look for a record that holds: the present one, then the others of v, newest first.
+        # Look for a valid record: first the present one, then the others of v, newest first.
         record, newer, found = old, wide(-1), wide(-1)
         for depth in range(LOOKED_AT):
             if depth == 1:
@@ -91,12 +96,12 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                     record = wide(notes[record])
             elif depth > 0:
                 break
-        if found >= 0 and newer >= 0:  # what holds now is likely to hold again
+        if found >= 0 and newer >= 0:  # move it to the front: it is likely to be valid again
             notes[newer] = notes[found]
             notes[found] = newest[v]
             newest[v] = found
         if found < 0:
-            # List required parents, those before, and those behind.
+            # List required parents, variables before v, and variables after v.
             forced = wide(0)
             if len(rules):
                 rule = rules[v]
@@ -108,16 +113,16 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                     columns[count] = j
                     count += (key[j] < at) & (rule[j] == 1)
                 everyone = count
-                for j in range(listened):
+                for j in range(later):
                     columns[everyone] = j
                     everyone += (key[j] > at) & (rule[j] == 1)
             else:
                 count = forced
-                for j in range(d):  # no branch: it would be predicted wrongly every other time
+                for j in range(d):  # without a branch, which would be mispredicted half the time
                     columns[count] = j
                     count += key[j] < at
                 everyone = count
-                for j in range(listened):
+                for j in range(later):
                     columns[everyone] = j
                     everyone += key[j] > at
             k, variance = grow(
@@ -143,7 +148,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                 k, placed, variance, settings[2, v], state.work, state.factor, state.ints
             )
             counters[2] += everyone * (k + 2) * (k + 4) // 2 + k * k * k // 3
-            # Write the record: parents, the rest of the path, listeners.
+            # Write the record: parents, the rest of the path, blockers.
             for t in range(forced):
                 notes[found + HEADER + t] = columns[t]
                 reals[found + HEADER + t] = 0.0

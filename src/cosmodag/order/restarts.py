@@ -1,4 +1,4 @@
-"""Restarts: local searches from perturbed copies of the best order, the better kept."""
+"""Restarts: local searches from perturbed copies of the best order; the better order is kept."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ LEAST_IMPROVEMENT = 1e-6
 def perturbed(
     order: NDArray[np.int64], random: np.random.Generator, before: NDArray[np.uint8]
 ) -> NDArray[np.int64]:
-    """Move two to seven variables by up to a random reach; what must come before what stays so.
+    """Move two to seven variables by up to a random distance, and restore required precedence.
 
     The logarithms of their number and of the reach are uniform, so that small and large
     perturbations are both made. On three tables (d = 150, degree 6), from two starts, they reached
@@ -45,7 +45,7 @@ def perturbed(
 
 @dataclass(eq=False)
 class Memory:
-    """Records of one problem, kept from search to search: none is ever out of date."""
+    """Records of one problem, reused from search to search: they never expire."""
 
     local: LocalSearch | None = None
 
@@ -67,14 +67,14 @@ class Climb:
     run : function
         Like ``map``, on ``threads`` threads.
     threads : int
-        Restarts are made at the same time from the same best order. They count in the order of
-        their numbers: those after one that finds something better are made again from there. So
-        the result does not depend on the number of threads.
+        Restarts run at the same time from the same best order and count in the order of their
+        numbers: those after one that finds a better order are discarded and made again from it.
+        The result does not depend on the number of threads.
     random : Generator
     should_stop : function
     on_progress : function, optional
     slack : float
-        How far a trial of the first search may seem to fall short and still be finished.
+        A trial of the first search ends once its estimated gain is below the best by more.
     """
 
     def __init__(
@@ -93,6 +93,7 @@ class Climb:
         self.on_progress = on_progress
         self.slack = slack
         self.best = np.zeros(0, np.int64)
+        self.bests: list[NDArray[np.int64]] = []
         self.total = -np.inf
         self.residuals = np.zeros(0)
         self.moves = 0
@@ -103,7 +104,7 @@ class Climb:
     def search(
         self, problem: Problem, order: NDArray[np.int64], memory: Memory | None = None
     ) -> LocalSearch:
-        """Search from an order; what it reaches becomes the best."""
+        """Search from an order; the order reached becomes the best."""
         if memory is None or memory.local is None:
             local = self._local(problem, order)
         else:
@@ -113,7 +114,7 @@ class Climb:
             local.state.shared[3] = 1
         if memory is not None:
             memory.local = local
-        # A quick search first, in which trials are given up early; then exact ones. In 12 searches
+        # First a quick search, in which trials end early; then an exact one. In 12 searches
         # (6 tables, d = 50 and 150) the exact part lowered BIC in 5, by up to 167, for at most 36 %
         # more time. Exact trials from the beginning ended better in some and worse in others.
         reached = self._improve(local, 0, self.slack)
@@ -122,13 +123,14 @@ class Climb:
             exact = self._improve(local, 0, np.inf)
             reached = exact._replace(moves=exact.moves + reached.moves)
         self.best, self.total = reached.order, reached.total
+        self.bests = [reached.order]
         self.moves += reached.moves
         self.residuals = local.residuals()
         self.ended_early |= reached.was_stopped
         return local
 
     def restart(self, local: LocalSearch, limit: int, patience: int) -> None:
-        """Restart until ``limit``, or until ``patience`` restarts in a row found nothing."""
+        """Restart ``limit`` times, or until ``patience`` restarts in a row found nothing better."""
         if self.on_progress is not None:
             self.on_progress(0, self.total)
         alone = self.threads == 1 or local.is_batched
@@ -146,6 +148,7 @@ class Climb:
                 idle += 1
                 if reached.total > self.total + LEAST_IMPROVEMENT:
                     self.best, self.total, idle = reached.order, reached.total, 0
+                    self.bests.append(reached.order)
                     self.improved.append((self.restarts, self.total))
                     break
             if self.on_progress is not None:
@@ -176,7 +179,7 @@ class Climb:
         return LocalSearch(problem, order, *self._hands(problem), self.should_stop)
 
     def _hands(self, problem: Problem) -> tuple[Mapper, int]:
-        """Give what maps the batches of one local search, and on how many threads."""
+        """Return the function that maps over a local search's batches, and its threads."""
         if problem.variables >= BATCHED_FROM:
             return self.run, self.threads
         return lambda f, items: list(map(f, items)), 1

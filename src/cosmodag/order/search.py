@@ -13,11 +13,15 @@ from cosmodag.order.problem import problem_of
 from cosmodag.order.restarts import Climb, Memory
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.polish import POLISHED_UP_TO, polish
 from cosmodag.refinement.scores import SCORES, default_penalty, total_of
 from cosmodag.solve.threads import available_threads, mapper
 
 __all__ = ["Found", "default_restarts", "search"]
 
+# Orders that are polished after restarts. Better parents can change which of them is the best: on a
+# table of 50 variables and 500 rows the last but a few led to a BIC lower by 9.
+FINALISTS = 4
 # Rounds with one noise variance for all, each with the variance of the one before.
 ROUNDS = 8
 
@@ -30,7 +34,7 @@ class Found:
     ----------
     order : (d,) array of int
     graph : RegressionGraph
-        The parents chosen on that order.
+        The parents chosen on that order; polished after restarts of up to 100 variables.
     score : float
         Total of the score searched for; never below that of the start.
     start_score : float
@@ -164,8 +168,18 @@ def search(
                 break
         most = default_restarts(d) if restarts is None else restarts
         climb.restart(local, most, max(20, d // 2) if patience is None else patience)
-    graph = choose(climb.best)
-    total = total_of(score, moments, graph, penalty)
+    improve = partial(
+        polish, moments, score=score, penalty=penalty, support=support, required=required
+    )
+    graph, total = None, -np.inf
+    for order in _finalists(climb, d):
+        chosen = choose(order)
+        if climb.restarts and d <= POLISHED_UP_TO:
+            chosen = improve(order, chosen)
+        reached = total_of(score, moments, chosen, penalty)
+        if graph is None or reached > total:
+            graph, total, climb.best = chosen, reached, order
+    assert graph is not None
     if total < start_score:
         total, graph, climb.best = start_score, begun, first
     return Found(
@@ -178,6 +192,12 @@ def search(
         climb.improved,
         climb.ended_early,
     )
+
+
+def _finalists(climb: Climb, d: int) -> list[NDArray[np.int64]]:
+    """Orders whose parents are looked at once more: the last that were the best in turn."""
+    count = FINALISTS if climb.restarts and d <= POLISHED_UP_TO else 1
+    return climb.bests[-count:][::-1]
 
 
 def _precision(moments: Moments, residuals: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -186,7 +186,12 @@ ThresholdOption = Annotated[
 ]
 EpochsOption = Annotated[int | None, typer.Option(min=1, help="Number of passes over the data.")]
 RestartsOption = Annotated[
-    int | None, typer.Option(min=1, help="Number of random starts; the best is kept.")
+    int | None,
+    typer.Option(
+        min=0,
+        help="order-search: searches from perturbed copies of the best order, 0 for none. Learners "
+        "that train: problems solved from different starts, at least 1. The best is kept.",
+    ),
 ]
 DeviceOption = Annotated[Device | None, typer.Option(help="Where to compute.")]
 MaxTimeOption = Annotated[
