@@ -42,9 +42,9 @@ Setting = float | str
 """A number, or ``"auto"`` for the one that a rule gives."""
 
 METHODS = ("prune", "order")
-SEARCHED = 5_000
-"""Variables up to which ``refine="auto"`` searches for a better order: within a minute on simulated
-data (``benchmarks/answer_large.md``)."""
+SEARCHED = 50_000
+"""Variables up to which ``refine="auto"`` searches for a better order (times:
+``benchmarks/answer_large.md``); beyond it the correlations take more than 10 GB."""
 
 NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 

@@ -22,7 +22,7 @@ __all__ = ["Cosmo"]
 
 # Variables from which, with fewer rows than variables, the order of variances is as good as the one
 # that training finds.
-_TOO_LARGE = 5_000
+_TOO_LARGE = 1_000
 
 # Ratio of standard deviations from which training that diverged is taken to have done so for the
 # units of columns: up to 1e6 it was seen to go well, at 1e12 not.
@@ -80,7 +80,7 @@ class Cosmo(AnnealedLearner):
     refine : {"auto", "prune", "order", None}
         What is done with the learnt order. ``"prune"`` regresses each variable on those before it
         and keeps what the evidence supports; ``"order"`` also searches for a better order, from
-        the learnt one and from others; ``"auto"`` is ``"order"`` up to 5,000 variables and
+        the learnt one and from others; ``"auto"`` is ``"order"`` up to 50,000 variables and
         ``"prune"`` beyond. ``None`` keeps the optimised weights.
     noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
         What refinement assumes of the noise, and so what its score can tell: Gaussian with a

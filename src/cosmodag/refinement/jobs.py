@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import jax
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.order import Memory, choose_parents, search
+from cosmodag.order.large import LARGE, search_large
 from cosmodag.refinement.graph import Graph
 from cosmodag.refinement.in_blocks.columns import Columns
 from cosmodag.refinement.in_blocks.pruning import prune_blocks
@@ -73,7 +75,9 @@ class Job:
             before_it, moves = total, 0
             early = method != "prune" or (by_blocks and self.should_stop())
         else:
-            found = search(
+            is_large = self.moments.variables >= LARGE and not restarts
+            own: dict[str, Any] = {"restarts": restarts, "memory": self.memory}
+            found = (search_large if is_large else partial(search, **own))(
                 self.moments,
                 order,
                 score=score,
@@ -85,8 +89,6 @@ class Job:
                 should_stop=self.should_stop,
                 on_progress=self.on_progress,
                 threads=self.threads,
-                restarts=restarts,
-                memory=self.memory,
             )
             order, graph, total, moves = found.order, found.graph, found.score, found.moves
             before_it, early = found.start_score, found.ended_early
