@@ -43,9 +43,9 @@ Setting = float | str
 """A number, or ``"auto"`` for the one that a rule gives."""
 
 METHODS = ("prune", "order")
-SEARCHED = 5_000
-"""Variables up to which ``refine="auto"`` searches for a better order: within a minute on simulated
-data (``benchmarks/answer_large.md``)."""
+SEARCHED = 50_000
+"""Variables up to which ``refine="auto"`` searches for a better order (times:
+``benchmarks/answer_large.md``); beyond it the correlations take more than 10 GB."""
 
 NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 
@@ -64,7 +64,7 @@ class StructureLearner(FittedGraph):
     refine : {"auto", "prune", "order", None}
         Use of the learnt order. ``"prune"`` regresses each variable on those before it and keeps
         the arcs that the evidence supports; ``"order"`` also searches for a better order, from the
-        learnt one and from others; ``"auto"`` is ``"order"`` up to 5,000 variables and ``"prune"``
+        learnt one and from others; ``"auto"`` is ``"order"`` up to 50,000 variables and ``"prune"``
         beyond. ``None`` keeps the optimised weights.
     noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
         What refinement assumes of the noise: Gaussian with one variance per variable (units do not

@@ -22,7 +22,7 @@ __all__ = ["Cosmo"]
 
 # Number of variables from which, with fewer rows than variables, the order of variances is as good
 # as the order that training finds.
-_TOO_LARGE = 5_000
+_TOO_LARGE = 1_000
 
 # Ratio of standard deviations from which divergence is attributed to the units of columns: training
 # converged at ratios up to 1e6 and diverged at 1e12.

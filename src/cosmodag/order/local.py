@@ -18,8 +18,9 @@ BUDGET = 200_000_000
 SWEEPS = 100
 # From this size on, the moves of several variables are tried in one state, on several threads.
 BATCHED_FROM = 1000
-# Variables tried in one state. In larger batches too many moves mend the same fault.
-BATCH = 16
+# Variables tried in one state, at least and as a share of all. In larger batches too many moves
+# mend the same fault.
+BATCH, BATCH_SHARE = 16, 1 / 256
 _NO_TURN = np.zeros(0, np.int64)
 _NO_PLANS = np.zeros((0, 4))
 
@@ -136,10 +137,11 @@ class LocalSearch:
         A move that no longer raises the score after the moves before it is tried again in the next
         sweep. The result does not depend on the number of threads.
         """
-        for first in range(0, len(turn), BATCH):
+        size = max(BATCH, int(BATCH_SHARE * self.problem.variables))
+        for first in range(0, len(turn), size):
             if self.should_stop():
                 raise Stopped
-            batch = turn[first : first + BATCH]
+            batch = turn[first : first + size]
             batch = batch[self.state.shared[3][batch] > 0]
             self._sweep_one_batch(batch, slack)
 
@@ -160,7 +162,8 @@ class LocalSearch:
     def _planned(self, batch: NDArray[np.int64], slack: float) -> NDArray[np.float64]:
         """Best move of each variable: gain, v, u, kind (−1 for no move)."""
         self._make_workers()
-        parts = [part for part in np.array_split(batch, self.threads) if len(part)]
+        # More parts than threads: some variables take much longer than others.
+        parts = [part for part in np.array_split(batch, 4 * self.threads) if len(part)]
         found = self.run(lambda part: self._plan(part, slack), parts)
         return np.concatenate([np.zeros((0, 4)), *found])
 

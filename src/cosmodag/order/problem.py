@@ -1,6 +1,6 @@
 """Score and constraints of an order search, and its state, as arrays for compiled code."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ class Problem:
     settings: NDArray[np.float64]
     rules: NDArray[np.uint8]
     before: NDArray[np.uint8]
+    near: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
     @property
     def variables(self) -> int:
@@ -123,6 +124,7 @@ def new_state(
         np.zeros((3, d)),
         counters,
         *work_space(d, room),
+        problem.near,
     )
     set_order(state, order)
     return state

@@ -52,6 +52,7 @@ class State(NamedTuple):
     work: NDArray[np.float64]  # (room + 4, d): for `grow`
     factor: NDArray[np.float64]  # (2 room + 1, room): for `grow` and `shrink`
     ints: NDArray[np.int64]  # (4, d): for `grow` and `shrink`
+    near: NDArray[np.int32]  # empty, or d + 1 places in it, then the candidates of each variable
 
 
 @borrowing
@@ -67,7 +68,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
     current, counts, dirty = state.shared[1], state.shared[2], state.shared[3]
     newest, changed = state.own[0], state.own[4]
     columns, marks, path, keep = state.ints[0], state.ints[1], state.ints[2], state.ints[3]
-    room, d = state.work.shape[0] - 4, len(key)
+    near, room, d = state.near, state.work.shape[0] - 4, len(key)
     left, along, weights = state.work[room], state.work[room + 1], state.work[room + 3]
     later = d if heard.shape[1] else 0
     total = 0.0
@@ -103,7 +104,23 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
         if found < 0:
             # List required parents, variables before v, and variables after v.
             forced = wide(0)
-            if len(rules):
+            if len(near):
+                begin, stop = near[v], near[v + 1]
+                if len(rules):
+                    for j in range(d):
+                        columns[forced] = j
+                        forced += rules[v, j] == 2
+                count = forced
+                for t in range(begin, stop):
+                    j = wide(near[t])
+                    columns[count] = j
+                    count += (key[j] < at) & (len(rules) == 0 or rules[v, j] == 1)
+                everyone = count
+                for t in range(begin, stop):
+                    j = wide(near[t])
+                    columns[everyone] = j
+                    everyone += (key[j] > at) & (len(rules) == 0 or rules[v, j] == 1)
+            elif len(rules):
                 rule = rules[v]
                 for j in range(d):
                     columns[forced] = j

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.order import Memory, choose_parents, search
+from cosmodag.order.large import LARGE, search_large
 from cosmodag.refinement.blocks.columns import Columns
 from cosmodag.refinement.blocks.pruning import prune_blocks
 from cosmodag.refinement.graph import RegressionGraph
@@ -79,7 +81,9 @@ class Job:
             before_it, moves = total, 0
             early = method != "prune" or (by_blocks and self.should_stop())
         else:
-            found = search(
+            is_large = self.moments.variables >= LARGE and not restarts
+            own: dict[str, Any] = {"restarts": restarts, "memory": self.memory}
+            found = (search_large if is_large else partial(search, **own))(
                 self.moments,
                 order,
                 score=score,
@@ -91,8 +95,6 @@ class Job:
                 should_stop=self.should_stop,
                 on_progress=self.on_progress,
                 threads=self.threads,
-                restarts=restarts,
-                memory=self.memory,
             )
             order, graph, total, moves = found.order, found.graph, found.score, found.moves
             before_it, early = found.start_score, found.ended_early

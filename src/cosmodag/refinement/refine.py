@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.order import default_restarts
+from cosmodag.order.large import LARGE
 from cosmodag.refinement.blocks.columns import Columns
 from cosmodag.refinement.blocks.pruning import are_worth_it
 from cosmodag.refinement.graph import RegressionGraph
@@ -168,7 +169,7 @@ def refine_linear(
         should_stop or (lambda: False),
         on_progress,
         threads,
-        default_restarts(moments.variables) if restarts is None else restarts,
+        _default_restarts(moments.variables) if restarts is None else restarts,
         device,
     )
     orders = {name: respecting(order, closed) for name, order in starts.items()}
@@ -185,6 +186,11 @@ def refine_linear(
         orders = {name: order for name, order in orders.items() if name not in barred}
     best, report = _best(job, method, score, orders)
     return _refined(best, score, f"The score {score!r} was asked for.", report)
+
+
+def _default_restarts(d: int) -> int:
+    """Restarts of a search of d variables: none where they would cost more than they find."""
+    return default_restarts(d) if d <= LARGE else 0
 
 
 def _moments(
@@ -216,7 +222,8 @@ def _best(
     if method == "order":
         names.sort(key=lambda name: -job.finish("prune", score, "", orders[name]).total)
     results: list[Result] = []
-    searches = len(names) if job.moments.variables <= ALL_UP_TO else 2
+    d = job.moments.variables
+    searches = len(names) if d <= ALL_UP_TO else 2 if d < LARGE else 1
     for name in names:
         how = method if len(results) < searches else "prune"
         result = job.finish(how, score, name, orders[name])

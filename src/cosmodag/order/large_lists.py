@@ -1,0 +1,99 @@
+"""Candidates of each variable among thousands: those that its path may take in orders nearby."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cosmodag.order.large_scan import scan
+from cosmodag.order.problem import FIRST_ROOM, Problem
+
+__all__ = ["Lists"]
+
+# Columns of largest gain listed at every step of a path, before the variable and behind it.
+TOP = 16
+# Longest list that one scan fills.
+MOST = 1024
+# Variables scanned by one task of a thread.
+TOGETHER = 64
+
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class Lists:
+    """Lists of candidates, which only grow.
+
+    The list of v holds the columns of largest gain at every step of its path, and the neighbours of
+    its neighbours, where two variables are neighbours if one is on the path of the other or would
+    be taken next. On two tables (ER4, d = 2,000, standardised) searches on lists of 500 ended at
+    .063 and .066 wrong arcs per variable, those among all columns at .065; on lists as long, but
+    without the neighbours of neighbours, at 1.1.
+
+    Parameters
+    ----------
+    problem : Problem
+        With all columns.
+    run : function
+        Like ``map``.
+    """
+
+    def __init__(self, problem: Problem, run: Callable[..., list[Any]]) -> None:
+        self.problem = problem
+        self.run = run
+        d = problem.variables
+        self.listed = sparse.csr_array((d, d), dtype=np.int8)
+
+    def extended(self, order: NDArray[np.int64]) -> Problem:
+        """Add what matters on an order; give the problem restricted to the lists."""
+        d = self.problem.variables
+        key = np.empty(d)
+        key[order] = np.arange(d)
+        blocks = np.array_split(np.arange(d), max(1, d // TOGETHER))
+        parts = self.run(lambda some: self._scanned(key, some), blocks)
+        heads, tails, first = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        near = _symmetric(heads[first], tails[first], d)
+        far = near @ near
+        far.setdiag(0)
+        together = self.listed + _symmetric(heads, tails, d) + near + far.astype(np.bool_)
+        together.eliminate_zeros()
+        together.data[:] = 1
+        together.sort_indices()
+        self.listed = together.astype(np.int8)
+        starts = together.indptr.astype(np.int32) + np.int32(d + 1)
+        return replace(
+            self.problem, near=np.concatenate([starts, together.indices.astype(np.int32)])
+        )
+
+    def _scanned(
+        self, key: NDArray[np.float64], some: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Heads and tails of what is listed for some variables, and which come first in a step."""
+        d, done, room = len(key), 0, FIRST_ROOM
+        lists = np.empty((2, len(some), min(d, MOST)), np.int32)
+        counts = np.zeros(len(some), np.int64)
+        while done < len(some):
+            done += scan(
+                self.problem.correlations,
+                self.problem.settings,
+                self.problem.rules,
+                key,
+                some[done:],
+                lists[:, done:],
+                counts[done:],
+                np.empty((min(room, d) + 3, d)),
+                np.empty((2, TOP)),
+                np.empty((2, TOP), np.int64),
+            )
+            room *= 2
+        filled = np.arange(lists.shape[2]) < counts[:, None]
+        heads = np.repeat(some, counts)
+        return heads, lists[0][filled].astype(np.int64), lists[1][filled] == 1
+
+
+def _symmetric(heads: NDArray[np.int64], tails: NDArray[np.int64], d: int) -> Any:
+    ones = np.ones(2 * len(heads), np.bool_)
+    pairs = np.concatenate([heads, tails]), np.concatenate([tails, heads])
+    return sparse.csr_array((ones, pairs), shape=(d, d))
