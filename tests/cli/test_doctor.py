@@ -26,7 +26,9 @@ def test_json_holds_what_is_installed(capsys: pytest.CaptureFixture[str]) -> Non
     assert "cosmodag" not in found["extras"]["dev"]
     assert found["devices"]
     assert found["device_problem"] is None
-    assert found["backend"] in {b.name for p in ("cpu", "gpu") for b in backends_for(p)} - {"reference"}
+    assert found["backend"] in {b.name for p in ("cpu", "gpu") for b in backends_for(p)} - {
+        "reference"
+    }
 
 
 def test_cores_and_memory_are_those_of_the_container(
