@@ -13,6 +13,7 @@ import numba
 import pytest
 
 import cosmodag.compiled as compilation
+from cosmodag import compiling
 from cosmodag.errors import FallbackWarning
 
 _FILES = {
@@ -174,3 +175,20 @@ def test_a_damaged_cache_is_made_anew(package):
         file.write_bytes(file.read_bytes()[:-7])
     assert call(package) == (4.0, 0)
     assert call(package) == (4.0, 1)
+
+
+def test_what_is_compiled_is_told_and_what_is_read_is_not(package):
+    kernel = package / "sample" / "kernel.py"
+    kernel.write_text(
+        kernel.read_text()
+        + "\n@compiled\ndef four_times(x):\n    return twice(x) + twice(moved(x) - 1.0)\n"
+    )
+    both = {"sample.kernel.twice", "sample.kernel.four_times"}
+    heard = []
+    with compiling.told(lambda tally: heard.append((tally.done, tally.total))):
+        assert call(package, "four_times") == (8.0, 0)
+        assert heard == [(0, 2), (0, 2), (1, 2), (2, 2)]
+        assert call(package, "four_times") == (8.0, 1)
+        assert len(heard) == 4
+    four_times = importlib.import_module("sample.kernel").four_times
+    assert compilation.programs_of(four_times) == both

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit, version_info
+from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.dispatcher import Dispatcher
 from numba.core.runtime import rtsys
 
-__all__ = ["borrowing", "compiled", "inlined"]
+__all__ = ["borrowing", "compiled", "inlined", "programs_of"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -29,6 +31,9 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "nogil": True,
 }
+
+# No import statement: a change there would otherwise recompile everything.
+_compiling = import_module("cosmodag.compiling")
 
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -67,6 +72,45 @@ def _kept(function: Function, options: dict[str, Any]) -> Function:
     dispatcher = njit(**options)(function)
     dispatcher._cache = _Cache(function)
     return cast(Function, dispatcher)
+
+
+class _Listener(event.Listener):  # type: ignore[misc]
+    """Tells of the functions of this package that Numba compiles."""
+
+    def on_start(self, told: Any) -> None:
+        dispatcher = told.data["dispatcher"]
+        if isinstance(getattr(dispatcher, "_cache", None), _Cache):
+            _compiling.begin(_name(dispatcher), programs_of(dispatcher))
+
+    def on_end(self, told: Any) -> None:
+        dispatcher = told.data["dispatcher"]
+        if isinstance(getattr(dispatcher, "_cache", None), _Cache):
+            _compiling.end(_name(dispatcher), programs_of(dispatcher))
+
+
+def _name(dispatcher: Any) -> str:
+    return f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"
+
+
+@cache
+def programs_of(dispatcher: Any) -> set[str]:
+    """Names of the functions that are compiled for one: itself, and those that its code names."""
+    found, waiting, seen = set(), [dispatcher], {id(dispatcher)}
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one._cache, _Cache):
+            found.add(_name(one))
+        function = one.py_func
+        names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+        for name in function.__code__.co_names + function.__code__.co_freevars:
+            other = names.get(name)
+            if isinstance(other, Dispatcher) and id(other) not in seen:
+                seen.add(id(other))
+                waiting.append(other)
+    return found
+
+
+event.register("numba:compile", _Listener())
 
 
 class _Cache(NullCache):  # type: ignore[misc]

@@ -10,6 +10,7 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cosmodag.compiling import begin_one, end_one
 from cosmodag.random_state import preserve_random_state
 
 __all__ = ["jax", "jitted", "jnp", "lax"]
@@ -33,7 +34,17 @@ class _Later:
 @cache
 def _module(name: str) -> Any:
     with preserve_random_state():
-        return import_module(name)
+        module = import_module(name)
+        _listen()
+        return module
+
+
+@cache
+def _listen() -> None:
+    """Have JAX tell of the programs that it compiles."""
+    monitoring = import_module("jax.monitoring")
+    for listener in (begin_one, end_one):
+        monitoring.register_event_duration_secs_listener(listener)
 
 
 if TYPE_CHECKING:

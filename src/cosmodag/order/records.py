@@ -116,7 +116,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                     columns[count] = j
                     count += (key[j] < at) & (len(rules) == 0 or rules[v, j] == 1)
                 everyone = count
-                for t in range(begin, stop):
+                for t in range(begin, stop if later else begin):
                     j = wide(near[t])
                     columns[everyone] = j
                     everyone += (key[j] > at) & (len(rules) == 0 or rules[v, j] == 1)

@@ -175,8 +175,9 @@ def _plan(
 
 def _entries(backend: Backend | None, task: Task | None) -> int | None:
     """Count the parameters of a problem, if its backend can."""
-    can_count = backend is not None and task is not None and backend.entries is not None
-    return backend.entries(task) if can_count else None
+    if backend is None or backend.entries is None or task is None:
+        return None
+    return backend.entries(task)
 
 
 def _shared_bytes(problems: Sequence[Problem]) -> int:

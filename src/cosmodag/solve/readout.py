@@ -67,7 +67,8 @@ def read_out(
     is_large = d > DENSE_LIMIT and recipe.mechanism == Linear() and recipe.structure == Priority()
     if not is_large and device.platform == "cpu" and _takes_numpy(recipe):
         found = _strengths_and_weights(recipe, parameters, settings, support)
-        return ReadOut(found[0], order, *found[1:])
+        strengths, layer, weights = map(np.asarray, found)
+        return ReadOut(strengths, order, layer, weights)
     with jax.default_device(jax_device(device)), _precision_of(parameters):
         if is_large:
             return ReadOut(strong_arcs(parameters, settings, threshold, support), order, None)
@@ -131,5 +132,5 @@ def strong_arcs(
 
 
 @jitted()
-def _tile(rows: Any, order: Any, settings: Settings, begin: Any, support: Any) -> jax.Array:
+def _tile(rows: Any, order: Any, settings: Settings, begin: Any, support: Any) -> Any:
     return Priority().orient_rows(rows, order, begin, settings, support)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.graph.dags import order_of
-from cosmodag.later import jax
 from cosmodag.model.draws import normal
 from cosmodag.model.orientation import host_orientation_rows, smooth_orientation_rows
 from cosmodag.model.structure.base import Parameters, Settings, keep_gaps, names_of, spread
@@ -48,15 +47,17 @@ class Priority:
         order = settings["shift"] / math.sqrt(2.0) * normal(key, suggested.shape[:1])
         return {"arcs": suggested, "order": order}
 
-    def orient(self, parameters: Parameters, settings: Settings, support: Any) -> jax.Array:
-        """W = H ∘ S_{t,ε}(p), the diagonal zero."""
+    def orient(self, parameters: Parameters, settings: Settings, support: Any) -> Any:
+        """W = H ∘ S_{t,ε}(p), the diagonal zero; from NumPy arrays without JAX."""
         return self.orient_rows(parameters["arcs"], parameters["order"], 0, settings, support)
 
     def orient_rows(
-        self, rows: jax.Array, order: jax.Array, first: Any, settings: Settings, support: Any
-    ) -> jax.Array:
+        self, rows: Any, order: Any, first: Any, settings: Settings, support: Any
+    ) -> Any:
         """Rows of W from the same rows of H, the first of them row `first`."""
-        of_rows = host_orientation_rows if isinstance(rows, np.ndarray) else smooth_orientation_rows
+        of_rows: Any = smooth_orientation_rows
+        if isinstance(rows, np.ndarray):
+            of_rows = host_orientation_rows
         orientation = of_rows(
             order, settings["temperature"], settings["shift"], first, rows.shape[0]
         )

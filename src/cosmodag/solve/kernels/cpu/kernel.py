@@ -55,11 +55,13 @@ class Kernel:
         if parameters is None:
             drawn = (self._drawn(batch, lane) for lane in range(batch.size))
             parameters = map_arrays(lambda *lanes: np.stack(lanes), *drawn)
-        zeros = (map_arrays(np.zeros_like, parameters) for _ in range(2))
-        whole, part = np.int32, batch.dtype
-        counts = (np.zeros(batch.size, whole), np.full(batch.size, np.nan, part))
         return AdamState(
-            map_arrays(np.array, parameters), *zeros, *counts, np.full(batch.size, -1, whole)
+            parameters=map_arrays(np.array, parameters),
+            mean=map_arrays(np.zeros_like, parameters),
+            square=map_arrays(np.zeros_like, parameters),
+            step=np.zeros(batch.size, np.int32),
+            loss=np.full(batch.size, np.nan, batch.dtype),
+            diverged_at=np.full(batch.size, -1, np.int32),
         )
 
     def _drawn(self, batch: Batch, lane: int) -> Parameters:

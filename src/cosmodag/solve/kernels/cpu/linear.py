@@ -160,8 +160,8 @@ def _take_step(buffers: Any, count: Any, extras: Any, state: Any, work: Any, sca
 def workspace(state: Arrays) -> Workspace:
     """Allocate what steps overwrite."""
     d = len(state.order)
-    matrices = (np.empty((d, d), np.float32) for _ in range(3))
-    return Workspace(*matrices, np.empty(d, np.float32))
+    shapes = ((d, d), (d, d), (d, d), d)
+    return Workspace(*(np.empty(shape, np.float32) for shape in shapes))
 
 
 @borrowing

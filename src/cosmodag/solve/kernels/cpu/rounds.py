@@ -79,13 +79,13 @@ class Buffers(NamedTuple):
     @classmethod
     def of(cls, d: int, wide: int, size: int, steps: int, is_weighted: bool) -> "Buffers":
         """Allocate buffers for batches of `size` rows and `wide` columns of W."""
-        shapes = ((size, d), (size if is_weighted else 0, d), (size, wide))
-        batch = (np.empty(shape, np.float32) for shape in shapes)
         return cls(
-            *batch,
-            np.empty(steps * size, np.uint32),
-            np.empty(d, np.float32),
-            np.empty(d, np.float32),
+            rows=np.empty((size, d), np.float32),
+            counted=np.empty((size if is_weighted else 0, d), np.float32),
+            outputs=np.empty((size, wide), np.float32),
+            order=np.empty(steps * size, np.uint32),
+            raised=np.empty(d, np.float32),
+            lowered=np.empty(d, np.float32),
         )
 
 

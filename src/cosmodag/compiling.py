@@ -1,0 +1,113 @@
+"""Word of programs that are being compiled, for whoever shows it.
+
+A program is compiled the first time that it is needed, and read from disk afterwards. Numba tells
+when it begins and ends a function, and which other functions that one needs is known from its code;
+JAX tells of one program at a time.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Tally", "begin", "begin_one", "end", "end_one", "told"]
+
+
+@dataclass
+class Tally:
+    """How many programs have been compiled, and how many are known to be needed.
+
+    Examples
+    --------
+    >>> tally = Tally()
+    >>> tally.begin("train", {"train", "shuffle"})
+    >>> tally.begin("shuffle", {"shuffle"})
+    >>> tally.end("shuffle", {"shuffle"})
+    >>> str(tally)
+    'compiling, once: 1 of 2'
+    >>> tally.end("train", {"train", "shuffle"})
+    >>> tally.is_busy
+    False
+    """
+
+    finished: set[str] = field(default_factory=set)
+    needed: set[str] = field(default_factory=set)
+    open: list[str] = field(default_factory=list)
+
+    def begin(self, name: str, needs: set[str]) -> None:
+        """Note that a program is being compiled, for which others are needed."""
+        self.open.append(name)
+        self.needed |= {name} | needs
+
+    def end(self, name: str, needs: set[str]) -> None:
+        """Note that a program has been compiled; others that it might need were read or left out.
+
+        A branch that the types of the arguments rule out is not compiled.
+        """
+        if name in self.open:
+            self.open.remove(name)
+        self.finished |= {name} if self.open else {name} | needs
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a program is being compiled now."""
+        return bool(self.open)
+
+    @property
+    def done(self) -> int:
+        """Number of programs that have been compiled."""
+        return len(self.finished)
+
+    @property
+    def total(self) -> int:
+        """Number of programs that are known to be needed."""
+        return len(self.needed)
+
+    def __str__(self) -> str:
+        return f"compiling, once: {self.done} of {self.total}"
+
+
+_LISTENERS: list[tuple[Tally, Callable[[Tally], None]]] = []
+
+
+@contextmanager
+def told(tell: Callable[[Tally], None]) -> Iterator[None]:
+    """Context in which a function is called whenever a program begins or ends to be compiled."""
+    entry = (Tally(), tell)
+    _LISTENERS.append(entry)
+    try:
+        yield
+    finally:
+        _LISTENERS.remove(entry)
+
+
+def begin(name: str, needs: set[str]) -> None:
+    """Tell that a program is being compiled."""
+    for tally, tell in list(_LISTENERS):
+        tally.begin(name, needs)
+        tell(tally)
+
+
+def end(name: str, needs: set[str]) -> None:
+    """Tell that a program has been compiled."""
+    for tally, tell in list(_LISTENERS):
+        tally.end(name, needs)
+        tell(tally)
+
+
+_LOWERED = "/jax/core/compile/jaxpr_to_mlir_module_duration"
+_COMPILED = "/jax/core/compile/backend_compile_duration"
+_one: list[str] = []
+
+
+def begin_one(event: str, seconds: float, **facts: Any) -> None:
+    """Listen to JAX: a program has been written down, and is now compiled."""
+    if event == _LOWERED:
+        _one.append(f"JAX program {len(_one)}")
+        begin(_one[-1], set())
+
+
+def end_one(event: str, seconds: float, **facts: Any) -> None:
+    """Listen to JAX: a program has been compiled, or read."""
+    if event == _COMPILED and _one:
+        end(_one[-1], set())

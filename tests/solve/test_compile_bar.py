@@ -1,0 +1,132 @@
+"""While programs are compiled, the person is told so: on a terminal, in a notebook, in a log."""
+
+import logging
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from cosmodag import compiling
+from cosmodag.later import jax, jitted
+from cosmodag.solve import watch as watch_module
+from cosmodag.solve.watch import Watch
+
+
+def compile_three() -> None:
+    """Programs as Numba tells of them: one needs another, and a third that is left out."""
+    needs = {"train", "shuffle", "mask"}
+    compiling.begin("train", needs)
+    compiling.begin("shuffle", {"shuffle"})
+    compiling.end("shuffle", {"shuffle"})
+    compiling.end("train", needs)
+
+
+class Terminal:
+    """A stream that says it is a terminal."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        self.text += text
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def isatty(self) -> bool:
+        return True
+
+
+def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Put a terminal in the place of stderr; pytest would undo that after a fixture."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    return stream
+
+
+def test_on_a_terminal_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_a_terminal(monkeypatch)
+    with Watch(1, "Cosmo") as watch:
+        compile_three()
+        compiling.begin("search", {"search", "grow"})
+        watch._bar.refresh()
+    assert "compiling, once" in terminal.text
+    assert "3 of 5" in terminal.text
+    assert "Cosmo" not in terminal.text  # its own bar appears after a second
+
+
+def test_a_fit_without_progress_stays_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_a_terminal(monkeypatch)
+    with Watch(1, "Cosmo", show=False):
+        compile_three()
+    assert terminal.text == ""
+
+
+def test_a_file_or_a_pipe_stays_silent(capfd: pytest.CaptureFixture[str]) -> None:
+    with Watch(1, "Cosmo"):
+        compile_three()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_in_a_notebook_one_line_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    class ZMQInteractiveShell:
+        pass
+
+    lines: list[str] = []
+
+    def update(content: dict[str, str], raw: bool) -> None:
+        lines.append(content["text/plain"])
+
+    def shown(content: dict[str, str]) -> SimpleNamespace:
+        update(content, raw=True)
+        return SimpleNamespace(update=update)
+
+    shell = SimpleNamespace(get_ipython=ZMQInteractiveShell)
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setattr(watch_module, "shown_here", shown)
+    with Watch(1, "Cosmo"):
+        compile_three()
+    assert "compiling, once: 0 of 3" in lines
+    assert "compiling, once: 1 of 3" in lines
+    assert lines[-1] == ""
+
+
+def test_a_log_has_a_line_every_two_seconds(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO, "cosmodag")
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(watch_module.time, "monotonic", lambda: clock.now)
+    with Watch(1, "Cosmo", show=False):
+        compile_three()
+        assert caplog.messages == []
+        clock.now = 2.5
+        compile_three()
+        assert caplog.messages == ["compiling, once: 3 of 3"]
+
+
+def test_nobody_is_told_after_the_run() -> None:
+    heard: list[str] = []
+    with compiling.told(lambda tally: heard.append(str(tally))):
+        compiling.begin("train", {"train"})
+    compiling.end("train", {"train"})
+    assert heard == ["compiling, once: 0 of 1"]
+
+
+def test_jax_tells_of_its_programs() -> None:
+    @jitted()
+    def cubed(x: float) -> float:
+        return x * x * x + 1
+
+    jax.clear_caches()
+    heard: list[tuple[int, int, bool]] = []
+    with compiling.told(lambda tally: heard.append((tally.done, tally.total, tally.is_busy))):
+        assert float(cubed(2.0)) == 9
+    assert heard[0] == (0, 1, True)
+    assert heard[-1][2] is False
+    assert heard[-1][0] == heard[-1][1]
