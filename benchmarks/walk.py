@@ -134,7 +134,9 @@ def page(found: dict[str, dict[str, Any]]) -> str:
     lines = ["| | " + " | ".join(f"`{name}`" for name in found) + " |"]
     lines.append("|---" * (len(found) + 1) + "|")
     lines.append("| files visited | " + " | ".join(str(one["files"]) for one in found.values()))
-    lines.append("| in the first plan | " + " | ".join(str(BEFORE.get(name, "")) for name in found))
+    lines.append(
+        "| before one pipeline | " + " | ".join(str(BEFORE.get(name, "")) for name in found)
+    )
     lines += [
         f"| {what} | " + " | ".join(str(one["watched"][what]) for one in found.values())
         for what in WATCHED

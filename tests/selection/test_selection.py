@@ -18,10 +18,20 @@ from cosmodag import (
     simulate,
 )
 from cosmodag.errors import DataError
+from cosmodag.fit.checks import seeds_from
 from cosmodag.graph.dags import is_dag
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
 FRAME = pd.DataFrame(DATA.X, columns=list("abcdef"))
+
+
+def test_folds_are_fitted_together_as_they_are_alone():
+    X = simulate.load("n120_d4_ER1_gauss", seed=2).X
+    found = selection.held_out(VarianceSort(refine="prune"), X, folds=3, random_state=5)
+    fold_of = np.random.default_rng(seeds_from(5, 1)[0]).permutation(120) % 3
+    for fold, score in enumerate(found):
+        model = VarianceSort(refine="prune").fit(X[fold_of != fold])
+        assert score == np.mean(model.log_likelihoods(X[fold_of == fold]))
 
 
 def test_held_out_rows_are_not_seen(monkeypatch):

@@ -204,7 +204,7 @@ class StructureLearner(FittedGraph):
         self.fitted_ = with_turning_losses(self.fitted_, given)
         if self.is_linear:
             found = findings_after(self.fitted_, given, self.findings_, self._doubt)
-            warn_about(found, stacklevel=4)
+            warn_about(found, stacklevel=5)
             self.findings_ = [*self.findings_, *found]
 
     def begin(self, given: Prepared) -> None:

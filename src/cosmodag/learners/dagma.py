@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 
 from cosmodag.learners.base import Setting
-from cosmodag.learners.trained.constrained import ADAM, CovarianceLearner, StochasticLearner
+from cosmodag.learners.trained.constrained import (
+    ADAM,
+    CovarianceLearner,
+    PathLearner,
+    StochasticLearner,
+)
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Barrier, half_squared_error, mean_squared_error
 from cosmodag.model.structure import Free
@@ -17,7 +22,7 @@ __all__ = ["Dagma", "StochasticDagma"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Dagma(CovarianceLearner):
+class Dagma(PathLearner, CovarianceLearner):
     r"""Linear DAGMA: the best-fitting DAG, approached from inside the domain of a barrier.
 
     Solves
@@ -46,14 +51,6 @@ class Dagma(CovarianceLearner):
         Maximal number of iterations of the last stage; the others take half as many.
     tolerance : float
         Relative change of the objective over 1000 iterations that ends a stage.
-
-    Attributes
-    ----------
-    history_ : list of dict
-        For each attempt at a stage: ``epoch``, ``loss``, ``accepted``, ``score_weight`` (μ),
-        ``radius`` (s).
-    n_iter_ : int
-        Iterations of all stages together.
 
     Examples
     --------
@@ -88,7 +85,7 @@ class Dagma(CovarianceLearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StochasticDagma(StochasticLearner):
+class StochasticDagma(PathLearner, StochasticLearner):
     r"""Linear DAGMA as the COSMO paper ran it: mini-batch Adam for each stage.
 
     The barrier and the central path are those of :class:`Dagma`. The loss is
@@ -101,14 +98,6 @@ class StochasticDagma(StochasticLearner):
         λ₁, on ‖W‖₁; automatically 3.9e-4.
     learning_rate : float or "auto"
         Adam's rate; automatically 5.4e-4.
-
-    Attributes
-    ----------
-    history_ : list of dict
-        For each attempt at a stage: ``epoch``, ``loss``, ``accepted``, ``score_weight`` (μ),
-        ``radius`` (s).
-    n_iter_ : int
-        Epochs of all stages together.
 
     Examples
     --------

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from cosmodag.fit.checks import check_count
 from cosmodag.learners.base import Setting
-from cosmodag.learners.trained.constrained import ADAM, ConstrainedLearner
+from cosmodag.learners.trained.constrained import ADAM, PathLearner
 from cosmodag.learners.trained.networks import NetworkLearner
 from cosmodag.model.mechanism import MLP
 from cosmodag.model.objective import Barrier, Decayed, log_squared_error
@@ -22,7 +21,7 @@ _SCORE_WEIGHTS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DagmaMLP(NetworkLearner, ConstrainedLearner):
+class DagmaMLP(NetworkLearner, PathLearner):
     r"""Non-linear DAGMA: every variable a perceptron of its parents, a barrier making a DAG.
 
     Solves, over first-layer weights W ∈ R^{d×d×h} and the other layers,
@@ -52,14 +51,6 @@ class DagmaMLP(NetworkLearner, ConstrainedLearner):
     device : {"auto", "cpu", "gpu"}
         Device of the computation.
 
-    Attributes
-    ----------
-    history_ : list of dict
-        For each attempt at a stage: ``epoch``, ``loss``, ``accepted``, ``score_weight`` (μ),
-        ``radius`` (s).
-    n_iter_ : int
-        Iterations of all stages together.
-
     Examples
     --------
     >>> from cosmodag import DagmaMLP, simulate
@@ -74,11 +65,6 @@ class DagmaMLP(NetworkLearner, ConstrainedLearner):
     learning_rate: Setting = "auto"
     max_iter: int = 3200
     device: str = "auto"
-
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        check_count("max_iter", self.max_iter)
 
     def _rule(self, d: int) -> dict[str, float]:
         return {"lambda1": 0.02, "lambda2": 0.005, "learning_rate": 2e-3}

@@ -31,6 +31,10 @@ class _PotentialLearner(TrainedLearner):
     ----------
     was_cyclic_ : bool
         False, unless the fit was stopped in its first stage.
+    history_ : list of dict
+        For each problem, or chunk of epochs: ``epoch``, ``loss``, ``multiplier`` (α).
+    n_iter_ : int
+        Iterations, or epochs, of all problems together.
     potentials_ : (d,) array
         φ.
     """
@@ -71,13 +75,6 @@ class NoCurl(_PotentialLearner, CovarianceLearner):
         Maximal number of iterations for each problem.
     tolerance : float
         Relative decrease of the objective that ends a problem.
-
-    Attributes
-    ----------
-    history_ : list of dict
-        For each problem: ``epoch``, ``loss``, ``multiplier`` (α).
-    n_iter_ : int
-        Iterations of all problems together.
 
     Examples
     --------
@@ -124,13 +121,6 @@ class StochasticNoCurl(_PotentialLearner, StochasticLearner):
     learning_rate : float or "auto"
         Adam's rate; automatically 8.9e-4.
 
-    Attributes
-    ----------
-    history_ : list of dict
-        For each problem: ``epoch``, ``loss``, ``multiplier`` (α).
-    n_iter_ : int
-        Epochs of all problems together.
-
     Examples
     --------
     >>> from cosmodag import StochasticNoCurl
@@ -167,13 +157,6 @@ class NoCurlU(_PotentialLearner, StochasticLearner):
         λ₁, on ‖W‖₁; automatically 7.4e-4.
     learning_rate : float or "auto"
         Adam's rate; automatically 4.9e-4.
-
-    Attributes
-    ----------
-    history_ : list of dict
-        For each chunk of epochs: ``epoch``, ``loss``.
-    n_iter_ : int
-        Number of epochs.
 
     Examples
     --------

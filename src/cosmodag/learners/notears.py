@@ -4,10 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosmodag.fit.checks import check_choice, check_count
+from cosmodag.fit.checks import check_choice
 from cosmodag.graph.constraint import CONSTRAINTS
-from cosmodag.learners.base import Setting
-from cosmodag.learners.trained.constrained import ADAM, CovarianceLearner, StochasticLearner
+from cosmodag.learners.trained.constrained import (
+    ADAM,
+    CovarianceLearner,
+    LagrangianLearner,
+    StochasticLearner,
+)
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised, half_squared_error, mean_squared_error
 from cosmodag.model.structure import Free
@@ -30,7 +34,26 @@ _USUAL_ITERATIONS, _USUAL_PROBLEMS = 1500, 18
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Notears(CovarianceLearner):
+class _LinearNotears(LagrangianLearner):
+    """Linear NOTEARS.
+
+    Parameters
+    ----------
+    constraint : {"expm", "truncated", "spectral"}
+        h: the matrix exponential; a truncated sum of powers (TMPI, Zhang et al., 2022); or the
+        spectral radius (NOBEARS, Lee et al., 2019).
+    """
+
+    constraint: str = "expm"
+
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
+        check_choice("constraint", self.constraint, CONSTRAINTS)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Notears(_LinearNotears, CovarianceLearner):
     r"""Linear NOTEARS: the best-fitting weights under the constraint h(W) = 0.
 
     Solves
@@ -52,21 +75,6 @@ class Notears(CovarianceLearner):
     lambda1 : float or "auto"
         λ₁, on ‖W‖₁; automatically 0.03, which was chosen on simulated ER4 graphs (the authors'
         examples have 0.1).
-    max_iter : int
-        Maximal number of updates of α.
-    tolerance : float or "auto"
-        h(W) at or below this counts as zero; automatically 1e-8.
-    constraint : {"expm", "truncated", "spectral"}
-        h: the matrix exponential; a truncated sum of powers (TMPI, Zhang et al., 2022); or the
-        spectral radius (NOBEARS, Lee et al., 2019).
-
-    Attributes
-    ----------
-    history_ : list of dict
-        For each problem: ``epoch``, ``loss``, ``acyclicity`` (h), ``multiplier`` (α), ``penalty``
-        (ρ).
-    n_iter_ : int
-        Iterations of all problems together.
 
     Examples
     --------
@@ -76,14 +84,6 @@ class Notears(CovarianceLearner):
     >>> model.was_cyclic_
     False
     """
-
-    tolerance: Setting = "auto"
-    constraint: str = "expm"
-
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        check_choice("constraint", self.constraint, CONSTRAINTS)
 
     def _rule(self, d: int) -> dict[str, float]:
         return {"lambda1": 0.03, "tolerance": 1e-8}
@@ -103,7 +103,7 @@ class Notears(CovarianceLearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StochasticNotears(StochasticLearner):
+class StochasticNotears(_LinearNotears, StochasticLearner):
     r"""Linear NOTEARS as the COSMO paper ran it: mini-batch Adam for each problem.
 
     The constraint and the augmented Lagrangian are those of :class:`Notears`. The loss is
@@ -116,23 +116,10 @@ class StochasticNotears(StochasticLearner):
         λ₁, on ‖W‖₁; automatically 4.4e-4.
     learning_rate : float or "auto"
         Adam's rate; automatically 3.2e-4.
-    max_iter : int
-        Maximal number of updates of α.
     tolerance : float or "auto"
         h(W) at or below this counts as zero. Automatically half the spacing of single-precision
         numbers at d: the paper's code subtracts d from a trace, and cannot distinguish smaller
         values from zero.
-    constraint : {"expm", "truncated", "spectral"}
-        h: the matrix exponential; a truncated sum of powers (TMPI, Zhang et al., 2022); or the
-        spectral radius (NOBEARS, Lee et al., 2019).
-
-    Attributes
-    ----------
-    history_ : list of dict
-        For each problem: ``epoch``, ``loss``, ``acyclicity`` (h), ``multiplier`` (α), ``penalty``
-        (ρ).
-    n_iter_ : int
-        Epochs of all problems together.
 
     Examples
     --------
@@ -140,16 +127,6 @@ class StochasticNotears(StochasticLearner):
     >>> StochasticNotears().settings_for(30)["lambda1"]
     0.00044
     """
-
-    max_iter: int = 100
-    tolerance: Setting = "auto"
-    constraint: str = "expm"
-
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        check_count("max_iter", self.max_iter)
-        check_choice("constraint", self.constraint, CONSTRAINTS)
 
     def _rule(self, d: int) -> dict[str, float]:
         tolerance = 0.5 * float(np.spacing(np.float32(d)))

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.fit.checks import check_count
 from cosmodag.graph.constraint import EXPONENTIAL
 from cosmodag.learners.base import Setting
-from cosmodag.learners.trained.constrained import ConstrainedLearner
+from cosmodag.learners.trained.constrained import LagrangianLearner
 from cosmodag.learners.trained.networks import NetworkLearner
 from cosmodag.model.mechanism import MLP
 from cosmodag.model.objective import Decayed, Penalised, half_squared_error
@@ -26,7 +25,7 @@ _INNER = 15_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NotearsMLP(NetworkLearner, ConstrainedLearner):
+class NotearsMLP(NetworkLearner, LagrangianLearner):
     r"""Non-linear NOTEARS: every variable a perceptron of its parents, h(A) = 0 making a DAG.
 
     Solves, over first-layer weights W ∈ R^{d×d×h} and the other layers,
@@ -46,18 +45,6 @@ class NotearsMLP(NetworkLearner, ConstrainedLearner):
     ----------
     lambda1, lambda2 : float or "auto"
         λ₁ and λ₂; automatically 0.01 each.
-    max_iter : int
-        Maximal number of updates of the multiplier.
-    tolerance : float or "auto"
-        h at or below this counts as zero; automatically 1e-8.
-
-    Attributes
-    ----------
-    history_ : list of dict
-        For each problem: ``epoch``, ``loss``, ``acyclicity`` (h), ``multiplier`` (α), ``penalty``
-        (ρ).
-    n_iter_ : int
-        Iterations of all problems together.
 
     Examples
     --------
@@ -70,17 +57,10 @@ class NotearsMLP(NetworkLearner, ConstrainedLearner):
 
     lambda1: Setting = "auto"
     lambda2: Setting = "auto"
-    max_iter: int = 100
-    tolerance: Setting = "auto"
 
     @property
     def _precision(self) -> type[np.floating[Any]]:
         return np.float64
-
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        check_count("max_iter", self.max_iter)
 
     def _rule(self, d: int) -> dict[str, float]:
         return {"lambda1": 0.01, "lambda2": 0.01, "tolerance": 1e-8}

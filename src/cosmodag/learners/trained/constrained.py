@@ -11,7 +11,14 @@ from cosmodag.fit.checks import check_count
 from cosmodag.learners.trained.base import Setting, TrainedLearner
 from cosmodag.solve.training.passes import Passes
 
-__all__ = ["ADAM", "ConstrainedLearner", "CovarianceLearner", "StochasticLearner"]
+__all__ = [
+    "ADAM",
+    "ConstrainedLearner",
+    "CovarianceLearner",
+    "LagrangianLearner",
+    "PathLearner",
+    "StochasticLearner",
+]
 
 ADAM = {"beta1": 0.9, "beta2": 0.999}
 """Decay rates of Adam's moments, in all reproductions but `Dagma`."""
@@ -27,6 +34,13 @@ class ConstrainedLearner(TrainedLearner):
         Whether `raw_weights_` above the threshold have a cycle; the fit then warns.
     """
 
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
+        for name in ("max_iter", "epochs", "batch_size"):
+            if hasattr(self, name):
+                check_count(name, getattr(self, name))
+
     def _warn_if_repaired(self) -> None:
         if self.was_cyclic_:
             warnings.warn(
@@ -38,6 +52,44 @@ class ConstrainedLearner(TrainedLearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class LagrangianLearner(ConstrainedLearner):
+    """A learner that solves an augmented Lagrangian: NOTEARS.
+
+    Parameters
+    ----------
+    max_iter : int
+        Maximal number of updates of the multiplier α.
+    tolerance : float or "auto"
+        h at or below this counts as zero; automatically 1e-8.
+
+    Attributes
+    ----------
+    history_ : list of dict
+        For each problem: ``epoch``, ``loss``, ``acyclicity`` (h), ``multiplier`` (α), ``penalty``
+        (ρ).
+    n_iter_ : int
+        Iterations, or epochs, of all problems together.
+    """
+
+    max_iter: int = 100
+    tolerance: Setting = "auto"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PathLearner(ConstrainedLearner):
+    """A learner that follows a central path: DAGMA.
+
+    Attributes
+    ----------
+    history_ : list of dict
+        For each attempt at a stage: ``epoch``, ``loss``, ``accepted``, ``score_weight`` (μ),
+        ``radius`` (s).
+    n_iter_ : int
+        Iterations, or epochs, of all stages together.
+    """
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class CovarianceLearner(ConstrainedLearner):
     """A linear learner as its authors define it: float64, CPU, deterministic.
 
@@ -45,17 +97,11 @@ class CovarianceLearner(ConstrainedLearner):
     """
 
     lambda1: Setting = "auto"
-    max_iter: int = 100
     noise: str = "auto"
 
     @property
     def _precision(self) -> type[np.floating[Any]]:
         return np.float64
-
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        check_count("max_iter", self.max_iter)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -85,12 +131,6 @@ class StochasticLearner(ConstrainedLearner):
     batch_size: int = 64
     noise: str = "auto"
     device: str = "auto"
-
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        for name in ("epochs", "batch_size"):
-            check_count(name, getattr(self, name))
 
     def _rounds(self, n: int) -> int:
         """Count the rounds of one problem of the sequence."""
