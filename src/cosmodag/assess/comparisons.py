@@ -2,7 +2,6 @@
 
 import time
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -158,7 +157,9 @@ def narrowed(
     """
     if knowledge is None:
         return None
-    name: Callable[[Any], str] = lambda one: one if isinstance(one, str) else names[one]  # noqa: E731
+
+    def name(one: Any) -> str:
+        return one if isinstance(one, str) else names[one]
 
     def entries(values: Any) -> list[Any]:
         found = [tuple(map(name, v)) if isinstance(v, tuple) else name(v) for v in values]

@@ -88,7 +88,9 @@ class MixedGraph:
             if not any(self.parents[s] & left for s in chosen):
                 yield frozenset(known | chosen)
 
-    def _cliques(self, candidates: list[int], chosen: frozenset[int] = frozenset()) -> Any:
+    def _cliques(
+        self, candidates: list[int], chosen: frozenset[int] = frozenset()
+    ) -> Iterator[frozenset[int]]:
         """List the sets of candidates that are joined pairwise, the empty one first."""
         yield chosen
         for place, one in enumerate(candidates):

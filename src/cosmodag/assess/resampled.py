@@ -40,7 +40,7 @@ class ResampledFits:
     seeds
         What decides the rows of each.
     X
-        (n, d): the table, in its own units, missing values filled in.
+        (n, d): the table, centred, in its own units, missing values filled in.
     known
         What was set, and what is missing.
     asked
@@ -113,11 +113,10 @@ def refit_resamples(
     if not found:
         raise DataError(f"None of {n} resamples was fitted: all diverged, or were stopped.")
     places = sorted(found)
-    own_units = given.data.astype(np.float64) * given.preparation.scales
     return ResampledFits(
         tuple(found[place] for place in places),
         tuple(seeds[place] for place in places),
-        own_units + given.preparation.means,
+        given.X * given.preparation.factors,
         given.known,
         n,
     )
