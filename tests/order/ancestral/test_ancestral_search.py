@@ -166,3 +166,15 @@ def test_copies_of_a_column_do_no_harm():
     moments = Moments.of(np.column_stack([table, table[:, 0], np.ones(300)]))
     for found in (pag_by_score, pag_by_tests):
         assert not found(moments, found_dag(moments, [0, 1, 2, 3, 4, 5]))[:, 5].any()
+
+
+@pytest.mark.parametrize(("rest", "mark"), [(0.0, TAIL), (0.05, CIRCLE)])
+def test_a_doubtful_absence_supports_no_tail(rest, mark):
+    """0 ∘→ 1, so 1 → 2 if 0 and 2 are not joined: said only if they are clearly independent."""
+    correlations = np.array([[1.0, 0.5, 0.25 + rest], [0.5, 1.0, 0.5], [0.25 + rest, 0.5, 1.0]])
+    rows, zeros = np.array([1000.0]), np.zeros((1, 3))
+    moments = Moments(correlations[None], np.zeros(3, np.int64), rows, zeros, zeros + 1)
+    support = np.triu(np.ones((3, 3), np.bool_), 1)
+    found = pag_by_score(moments, np.eye(3, k=1, dtype=bool), support=support)
+    assert (found[1, 2], found[2, 1]) == (ARROW, mark)
+    assert not found[0, 2]

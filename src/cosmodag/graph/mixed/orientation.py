@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks
 from cosmodag.graph.mixed.paths import PartialGraph
@@ -25,7 +26,13 @@ def circles_of(graph: Marks) -> Marks:
     return np.where(graph != 0, CIRCLE, 0).astype(np.int8)
 
 
-def directed_by_rules(marks: Marks, separators: Separators, *, selection: bool = False) -> Marks:
+def directed_by_rules(
+    marks: Marks,
+    separators: Separators,
+    *,
+    selection: bool = False,
+    doubtful: NDArray[np.bool_] | None = None,
+) -> Marks:
     """Direct a skeleton: colliders first, then rules until none applies.
 
     Parameters
@@ -37,8 +44,10 @@ def directed_by_rules(marks: Marks, separators: Separators, *, selection: bool =
     selection : bool
         Whether rows may have been selected by an effect of the variables. Only then are there edges
         u — v, and rules 5 to 7 to find them.
+    doubtful : (d, d) array of bool, optional
+        Pairs that are not joined, but may have to be: nothing is concluded from their absence.
     """
-    graph = PartialGraph(with_colliders(marks, separators).tolist())
+    graph = PartialGraph(with_colliders(marks, separators, doubtful), doubtful)
     groups: list[list[Rule]] = [[_rule_1, _rule_2, _rule_3, _discriminate(separators)]]
     if selection:
         groups += [[_rule_5], [_rule_6_and_7]]
@@ -57,12 +66,14 @@ def _exhaust(rules: "list[Rule]", graph: PartialGraph) -> bool:
     return changed
 
 
-def with_colliders(marks: Marks, separators: Separators) -> Marks:
+def with_colliders(
+    marks: Marks, separators: Separators, doubtful: NDArray[np.bool_] | None = None
+) -> Marks:
     """Direct u *→ b ←* v wherever u, v are not joined and b does not separate them."""
     found = marks.copy()
     joined = marks != 0
     for u, v in combinations(range(len(marks)), 2):
-        if joined[u, v]:
+        if joined[u, v] or (doubtful is not None and doubtful[u, v]):
             continue
         between = np.flatnonzero(joined[u] & joined[v]).tolist()
         separator = separators(u, v) if between else ()
@@ -94,7 +105,7 @@ def _rule_1(graph: PartialGraph) -> bool:
     """Apply rule 1. a *→ b ∘–* c, and a, c are not joined: b → c."""
     changed = False
     for c, b in _ends(graph, CIRCLE):
-        if any(graph.mark[a][b] == ARROW for a in graph.joined[b] - graph.joined[c] - {c}):
+        if any(graph.mark[a][b] == ARROW for a in graph.joined[b] - graph.near[c] - {c}):
             changed |= _direct(graph, c, b, TAIL) | _direct(graph, b, c, ARROW)
     return changed
 
@@ -116,7 +127,7 @@ def _rule_3(graph: PartialGraph) -> bool:
     for d, b in _ends(graph, CIRCLE):
         near = graph.joined[b] & graph.joined[d]
         sides = [x for x in near if graph.mark[x][b] == ARROW and graph.mark[x][d] == CIRCLE]
-        if any(c not in graph.joined[a] for a, c in combinations(sides, 2)):
+        if any(c not in graph.near[a] for a, c in combinations(sides, 2)):
             changed |= _direct(graph, d, b, ARROW)
     return changed
 
@@ -162,7 +173,7 @@ def _rule_6_and_7(graph: PartialGraph) -> bool:
         for a in graph.joined[b] - {c}:
             has_tail = graph.mark[b][a] == TAIL
             is_line = has_tail and graph.mark[a][b] == TAIL
-            is_open = has_tail and graph.mark[a][b] == CIRCLE and a not in graph.joined[c]
+            is_open = has_tail and graph.mark[a][b] == CIRCLE and a not in graph.near[c]
             if is_line or is_open:
                 changed |= _direct(graph, c, b, TAIL)
     return changed
@@ -188,7 +199,7 @@ def _rule_9(graph: PartialGraph) -> bool:
     """Apply rule 9. a ∘→ c, an uncovered path a, b, …, c may lead there, b, c not joined: a → c."""
     changed = False
     for a, c in _half_directed(graph):
-        for b in graph.joined[a] - graph.joined[c] - {c}:
+        for b in graph.joined[a] - graph.near[c] - {c}:
             if graph.leading_ends(a, b, -1, {c}):
                 changed |= _direct(graph, c, a, TAIL)
                 break
@@ -206,6 +217,6 @@ def _rule_10(graph: PartialGraph) -> bool:
         if not parents:
             continue
         firsts = [u for u in graph.joined[a] if graph.leading_ends(a, u, c, parents)]
-        if any(w not in graph.joined[u] for u, w in combinations(firsts, 2)):
+        if any(w not in graph.near[u] for u, w in combinations(firsts, 2)):
             changed |= _direct(graph, c, a, TAIL)
     return changed

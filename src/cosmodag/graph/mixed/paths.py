@@ -2,7 +2,10 @@
 
 from collections import deque
 
-from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks
 
 __all__ = ["PartialGraph"]
 
@@ -10,12 +13,16 @@ __all__ = ["PartialGraph"]
 class PartialGraph:
     """A partial ancestral graph while it is being directed.
 
-    ``mark[u][v]`` is the mark at v of the edge u–v, and ``joined[u]`` are the neighbours of u.
+    ``mark[u][v]`` is the mark at v of the edge u–v, ``joined[u]`` are the neighbours of u, and
+    ``near[u]`` are these and all vertices of which it is doubtful whether they are neighbours.
     """
 
-    def __init__(self, marks: list[list[int]]) -> None:
-        self.mark = marks
-        self.joined = [{v for v, mark in enumerate(row) if mark} for row in marks]
+    def __init__(self, marks: Marks, doubtful: NDArray[np.bool_] | None = None) -> None:
+        self.mark: list[list[int]] = marks.tolist()
+        self.joined = [{v for v, mark in enumerate(row) if mark} for row in self.mark]
+        self.near = self.joined
+        if doubtful is not None:
+            self.near = [set(np.flatnonzero(row).tolist()) for row in (marks != 0) | doubtful]
 
     def is_arrow(self, u: int, v: int) -> bool:
         """Whether u → v."""
@@ -38,7 +45,7 @@ class PartialGraph:
             before, at = waiting.popleft()
             if at in ends:
                 found.add(at)
-            for following in self.joined[at] - self.joined[before] - {before, avoided, start}:
+            for following in self.joined[at] - self.near[before] - {before, avoided, start}:
                 step = (at, following)
                 if step not in seen and self.may_lead(at, following):
                     seen.add(step)
@@ -62,7 +69,7 @@ class PartialGraph:
             for before in self.joined[at] - {b, c}:
                 if self.mark[before][at] != ARROW or before in came_from:
                     continue
-                if before not in self.joined[c]:
+                if before not in self.near[c]:
                     return before, came_from[at]
                 if self.mark[at][before] == ARROW and self.is_arrow(before, c):
                     came_from[before] = came_from[at]
@@ -71,16 +78,16 @@ class PartialGraph:
 
     def circle_path(self, u: int, v: int) -> list[int] | None:
         """Uncovered path u, c, …, d, v of ∘–∘ edges; u, d are not joined, nor are c, v."""
-        firsts = [c for c in self.joined[u] - self.joined[v] - {v} if self._open(u, c)]
+        firsts = [c for c in self.joined[u] - self.near[v] - {v} if self._open(u, c)]
         waiting = deque([[u, c] for c in firsts])
         seen = {(u, c) for c in firsts}
         while waiting:
             path = waiting.popleft()
             before, at = path[-2:]
-            for following in self.joined[at] - self.joined[before] - {before}:
+            for following in self.joined[at] - self.near[before] - {before}:
                 if not self._open(at, following) or (at, following) in seen:
                     continue
-                if following == v and at not in self.joined[u]:
+                if following == v and at not in self.near[u]:
                     return [*path, v]
                 seen.add((at, following))
                 if following not in path:

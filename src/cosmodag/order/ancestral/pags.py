@@ -14,13 +14,20 @@ from cosmodag.data.knowledge.bounds import closure
 from cosmodag.graph.mixed.ancestral import separators_in
 from cosmodag.graph.mixed.from_dag import pag_from_dag
 from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks
-from cosmodag.graph.mixed.orientation import directed_by_rules
+from cosmodag.graph.mixed.orientation import Separators, directed_by_rules
 from cosmodag.order.ancestral.partial_correlations import PartialCorrelations
 from cosmodag.order.ancestral.search import best_ancestral_graph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
 
 __all__ = ["pag_by_score", "pag_by_tests"]
+
+# Log-likelihood that an edge would be worth above which its absence supports no tail: a test at a
+# level of .2. Missing weak edges make false tails, and a tail says "is a cause". On 20 tables each
+# of 15 variables beside 3 hidden ones, n = 1,000 and 10,000, right tails were .46 and .44 of those
+# found without this, .49 and .49 at a level of .01, .50 and .52 at .05, .52 and .59 at .2; true
+# tails found .85 and .91, .85 and .85, .78 and .83, .67 and .75.
+_DOUBTFUL = 0.82
 
 
 def pag_by_score(
@@ -31,6 +38,9 @@ def pag_by_score(
     required: NDArray[np.bool_] | None = None,
 ) -> Marks:
     """Class of the ancestral graph of best score near a DAG.
+
+    A tail that rests on the absence of an edge which the data does not clearly exclude is left
+    open.
 
     Parameters
     ----------
@@ -52,7 +62,23 @@ def pag_by_score(
     graph = best_ancestral_graph(correlations, rows, penalty, dag, fixed=fixed).marks()
     given = known_marks(len(dag), support, required)
     marks = np.where(graph != 0, np.where(given, given, CIRCLE), 0).astype(np.int8)
-    return directed_by_rules(marks, separators_in(graph))
+    separators = separators_in(graph)
+    found = directed_by_rules(marks, separators)
+    tests = PartialCorrelations(correlations, rows, _DOUBTFUL)
+    careful = directed_by_rules(marks, separators, doubtful=_doubtful(graph, separators, tests))
+    return np.where((found == TAIL) & (careful != TAIL), CIRCLE, found).astype(np.int8)
+
+
+def _doubtful(
+    graph: Marks, separators: Separators, tests: PartialCorrelations
+) -> NDArray[np.bool_]:
+    """Pairs with a common neighbour that are not joined, but still seem to depend on each other."""
+    steps = (graph != 0).astype(np.float32)
+    outer = np.triu((steps @ steps > 0) & (graph == 0), 1)
+    found = np.zeros(graph.shape, np.bool_)
+    for u, v in np.argwhere(outer).tolist():
+        found[u, v] = found[v, u] = tests.gain(u, v, sorted(separators(u, v))) >= tests.limit
+    return found
 
 
 def pag_by_tests(

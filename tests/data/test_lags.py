@@ -1,0 +1,86 @@
+"""Lagged tables: windows stay within a series, and no arc leads into the past."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cosmodag.data.knowledge import bounds_of
+from cosmodag.data.lags import lagged, window_graph
+from cosmodag.errors import DataError
+
+
+@given(st.integers(1, 3), st.lists(st.integers(0, 2), min_size=8, max_size=20), st.randoms())
+def test_every_window_is_k_steps_of_one_series(lags, labels, shuffle):
+    n = len(labels)
+    times = list(range(n))
+    shuffle.shuffle(times)
+    X = np.column_stack([labels, times]).astype(float)
+    lengths = [labels.count(label) for label in set(labels)]
+    if max(lengths) <= lags:
+        with pytest.raises(DataError, match="take fewer lags"):
+            lagged(X, lags, series=labels, time=times)
+        return
+    found = lagged(X, lags, series=labels, time=times)
+    assert len(found.X) == sum(max(0, length - lags) for length in lengths)
+    assert np.array_equal(found.X[:, :2], X[found.rows])
+    for row in found.X.reshape(len(found.X), lags + 1, 2):
+        assert len(set(row[:, 0])) == 1
+        own = sorted(
+            (t for t, label in zip(times, labels, strict=True) if label == row[0, 0]), reverse=True
+        )
+        at = own.index(row[0, 1])
+        assert own[at : at + lags + 1] == row[:, 1].tolist()
+
+
+def test_arcs_lead_into_the_present_only():
+    found = lagged(np.random.default_rng(0).normal(size=(9, 2)), 2, names=["a", "b"])
+    support = bounds_of(found.knowledge, list(found.names)).support
+    expected = np.zeros((6, 6), np.bool_)
+    expected[:, :2] = True
+    np.fill_diagonal(expected, False)
+    assert found.names == ("a", "b", "a[t-1]", "b[t-1]", "a[t-2]", "b[t-2]")
+    assert np.array_equal(support, expected)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_a_learner_finds_the_arcs_of_an_autoregression():
+    from cosmodag import OrderSearch
+
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1500, 2))
+    for t in range(1, len(X)):
+        X[t, 0] += 0.6 * X[t - 1, 0]
+        X[t, 1] += 0.7 * X[t - 1, 0] + 0.5 * X[t, 0]
+    table = lagged(X, 2, names=["a", "b"])
+    frame = pd.DataFrame(table.X, columns=list(table.names))
+    model = OrderSearch(noise="gaussian", knowledge=table.knowledge, random_state=0).fit(frame)
+    window = window_graph(model.adjacency_, 2)
+    assert (window != 0).tolist() == [
+        [[False, True], [False, False]],
+        [[True, True], [False, False]],
+        [[False, False], [False, False]],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"lags": 0}, "must be 1 or more"),
+        ({"lags": 5}, "longest series has 4 rows"),
+        ({"lags": 1, "series": "ab"}, "2 labels of series for 4 rows"),
+        ({"lags": 1, "time": [1, 2]}, "2 times for 4 rows"),
+        ({"lags": 1, "time": [1, 1, 2, 3]}, "same time"),
+        ({"lags": 1, "names": ["a"]}, "1 names for 2 columns"),
+        ({"lags": 1, "names": ["a", "a[t-1]"]}, "occurs twice"),
+    ],
+)
+def test_what_cannot_be_used_is_named(settings, message):
+    with pytest.raises(DataError, match=message):
+        lagged(np.arange(8.0).reshape(4, 2), **settings)
+
+
+def test_a_graph_of_another_size_is_refused():
+    with pytest.raises(DataError, match="not one of lagged copies of 2 columns"):
+        window_graph(np.zeros((5, 5)), 2)
