@@ -69,9 +69,7 @@ class BlockProblem:
     def precedence(self) -> Bools | None:
         """What must come before what, required arcs included."""
         parts = [part for part in (self.before, self.required) if part is not None]
-        if not parts:
-            return None
-        return np.logical_or.reduce([np.asarray(part, np.bool_) for part in parts])
+        return np.asarray(np.any(parts, axis=0), np.bool_) if parts else None
 
     @property
     def starts(self) -> NDArray[np.int64]:
