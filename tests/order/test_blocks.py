@@ -8,7 +8,7 @@ from order_reference import grow_shrink, linear_table
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
-from cosmodag.order import BlockProblem, blocks, choose_block_parents, choose_parents, search_blocks
+from cosmodag.order import BlockProblem, choose_block_parents, choose_parents, search_blocks
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import growing_penalty
 
@@ -221,4 +221,4 @@ def test_a_search_that_is_stopped_gives_the_best_so_far():
 )
 def test_widths_are_checked(widths, targets, words):
     with pytest.raises(DataError, match=words):
-        blocks.BlockProblem(Moments.of(np.eye(4)[:, :3]), np.array(widths), 1.0, targets)
+        BlockProblem(Moments.of(np.eye(4)[:, :3]), np.array(widths), 1.0, targets)

@@ -106,26 +106,31 @@ class LocalSearch:
         set_order(self.state, order)
         self.renew()
 
-    def improve(self, random: np.random.Generator, slack: float) -> None:
+    def improve(self, random: np.random.Generator, slack: float, with_ends: bool = False) -> None:
         """Make moves until no single move raises the score.
 
-        A trial ends once its estimated gain is below the best by more than ``slack``.
+        A trial ends once its estimated gain is below the best by more than ``slack``. Moves to both
+        ends of the order find what no move along an arc does: a variable with many weak causes has
+        no arc to any of them while it comes first.
         """
-        run = self._sweep_in_batches if self.is_batched else self._sweep
+        mode = 3 if with_ends else 0
         for _ in range(SWEEPS):
             # Permute positions, not indices: the result does not depend on the order of columns.
             turn = self.state.shared[0][random.permutation(self.problem.variables)]
             turn = turn[self.state.shared[3][turn] > 0]
             if not len(turn):
                 return
-            run(turn, slack)
+            if self.is_batched:
+                self._sweep_in_batches(turn, slack)
+            else:
+                self._sweep(turn, slack, mode)
 
-    def _sweep(self, turn: NDArray[np.int64], slack: float) -> None:
+    def _sweep(self, turn: NDArray[np.int64], slack: float, mode: int) -> None:
         at = 0
         while at < len(turn):
             if self.should_stop():
                 raise Stopped
-            at, moves = sweep(self.state, turn, _NO_PLANS, at, 0, slack, BUDGET)
+            at, moves = sweep(self.state, turn, _NO_PLANS, at, mode, slack, BUDGET)
             self.moves += moves
             if self.state.counters[3]:
                 self.state = make_room(self.state)

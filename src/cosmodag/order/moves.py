@@ -22,20 +22,29 @@ TOGETHER = 100
 
 
 @borrowing
-def gather(state: Any, v: int, u: int, kind: int) -> int:
-    """List the variables that move, by position; return their number, or −1 for no such move."""
-    notes, key, order, current = state.notes, state.keys[0], state.shared[0], state.shared[1]
-    mark, moved = state.own[1], state.own[3]
+def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
+    """List the variables that move, and those whose present record is not valid after the move.
+
+    The latter are the variables whose record mentions one that moves past them, and the moved ones
+    that pass a member of their path or a blocker. Returns the number of the moved (−1 where there
+    is no such move, or another kind is the same move), the number of the others, and the sum of the
+    bounds of their gains (estimates). They are sorted by rising bound, so that a trial that cannot
+    reach the best gain ends early.
+    """
+    notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
+    order, current, heard_by = state.shared[0], state.shared[1], state.shared[2]
+    mark, hit, moved, changed = state.own[1], state.own[2], state.own[3], state.own[4]
+    penalty = state.settings[3]
     state.counters[4] += 1
     stamp = state.counters[4]
     low, high = key[v], key[u]
     moved[0] = u if kind < 2 else v
     mark[moved[0]] = stamp
-    count, at = 1, 0
-    while at < count and (kind == 1 or kind == 3):
-        w = moved[at]
-        at += 1
-        first, last = wide(0), state.shared[2, w]
+    count, done = 1, 0
+    while done < count and (kind == 1 or kind == 3):
+        w = moved[done]
+        done += 1
+        first, last = wide(0), heard_by[w]
         if kind == 1:
             first = current[w] + HEADER
             last = first + notes[current[w] + 1]
@@ -52,10 +61,12 @@ def gather(state: Any, v: int, u: int, kind: int) -> int:
                         inside |= notes[t] == w
             if inside and mark[a] != stamp:
                 if count >= TOGETHER:
-                    return -1
+                    return -1, 0, 0.0
                 mark[a] = stamp
                 moved[count] = a
                 count += 1
+    if count == 1 and (kind == 1 or kind == 3):
+        return -1, 0, 0.0
     # Insertion sort by position: the list is short and nearly sorted.
     for i in range(1, count):
         item, spot = moved[i], i
@@ -70,29 +81,12 @@ def gather(state: Any, v: int, u: int, kind: int) -> int:
                 for place in range(int(low), int(key[s])):
                     w = order[place]
                     if mark[w] != stamp and state.before[w, s]:
-                        return -1
+                        return -1, 0, 0.0
             else:
                 for place in range(int(key[s]) + 1, int(high) + 1):
                     w = order[place]
                     if mark[w] != stamp and state.before[s, w]:
-                        return -1
-    return count
-
-
-@borrowing
-def touched_by(state: Any, count: int, v: int, u: int, kind: int) -> tuple[int, float]:
-    """List the variables whose present record is not valid after a move.
-
-    These are the variables whose record mentions one that moves past them, and the moved ones that
-    pass a member of their path or a blocker. Returns their number and the sum of the bounds of
-    their gains (estimates). They are sorted by rising bound, so that a trial that cannot reach the
-    best gain ends early.
-    """
-    notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
-    current, heard_by, penalty = state.shared[1], state.shared[2], state.settings[3]
-    mark, hit, moved, changed = state.own[1], state.own[2], state.own[3], state.own[4]
-    stamp = state.counters[4]
-    low, high = key[v], key[u]
+                        return -1, 0, 0.0
     n, total = 0, 0.0
     for i in range(count):
         s = moved[i]
@@ -107,8 +101,8 @@ def touched_by(state: Any, count: int, v: int, u: int, kind: int) -> tuple[int, 
                 first, last = middle, middle + notes[record + 3]
             for t in range(first, last):
                 w = wide(state.heard[s, t] if side == 0 else notes[t])
-                place = key[w]
-                if mark[w] == stamp or place < low or place > high or (place < at) != (kind < 2):
+                near = key[w]
+                if mark[w] == stamp or near < low or near > high or (near < at) != (kind < 2):
                     continue
                 one = w if side == 0 else s
                 if hit[one] != stamp:
@@ -134,7 +128,7 @@ def touched_by(state: Any, count: int, v: int, u: int, kind: int) -> tuple[int, 
             changed[spot] = changed[spot - 1]
             spot -= 1
         changed[spot] = w
-    return n, total
+    return count, n, total
 
 
 @borrowing
@@ -145,9 +139,9 @@ def sweep(
 
     With ``first`` = −1, all records are renewed before. With mode 1 the best moves are only written
     to ``plans`` (gain, v, u, kind); with mode 2 the planned moves are tried again, and made where
-    they still raise the score. Returns the place reached and the number of moves made. The sweep
-    ends early after ``budget`` units of work, or where a space is too small (``counters[3]``): then
-    all records have to be renewed.
+    they still raise the score; with mode 3 moves to both ends of the order are tried too. Returns
+    the place reached and the number of moves made. The sweep ends early after ``budget`` units of
+    work, or where a space is too small (``counters[3]``): then all records have to be renewed.
     """
     notes, counters, key, old_key = state.notes, state.counters, state.keys[0], state.keys[1]
     order, current, counts, dirty = (
@@ -194,6 +188,13 @@ def sweep(
                                     spot -= 1
                                 heads[spot], tails[trials] = y, x
                                 trials += 1
+                if mode == 3 and trials + 2 <= len(order):
+                    if order[len(order) - 1] != x:
+                        tails[trials], heads[trials] = x, order[len(order) - 1]
+                        trials += 1
+                    if order[0] != x:
+                        tails[trials], heads[trials] = order[0], x
+                        trials += 1
                 trials *= 4
         for i in range(trials + 1):
             is_made = i == trials
@@ -214,11 +215,8 @@ def sweep(
                 for t in range(n):
                     changed[t] = order[counters[6] + t]
             else:
-                count = gather(state, tail, head, which)
-                if count < 0 or (count == 1 and (which == 1 or which == 3)):
-                    continue
-                n, hope = touched_by(state, count, tail, head, which)
-                if hope < best - slack and not is_made:
+                count, n, hope = affected(state, tail, head, which)
+                if count < 0 or (hope < best - slack and not is_made):
                     continue
                 low, high = wide(key[tail]), wide(key[head])
             base = low - 1.0 if which < 2 else float(high)

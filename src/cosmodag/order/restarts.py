@@ -120,7 +120,7 @@ class Climb:
         reached = self._improve(local, 0, self.slack)
         if not reached.was_stopped:
             local.state.shared[3] = 1
-            exact = self._improve(local, 0, np.inf)
+            exact = self._improve(local, 0, np.inf, with_ends=True)
             reached = exact._replace(moves=exact.moves + reached.moves)
         self.best, self.total = reached.order, reached.total
         self.bests = [reached.order]
@@ -166,11 +166,13 @@ class Climb:
         local.start_from(perturbed(self.best, random, local.problem.before))
         return self._improve(local, number, np.inf)
 
-    def _improve(self, local: LocalSearch, number: int, slack: float) -> Reached:
+    def _improve(
+        self, local: LocalSearch, number: int, slack: float, with_ends: bool = False
+    ) -> Reached:
         random = np.random.default_rng([self.seed, number, 1])
         moves, was_stopped = local.moves, False
         try:
-            local.improve(random, slack)
+            local.improve(random, slack, with_ends)
         except Stopped:
             was_stopped = True
         return Reached(local.total, local.order, local.moves - moves, was_stopped)
