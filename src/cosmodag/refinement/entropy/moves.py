@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cosmodag.compiled import compiled
+from cosmodag.compiled import borrowing, compiled, inlined
 from cosmodag.refinement.entropy.families import Families, Problem, grow, refit
 
 __all__ = ["improve_place"]
@@ -10,7 +10,7 @@ __all__ = ["improve_place"]
 _LEAST_GAIN = 1e-7  # of a move, so that rounding does not make it circle
 
 
-@compiled
+@inlined
 def _holds(families: Families, row: int, variable: int) -> bool:
     """Whether a variable is on the path in one row."""
     found = False
@@ -35,7 +35,7 @@ def _would_enter(problem: Problem, families: Families, child: int, row: int, new
     return False
 
 
-@compiled
+@borrowing
 def _best_place(problem: Problem, families: Families, start: int, end: int) -> tuple[int, float]:
     """Find the best place on the way from start to end (left or right), and its gain in score.
 
@@ -71,7 +71,7 @@ def _best_place(problem: Problem, families: Families, start: int, end: int) -> t
     return best, best_gain
 
 
-@compiled
+@borrowing
 def improve_place(problem: Problem, families: Families, variable: int, reach: int) -> bool:
     """Move one variable to its best place within reach; say whether it moved."""
     order = families.order
