@@ -99,3 +99,10 @@ def test_a_file_where_the_cache_should_be_is_not_writable(
     monkeypatch.setattr(doctor_module, "cache_folder", lambda: file / "cache")
     main(["doctor"])
     assert "NOT writable" in capsys.readouterr().out
+
+
+def test_tools_of_developers_are_left_out_of_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == 0
+    words = capsys.readouterr().out.split()
+    assert "ray" in words
+    assert not {"pytest", "ruff", "mypy"} & set(words)
