@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cosmodag.compiled import borrowing, compiled, inlined
+from cosmodag.compiled import compiled, inlined
 from cosmodag.refinement.entropy.families import Families, Problem, grow, refit
 
 __all__ = ["improve_place"]
@@ -35,7 +35,7 @@ def _would_enter(problem: Problem, families: Families, child: int, row: int, new
     return False
 
 
-@borrowing
+@compiled
 def _best_place(problem: Problem, families: Families, start: int, end: int) -> tuple[int, float]:
     """Find the best place on the way from start to end (left or right), and its gain in score.
 
@@ -71,7 +71,7 @@ def _best_place(problem: Problem, families: Families, start: int, end: int) -> t
     return best, best_gain
 
 
-@borrowing
+@compiled
 def improve_place(problem: Problem, families: Families, variable: int, reach: int) -> bool:
     """Move one variable to its best place within reach; say whether it moved."""
     order = families.order
