@@ -3,6 +3,7 @@
 import importlib
 import os
 import resource
+import shutil
 import stat
 import sys
 from collections.abc import Iterator
@@ -119,6 +120,19 @@ def test_a_full_disk_leaves_no_old_program_to_run(package):
     assert call(package) == (0.0, 1)
 
 
+def test_two_versions_share_a_cache(package, tmp_path_factory, monkeypatch):
+    """Each runs its own programs, and neither throws the other's away."""
+    other = tmp_path_factory.mktemp("other")
+    shutil.copytree(package / "sample", other / "sample")
+    (other / "sample" / "constants.py").write_text("OFFSET = 5.0\n")
+    assert call(package) == (4.0, 0)
+    monkeypatch.syspath_prepend(str(other))
+    assert call(other) == (12.0, 0)
+    assert call(other) == (12.0, 1)
+    monkeypatch.syspath_prepend(str(package))
+    assert call(package) == (4.0, 1)
+
+
 def test_a_constant_that_comes_through_two_modules(package):
     sample = package / "sample"
     (sample / "constants.py").write_text("from sample.numbers import OFFSET\n")
@@ -169,10 +183,15 @@ def test_another_users_folder_is_not_used(package, monkeypatch):
     assert call(package) == (4.0, 1)
 
 
-def test_a_damaged_cache_is_made_anew(package):
+@pytest.mark.parametrize(
+    "damage",
+    [lambda kept: kept[:-7], lambda kept: b"", lambda kept: b"no program", lambda kept: kept[40:]],
+    ids=["cut short", "empty", "text", "beginning lost"],
+)
+def test_a_damaged_cache_is_made_anew(package, damage):
     call(package)
     for file in (package / "cache").rglob("*.nb?"):
-        file.write_bytes(file.read_bytes()[:-7])
+        file.write_bytes(damage(file.read_bytes()))
     assert call(package) == (4.0, 0)
     assert call(package) == (4.0, 1)
 

@@ -101,3 +101,14 @@ def test_a_file_where_the_cache_should_be_is_not_writable(
     monkeypatch.setattr(doctor_module, "cache_folder", lambda: file / "cache")
     main(["doctor"])
     assert "NOT writable" in capsys.readouterr().out
+
+
+def test_tools_of_developers_are_left_out_of_the_text(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    required = ["numpy", "ray; extra == 'ray'", "pytest; extra == 'test'", "ruff; extra == 'dev'"]
+    monkeypatch.setattr(metadata, "requires", lambda name: required)
+    assert main(["doctor"]) == 0
+    words = capsys.readouterr().out.split()
+    assert {"numpy", "ray"} <= set(words)
+    assert not {"pytest", "ruff"} & set(words)

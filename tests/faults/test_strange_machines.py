@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,7 @@ STRANGE = {
     "LC_ALL=C": {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
     "no HOME": {"HOME": None, "XDG_CACHE_HOME": None},
     "HOME that cannot be made": {"HOME": "/dev/null/home", "XDG_CACHE_HOME": None},
+    "HOME that cannot be written to": {"HOME": "/proc", "XDG_CACHE_HOME": None},
     "TERM=dumb": {"TERM": "dumb", "COLUMNS": "20"},
 }
 
@@ -131,15 +133,76 @@ def test_six_cold_processes_at_once_share_a_cache(table: Path, tmp_path: Path) -
 
 @nightly
 def test_damaged_programs_are_compiled_again_once(table: Path, tmp_path: Path) -> None:
-    caches = {"XDG_CACHE_HOME": str(tmp_path / "c")}
-    fine(cosmodag("fit", table, "-o", "one", folder=table.parent, **caches))
+    caches = {"XDG_CACHE_HOME": str(tmp_path / "c"), "JAX_COMPILATION_CACHE_DIR": None}
+    method = ("--method", "nocurl")  # which JAX compiles
+    fine(cosmodag("fit", table, *method, "-o", "one", folder=table.parent, **caches))
     kept = list((tmp_path / "c" / "cosmodag" / "jax").iterdir())
     assert kept
     for entry in kept:
         os.truncate(entry, entry.stat().st_size // 2)
-    second = cosmodag("fit", table, "-o", "two", folder=table.parent, **caches)
+    second = cosmodag("fit", table, *method, "-o", "two", folder=table.parent, **caches)
     fine(second)
     assert second.stderr.count(b"were damaged; they are compiled again") == 1
-    third = cosmodag("fit", table, "-o", "three", folder=table.parent, **caches)
+    third = cosmodag("fit", table, *method, "-o", "three", folder=table.parent, **caches)
     fine(third)
     assert b"damaged" not in third.stderr
+
+
+@nightly
+def test_a_process_killed_while_it_compiles_leaves_nothing_wrong(
+    table: Path, tmp_path: Path
+) -> None:
+    caches = {"XDG_CACHE_HOME": str(tmp_path / "c"), "NUMBA_CACHE_DIR": str(tmp_path / "n")}
+    command = [sys.executable, "-m", "cosmodag", "fit", str(table), "--seed", "0", "-o"]
+    for programs in (1, 3):
+        process = subprocess.Popen(
+            [*command, "killed"],
+            cwd=table.parent,
+            env={**os.environ, **caches},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 300
+        while len(list((tmp_path / "n").rglob("*.nbc"))) < programs:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+    options = ("--seed", "0", "-o")
+    fine(cosmodag("fit", table, *options, "one", folder=table.parent, **caches))
+    fine(cosmodag("fit", table, *options, "two", folder=table.parent, **caches))
+    fine(cosmodag("fit", table, *options, "three", folder=table.parent))
+    found = {(table.parent / name / "edges.csv").read_text("utf8") for name in ("one", "two")}
+    assert found == {(table.parent / "three" / "edges.csv").read_text("utf8")}
+
+
+@nightly
+def test_a_damaged_numba_cache_is_made_anew(table: Path, tmp_path: Path) -> None:
+    caches = {"NUMBA_CACHE_DIR": str(tmp_path / "n")}
+    options = ("--seed", "0", "-o")
+    fine(cosmodag("fit", table, *options, "one", folder=table.parent, **caches))
+    kept = sorted((tmp_path / "n").rglob("*.nbc"))
+    assert len(kept) > 3
+    for place, entry in enumerate(kept):
+        damage = (b"", b"not a program", entry.read_bytes()[: entry.stat().st_size // 2])
+        entry.write_bytes(damage[place % 3])
+    fine(cosmodag("fit", table, *options, "two", folder=table.parent, **caches))
+    files = [(table.parent / name / "edges.csv").read_text("utf8") for name in ("one", "two")]
+    assert files[0] == files[1]
+
+
+@nightly
+def test_a_fit_without_a_gpu_does_not_import_jax(table: Path) -> None:
+    script = (
+        "import sys\nfrom cosmodag.cli import main\n"
+        "assert main(sys.argv[1:]) == 0\nassert 'jax' not in sys.modules"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "fit", str(table), "-o", "out", "--quiet"],
+        cwd=table.parent,
+        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()

@@ -11,9 +11,11 @@ from scipy.special import expit
 from cosmodag.errors import DataError
 from cosmodag.model import orientation
 from cosmodag.model.orientation import (
+    host_orientation_rows,
     log_acyclicity_bound,
     oriented,
     priorities_of,
+    smooth_orientation_rows,
     temperature_for,
 )
 
@@ -189,3 +191,12 @@ def test_a_tolerance_no_temperature_can_miss_gives_infinity() -> None:
 def test_an_impossible_tolerance_is_an_error(tolerance: float) -> None:
     with pytest.raises(DataError, match="acyclicity_tolerance"):
         temperature_for(tolerance, 0.1, 10)
+
+
+@pytest.mark.parametrize(("first", "height"), [(0, 9), (4, 3)])
+def test_the_host_orients_as_jax_does(first, height):
+    p = np.random.default_rng(2).normal(size=9).astype(np.float32)
+    given = {"temperature": 0.3, "shift": 0.2, "first": first, "height": height}
+    mine, theirs = host_orientation_rows(p, **given), smooth_orientation_rows(p, **given)
+    assert mine.dtype == np.float32
+    np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-7)

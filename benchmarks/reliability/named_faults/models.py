@@ -23,6 +23,20 @@ FAULTS = (
         (DEFINITION,),
     ),
     Fault(
+        "orientation on the host points from effect to cause",
+        "model/orientation.py",
+        "gaps = priorities - causes[:, None] - priorities.dtype.type(shift)",
+        "gaps = causes[:, None] - priorities - priorities.dtype.type(shift)",
+        (f"{ORIENTATION}::test_the_host_orients_as_jax_does",),
+    ),
+    Fault(
+        "a key of the host is split into others than those of JAX",
+        "model/draws.py",
+        "b = b + keys[(group + 2) % 3] + np.uint32(group + 1)",
+        "b = b + keys[(group + 2) % 3] + np.uint32(group)",
+        ("model/test_draws.py::test_keys_split_as_those_of_jax",),
+    ),
+    Fault(
         "hard orientation leaves out a difference of the shift",
         "model/orientation.py",
         "return differences >= jnp.asarray(shift, priorities.dtype)",

@@ -68,15 +68,15 @@ FAULTS = (
     Fault(
         "kernel: arcs that may not exist have a gradient",
         "solve/kernels/cpu/linear.py",
-        "work.orientation[u, v] *= support[u, v]",
-        "work.orientation[u, v] *= ONE",
+        "            orientation[u, v] *= support[u, v]",
+        "            orientation[u, v] *= ONE",
         (f"{KERNEL}[('support',)-10-numba-linear]",),
     ),
     Fault(
         "kernel: the loss of a round is divided by the wrong count",
         "solve/kernels/cpu/rounds.py",
-        "loss = total / ((left + stretch.size - 1) // stretch.size)",
-        "loss = total / (left // stretch.size)",
+        "loss = total / ((left + size - 1) // size)",
+        "loss = total / (left // size)",
         (PLAIN,),
     ),
     Fault(

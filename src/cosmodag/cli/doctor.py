@@ -16,6 +16,9 @@ __all__ = ["doctor"]
 
 _BYTES_PER_GIBIBYTE = 1024**3
 
+# Extras that change or test the package; only --json lists them.
+_OF_DEVELOPERS = {"browser", "dev", "test"}
+
 
 @dataclass(frozen=True)
 class Examination:
@@ -40,7 +43,8 @@ def doctor(json: JsonOption = False) -> None:
 
     Lists the versions of cosmodag, Python and every dependency, JAX's devices, the cores and the
     memory available to this process, the backend that would train 30 variables, and whether the
-    cache folder for compiled code is writable.
+    cache folder for compiled code is writable. Tools for developing cosmodag are listed by --json
+    only.
     """
     found = _examine()
     if json:
@@ -86,8 +90,8 @@ def _show(found: Examination) -> None:
     print_table(["", "machine"], machine)
     print_result("")
     rows = [("base", name, version) for name, version in found.packages.items()]
-    for extra, packages in found.extras.items():
-        rows += [(extra, name, version) for name, version in packages.items()]
+    for extra in sorted(found.extras.keys() - _OF_DEVELOPERS):
+        rows += [(extra, name, version) for name, version in found.extras[extra].items()]
     cells = [(part, name, version or "not installed") for part, name, version in rows]
     print_table(["part", "package", "version"], cells)
 

@@ -101,8 +101,8 @@ def host_orientation_rows(
     [[0.0, 0.9975], [0.0, 0.0]]
     """
     causes = priorities[first : first + height]
-    differences = priorities[None, :] - causes[:, None]
-    smooth: NDArray[Any] = expit((differences - priorities.dtype.type(shift)) / temperature)
+    gaps = priorities - causes[:, None] - priorities.dtype.type(shift)
+    smooth: NDArray[Any] = expit(gaps / temperature)
     smooth[np.arange(height), first + np.arange(height)] = 0
     return smooth.astype(priorities.dtype, copy=False)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import compiled, inlined
+from cosmodag.compiled import borrowing, compiled, inlined
 from cosmodag.refinement.entropy.measure import GAUSSIAN_ENTROPY, SMALLEST_DEVIATION, entropy_parts
 
 __all__ = ["EntropyProblem", "Families", "fit_order", "grow", "refit", "total_score"]
@@ -119,7 +119,7 @@ def grow(
     return most
 
 
-@compiled
+@borrowing
 def _sweep(matrix: NDArray[np.float64], pivot: int) -> None:
     """Add a regressor to a regression, or remove it (sweep operator, Goodnight 1979)."""
     size = matrix.shape[0]
@@ -203,9 +203,10 @@ def _score(
     return float(-problem.totals[group] * entropy - problem.penalty * count)
 
 
-@compiled
+@borrowing
 def _candidates(
-    problem: EntropyProblem,
+    support: NDArray[np.bool_],
+    required: NDArray[np.bool_],
     order: NDArray[np.int64],
     child: int,
     stop: int,
@@ -220,7 +221,7 @@ def _candidates(
             other = order[place] if place < stop else extra
             if other == child or (other == without and place < stop):
                 continue
-            if problem.required[other, child] == wanted and problem.support[other, child]:
+            if required[other, child] == wanted and support[other, child]:
                 candidates[count] = other
                 count += 1
     return count
@@ -242,7 +243,16 @@ def refit(
     trial that ends in the stored family has its score.
     """
     candidates = np.empty(stop + 1, np.int64)
-    count = _candidates(problem, families.order, child, stop, without, extra, candidates)
+    count = _candidates(
+        problem.support,
+        problem.required,
+        families.order,
+        child,
+        stop,
+        without,
+        extra,
+        candidates,
+    )
     path, parents, weights = families.paths[row], families.parents[row], families.weights[row]
     grown = grow(problem, child, candidates, count, path)
     kept = _shrink(problem, child, path, grown, parents, weights)

@@ -16,7 +16,7 @@ from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import chi2
 
-from cosmodag.compiled import compiled, inlined
+from cosmodag.compiled import borrowing, inlined
 from cosmodag.errors import DataError
 
 __all__ = ["NonGaussianity", "entropy", "entropy_parts", "non_gaussianity", "non_gaussianity_gain"]
@@ -84,7 +84,7 @@ def _log_of_one_plus(x: float) -> float:
     return 2.0 * root * value
 
 
-@compiled
+@borrowing
 def entropy_parts(
     residuals: NDArray[np.float64], counted: NDArray[np.float64]
 ) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cosmodag.compiled import compiled
+from cosmodag.compiled import compiled, inlined
 from cosmodag.refinement.entropy.families import EntropyProblem, Families, grow, refit
 
 __all__ = ["improve_place"]
@@ -10,7 +10,7 @@ __all__ = ["improve_place"]
 _LEAST_GAIN = 1e-7  # smallest gain of a move, so that rounding cannot cause endless cycles
 
 
-@compiled
+@inlined
 def _holds(families: Families, row: int, variable: int) -> bool:
     """Whether a variable is on the path in one row."""
     found = False

@@ -1,0 +1,146 @@
+"""CPU seconds of the first use of each path, with nothing compiled yet.
+
+Every path runs in two fresh processes that share a new, empty cache (``NUMBA_CACHE_DIR``,
+``XDG_CACHE_HOME``, ``HOME``): the first compiles, the second reads what was compiled. Paths after
+the first of a group start from the cache that `Cosmo` left, as they would for a person who has
+used the package before.
+
+    python benchmarks/first_use.py --write
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+TABLE = "X = simulate.load('n1000_d30_ER4_gauss', seed=0).X\n"
+SMALL = "X = simulate.load('n200_d10_ER2_gauss', seed=0).X\n"
+
+# Name: the code of a path, and whether it begins with an empty cache or after `Cosmo`.
+PATHS = {
+    "`from cosmodag import Cosmo`": ("", True),
+    "`OrderSearch()`, 30 variables": (TABLE + "cosmodag.OrderSearch(random_state=0).fit(X)", True),
+    "`Cosmo()`, 30 variables": (TABLE + "cosmodag.Cosmo(random_state=0).fit(X)", True),
+    "the same, standardised": (
+        TABLE + "cosmodag.Cosmo(random_state=0).fit((X - X.mean(0)) / X.std(0))",
+        False,
+    ),
+    "noise that is not Gaussian": (
+        TABLE.replace("gauss", "exp") + "cosmodag.Cosmo(noise='non-gaussian', random_state=0)"
+        ".fit(X)",
+        False,
+    ),
+    "knowledge": (
+        TABLE + "cosmodag.Cosmo(knowledge=cosmodag.Knowledge(forbidden=[(0, 1)]),"
+        " random_state=0).fit(X)",
+        False,
+    ),
+    "interventions": (
+        TABLE + "targets = [0 if i < 100 else None for i in range(len(X))]\n"
+        "cosmodag.Cosmo(random_state=0).fit(X, interventions=targets)",
+        False,
+    ),
+    "`CosmoMLP()`": (SMALL + "cosmodag.CosmoMLP(random_state=0, epochs=20).fit(X)", False),
+    "`Notears()`": (SMALL + "cosmodag.Notears(random_state=0).fit(X)", False),
+    "`Dagma()`": (SMALL + "cosmodag.Dagma(random_state=0).fit(X)", False),
+    "`NoCurl()`": (SMALL + "cosmodag.NoCurl(random_state=0).fit(X)", False),
+}
+
+SCRIPT = """
+import json, os, sys, time, warnings
+warnings.simplefilter("ignore")
+import cosmodag
+from cosmodag import Cosmo, simulate, compiling
+tallies = []
+with compiling.told(lambda tally: tallies.append(tally.done)):
+    {code}
+times = os.times()
+print(json.dumps([times.user + times.system, max(tallies, default=0), "jax" in sys.modules]))
+"""
+
+
+def run(code: str, folder: Path) -> tuple[float, int, bool]:
+    """CPU seconds, programs compiled, and whether JAX was imported, of one process."""
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(folder / "numba"),
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "HOME": str(folder),
+        "OMP_NUM_THREADS": "1",
+        "NUMBA_NUM_THREADS": "1",
+    }
+    script = SCRIPT.format(code=code.replace("\n", "\n    ") or "pass")
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{code}\n{done.stderr[-2000:]}")
+    seconds, programs, jax = json.loads(done.stdout.splitlines()[-1])
+    return seconds, programs, jax
+
+
+def measure(name: str, used: Path, folder: Path) -> dict[str, object]:
+    """Measure the first and the second use of a path."""
+    code, is_empty = PATHS[name]
+    if not is_empty:
+        shutil.copytree(used, folder, dirs_exist_ok=True)
+    first, programs, jax = run(code, folder)
+    again, _, _ = run(code, folder)
+    return {
+        "path": name,
+        "cache": "empty" if is_empty else "after Cosmo()",
+        "first": round(first, 1),
+        "again": round(again, 1),
+        "compiling": round(first - again, 1),
+        "programs": programs,
+        "jax": jax,
+    }
+
+
+def table(rows: list[dict[str, object]]) -> str:
+    """Lay the rows out in Markdown."""
+    lines = [
+        "| path | cache | first use, CPU s | again | difference | Numba programs | JAX |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        cells = [*list(row.values())[:-1], "yes" if row["jax"] else "no"]
+        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure the paths that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", help="words in the names of the paths to measure")
+    parser.add_argument("--write", action="store_true", help="write first_use.md")
+    options = parser.parse_args()
+    names = [n for n in PATHS if not options.only or any(word in n for word in options.only)]
+    rows = []
+    with tempfile.TemporaryDirectory() as place:
+        used = Path(place, "used")
+        if any(not PATHS[name][1] for name in names):
+            run(PATHS["`Cosmo()`, 30 variables"][0], used)
+        for number, name in enumerate(names):
+            rows.append(measure(name, used, Path(place, str(number))))
+            print(rows[-1], flush=True)
+    text = table(rows)
+    print(text)
+    if options.write:
+        intro = (
+            "# First use\n\nCPU seconds of a whole process, imports included, with an empty cache "
+            "and again\n(`python benchmarks/first_use.py --write`); the difference is compiling. "
+            "The shared cache of the paths that\ncome after `Cosmo()` holds what it compiled. "
+            "JAX's programs are not kept between processes by the library.\n\n"
+        )
+        (HERE / "first_use.md").write_text(intro + text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
