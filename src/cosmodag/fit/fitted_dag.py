@@ -150,9 +150,12 @@ class FittedDAG:
             nothing if sets is None else separated(edges.row, edges.col, sets),
         )
 
-    @cached_property
     def equivalence_class(self) -> Any:
         """Class of the graph as a (d, d) matrix; see `FittedGraph.equivalence_class`."""
+        return self._class.copy()
+
+    @cached_property
+    def _class(self) -> Any:
         edges = self.edges
         by_knowledge, by_interventions = self._known_directions(edges)
         fixed = by_knowledge | by_interventions
