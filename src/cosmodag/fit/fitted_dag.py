@@ -101,10 +101,7 @@ class FittedDAG:
 
     @cached_property
     def edges(self) -> sparse.coo_array:
-        """The graph as a sparse matrix: ``row`` → ``col`` with weight ``data``.
-
-        An arc that knowledge requires is there even if its weight is zero.
-        """
+        """Arcs with their weights, as a sparse matrix; a required arc may weigh zero."""
         required = self.known.required
         if required is None or sparse.issparse(self.adjacency):
             return sparse.coo_array(self.adjacency)
