@@ -13,6 +13,7 @@ from cosmodag import Cosmo, default_settings, metrics, paper_settings, simulate
 from cosmodag.errors import DataError, DivergenceError, InterruptedWarning
 from cosmodag.fit.prepare import prepare
 from cosmodag.graph.dags import is_dag
+from cosmodag.learners.trained.starts import best_start
 from cosmodag.model.orientation import log_acyclicity_bound
 from cosmodag.solve.many import solve_many
 from cosmodag.solve.watch import Watch
@@ -89,12 +90,12 @@ def test_a_start_that_was_stopped_early_is_not_the_best_one(small):
     problems, solver = model.problems_for(data), model.solver_for(*data.shape)
     with Watch(10, "test") as watch:
         first, second = solve_many(solver, problems, device="cpu", watch=watch)
-    best = model._best([first, second], problems)
+    best = best_start([first, second], problems)
     worse = second if best is first else first
     stopped = best._replace(solution=replace(best.solution, stopped="time"))
-    assert model._best([stopped, worse], problems) is worse
+    assert best_start([stopped, worse], problems) is worse
     also = worse._replace(solution=replace(worse.solution, stopped="time"))
-    assert model._best([stopped, also], problems) is stopped
+    assert best_start([stopped, also], problems) is stopped
 
 
 def test_history_follows_the_annealing(small):

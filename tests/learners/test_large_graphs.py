@@ -6,6 +6,7 @@ from scipy import sparse
 
 import cosmodag
 from cosmodag import Cosmo, OrderSearch, VarianceSort, simulate
+from cosmodag.fit import settle
 from cosmodag.graph.dags import is_dag
 from cosmodag.learners import base
 from cosmodag.solve import readout
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
 
 
 def set_limit(monkeypatch, limit):
-    for module in (base, readout):
+    for module in (base, settle, readout):
         monkeypatch.setattr(module, "DENSE_LIMIT", limit)
 
 

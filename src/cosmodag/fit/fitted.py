@@ -241,7 +241,7 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         True at [u, v] alone is an arrow of every graph of the class; true at [u, v] and [v, u] is
         an edge whose direction the class leaves open.
         """
-        return self._dag.equivalence_class.copy()
+        return self._dag.equivalence_class()
 
     def save(self, path: "str | os.PathLike[str]", *, residuals: bool = False) -> None:
         """Write the fitted model to one file; ``cosmodag.load`` reads it again.

@@ -105,10 +105,7 @@ class FittedDAG:
 
     @cached_property
     def edges(self) -> sparse.coo_array:
-        """The graph as a sparse matrix: ``row`` → ``col`` with weight ``data``.
-
-        An arc that knowledge requires is there even if its weight is zero.
-        """
+        """Arcs with their weights, as a sparse matrix; a required arc may weigh zero."""
         required = self.known.required
         if required is None or sparse.issparse(self.adjacency):
             return sparse.coo_array(self.adjacency)
@@ -154,9 +151,12 @@ class FittedDAG:
             nothing if sets is None else separated(edges.row, edges.col, sets),
         )
 
-    @cached_property
     def equivalence_class(self) -> Any:
         """Class of the graph as a (d, d) matrix; see `FittedGraph.equivalence_class`."""
+        return self._class.copy()
+
+    @cached_property
+    def _class(self) -> Any:
         edges = self.edges
         by_knowledge, by_interventions = self._known_directions(edges)
         fixed = by_knowledge | by_interventions

@@ -40,6 +40,8 @@ _FACTS = (
 
 _NOISE = ("noise", "noise_reason")
 
+_HAD_VARIANTS = ("Notears", "Dagma", "NoCurl")
+
 # Parameters that are paths: neither written nor read, since a file from elsewhere could name any
 # path.
 _OF_THIS_MACHINE = ("checkpoint",)
@@ -124,10 +126,10 @@ def _rebuilt(
 
 def _without_variant(facts: dict[str, Any]) -> dict[str, Any]:
     """Translate a file of the versions in which ``variant`` chose between two algorithms."""
-    parameters = dict(facts["parameters"])
-    variant, joint = parameters.pop("variant", None), parameters.pop("joint", False)
-    if variant is None:
+    if facts["learner"] not in _HAD_VARIANTS or "variant" not in facts["parameters"]:
         return facts
+    parameters = dict(facts["parameters"])
+    variant, joint = parameters.pop("variant"), parameters.pop("joint", False)
     name = facts["learner"] if variant == "original" else f"Stochastic{facts['learner']}"
     learner = learner_named("NoCurlU" if joint is True else name)
     known = parameters if learner is None else learner._get_param_names()

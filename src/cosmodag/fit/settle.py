@@ -16,12 +16,12 @@ from cosmodag.fit.prepare import Preparation, Prepared
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
 
 __all__ = [
-    "ReadOut",
+    "Aligned",
+    "aligned",
     "chosen_arcs",
     "count_arcs",
     "findings_after",
     "isolated",
-    "read_out",
     "refined_graph",
     "unrefined_graph",
     "with_turning_losses",
@@ -31,7 +31,7 @@ __all__ = [
 _MOST_TURNED = 200
 
 
-class ReadOut(NamedTuple):
+class Aligned(NamedTuple):
     """What was learnt, in line with constant columns and with what is known of the graph.
 
     ``was_cyclic`` and ``dropped_arcs`` concern the weights above the threshold: whether they have
@@ -43,17 +43,17 @@ class ReadOut(NamedTuple):
     dropped_arcs: int = 0
 
 
-def read_out(learnt: Learnt, preparation: Preparation, known: Known, threshold: float) -> ReadOut:
+def aligned(learnt: Learnt, preparation: Preparation, known: Known, threshold: float) -> Aligned:
     """Isolate constant columns, and take an order that agrees with what is known."""
     raw, order = learnt.raw_weights, learnt.order
     if raw is None:
         order = None if order is None else known.ordered(order)
-        return ReadOut(replace(learnt, order=order))
+        return Aligned(replace(learnt, order=order))
     raw = isolated(raw, preparation.constant)
     order = _order_from(raw, known) if order is None else known.ordered(order)
     strong = above(raw, threshold)
     dropped = count_arcs(strong) - count_arcs(agreeing(strong, order))
-    return ReadOut(replace(learnt, raw_weights=raw, order=order), not is_dag(strong), dropped)
+    return Aligned(replace(learnt, raw_weights=raw, order=order), not is_dag(strong), dropped)
 
 
 def _order_from(raw: NDArray[np.float64], known: Known) -> NDArray[np.intp]:

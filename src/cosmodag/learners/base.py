@@ -18,8 +18,8 @@ from cosmodag.fit.missing import CHOICES
 from cosmodag.fit.pipeline import FitTask, Learning, Learnt, RefinedFit, fit_prepared
 from cosmodag.fit.prepare import SCALES, Preparation, Prepared, prepare
 from cosmodag.fit.settle import (
+    aligned,
     findings_after,
-    read_out,
     refined_graph,
     unrefined_graph,
     with_turning_losses,
@@ -266,7 +266,7 @@ class StructureLearner(FittedGraph):
 
     def _read_out(self, learnt: Learnt, preparation: Preparation, known: Known) -> Learnt:
         """Bring weights and order in line with what is known, and keep the optimised weights."""
-        found = read_out(learnt, preparation, known, self.raw_threshold)
+        found = aligned(learnt, preparation, known, self.raw_threshold)
         self.was_cyclic_, self.dropped_arcs_ = found.was_cyclic, found.dropped_arcs
         raw = found.learnt.raw_weights
         if raw is not None and not sparse.issparse(raw):

@@ -6,14 +6,14 @@ from pathlib import Path
 from cosmodag._version import __version__
 from cosmodag.bench.pages.entries import Entry, entries_of, merged
 from cosmodag.bench.pages.figures import all_figures
-from cosmodag.bench.pages.tables import Table, all_tables
+from cosmodag.bench.pages.tables import ResultTable, all_tables
 from cosmodag.bench.pages.writers import WRITERS, as_html, as_markdown
 from cosmodag.bench.protocol import read_experiment
 from cosmodag.bench.store import Store
 from cosmodag.errors import CosmodagError, StoreError
 from cosmodag.io.files import write_bytes, write_text
 
-__all__ = ["Entry", "Table", "all_tables", "write_report"]
+__all__ = ["Entry", "ResultTable", "all_tables", "write_report"]
 
 _TITLE = "The evaluation of COSMO, redone"
 

@@ -11,7 +11,7 @@ from cosmodag.bench.pages.entries import Entry, Figure, compared, paper_figures
 from cosmodag.bench.pages.figures import paper_pass_times, pass_times
 from cosmodag.bench.store import Row
 
-__all__ = ["FLAG", "Table", "all_tables", "written"]
+__all__ = ["FLAG", "ResultTable", "all_tables", "written"]
 
 FLAG = "▲"
 """Marks a difference from the paper of more than two standard errors of the difference."""
@@ -37,7 +37,7 @@ _TIMES = "Times are processor seconds of single fits on one thread; machines dif
 _RULES = {"cosmo": "cosmo-default", "cosmo-mlp": "cosmo-mlp-default"}
 
 
-class Table(NamedTuple):
+class ResultTable(NamedTuple):
     """A table of text: file name, title, columns, rows and a note for readers."""
 
     name: str
@@ -46,14 +46,14 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[str]]
     note: str = ""
 
-    def without_blank_columns(self) -> "Table":
+    def without_blank_columns(self) -> "ResultTable":
         """Remove columns that are empty in all rows, such as figures that the paper lacks."""
         kept = [place for place in range(len(self.columns)) if any(row[place] for row in self.rows)]
         rows = [[row[place] for place in kept] for row in self.rows]
         return self._replace(columns=[self.columns[place] for place in kept], rows=rows)
 
 
-def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[Table]:
+def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[ResultTable]:
     """Make every table for which there are results."""
     made = (
         _main(entries),
@@ -68,7 +68,7 @@ def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[Table]:
     return [table.without_blank_columns() for table in made if table.rows]
 
 
-def _main(entries: Sequence[Entry]) -> Table:
+def _main(entries: Sequence[Entry]) -> ResultTable:
     """Make the main table of the paper: ER4, AUC and time by noise, for tuned methods."""
     noises = ("gauss", "exp", "gumbel")
     ours = {(*e.family, e.method): e for e in entries if e.is_tuned}
@@ -88,16 +88,16 @@ def _main(entries: Sequence[Entry]) -> Table:
                 rows.append([f"{d}", METHODS[method].label, *cells])
     heads = [f"{noise}: {what}" for noise in noises for what in ("AUC", "paper", "s", "paper s")]
     title = "ER4: AUC and time, tuned by the oracle"
-    return Table("main", title, ["d", "method", *heads], rows, _TIMES)
+    return ResultTable("main", title, ["d", "method", *heads], rows, _TIMES)
 
 
-def _appendix(entries: Sequence[Entry]) -> Iterable[Table]:
+def _appendix(entries: Sequence[Entry]) -> Iterable[ResultTable]:
     """Make a table for each kind of graph and noise, as in the appendix, also without oracle."""
     note = f"{_ORACLE} {_TIMES} {FLAG}: more than two standard errors of the difference apart."
     for graph, noise in sorted({entry.family[:2] for entry in entries}):
         some = [entry for entry in entries if entry.family[:2] == (graph, noise)]
         some.sort(key=lambda e: (e.family[2], e.standardised, _ORDER[e.method], str(e.rule)))
-        yield Table(
+        yield ResultTable(
             f"{graph}-{noise}".lower(),
             f"{graph}, {_NOISES.get(noise, noise)} noise",
             ["d", "method", *_beside(_METRICS), "graphs"],
@@ -106,7 +106,7 @@ def _appendix(entries: Sequence[Entry]) -> Iterable[Table]:
         )
 
 
-def _ablation(entries: Sequence[Entry]) -> Table:
+def _ablation(entries: Sequence[Entry]) -> ResultTable:
     """Make the paper's ablation: with and without the penalty on priorities."""
     paired = [e for e in entries if e.method in ("cosmo", "cosmo-np") and e.is_tuned]
     with_both = {e.data for e in entries if e.method == "cosmo-np" and e.rule == "oracle"}
@@ -117,7 +117,7 @@ def _ablation(entries: Sequence[Entry]) -> Table:
             theirs = paper_figures("ablation").get((graph, noise, d, entry.method), {})
             label = METHODS[entry.method].label
             rows.append([graph, noise, f"{d}", label, *_pairs(entry, theirs, _SCORES)])
-    return Table(
+    return ResultTable(
         "ablation",
         "Ablation: no penalty on priorities",
         ["graph", "noise", "d", "method", *_beside(_SCORES)],
@@ -126,7 +126,7 @@ def _ablation(entries: Sequence[Entry]) -> Table:
     )
 
 
-def _differences(entries: Sequence[Entry]) -> Table:
+def _differences(entries: Sequence[Entry]) -> ResultTable:
     """List what differs from the paper by more than two standard errors of the difference."""
     rows, count = [], 0
     for entry in entries:
@@ -138,7 +138,7 @@ def _differences(entries: Sequence[Entry]) -> Table:
                 better = "ours" if (apart > 0) != (metric == "nhd") else "the paper's"
                 both = [written(ours, metric), written(theirs, metric)]
                 rows.append([entry.data, entry.label, name, *both, f"{apart:+.1f}", better])
-    return Table(
+    return ResultTable(
         "differences",
         "Where ours and the paper's differ",
         ["data", "method", "metric", "ours", "paper", "standard errors", "better"],
@@ -148,7 +148,7 @@ def _differences(entries: Sequence[Entry]) -> Table:
     )
 
 
-def _defaults(entries: Sequence[Entry]) -> Table:
+def _defaults(entries: Sequence[Entry]) -> ResultTable:
     """Compare default settings with the tuned configuration, graph by graph."""
     tuned = {(e.data, _RULES[e.method]): e for e in entries if e.method in _RULES and e.is_tuned}
     rows, means = [], []
@@ -173,7 +173,7 @@ def _defaults(entries: Sequence[Entry]) -> Table:
             line += ["", "", f"**{np.mean(some):+.4f}**"]
         rows.append(line)
     kinds = ("rule", "tuned", "rule − tuned")
-    return Table(
+    return ResultTable(
         "defaults",
         "Default settings compared with the configuration tuned for each data set",
         ["data", "graphs", *(f"{name} {kind}" for name in ("AUC", "NHD") for kind in kinds)],
@@ -182,7 +182,7 @@ def _defaults(entries: Sequence[Entry]) -> Table:
     )
 
 
-def _chosen(entries: Sequence[Entry]) -> Table:
+def _chosen(entries: Sequence[Entry]) -> ResultTable:
     """List the configurations that searches chose."""
     searched = [e for e in entries if e.settings and not e.standardised]
     names = sorted({name for entry in searched for name in entry.settings})
@@ -194,10 +194,10 @@ def _chosen(entries: Sequence[Entry]) -> Table:
         for entry in searched
     ]
     title = "Configurations that were chosen"
-    return Table("chosen", title, ["data", "method", "of", *names], rows)
+    return ResultTable("chosen", title, ["data", "method", "of", *names], rows)
 
 
-def _pass_times(rows: Sequence[Row]) -> Table:
+def _pass_times(rows: Sequence[Row]) -> ResultTable:
     """List seconds per pass over the data, by number of variables, beside the paper's."""
     found, theirs = pass_times(rows), paper_pass_times()
     methods = [method for method in METHODS if any(key[1] == method for key in found)]
@@ -207,7 +207,7 @@ def _pass_times(rows: Sequence[Row]) -> Table:
         lines.append(
             [machine, f"{d:,}", *(f"{s:.3g}" if s else "" for pair in pairs for s in pair)]
         )
-    return Table(
+    return ResultTable(
         "epoch-time",
         "Seconds per pass over the data",
         ["machine", "d", *(name for m in methods for name in (METHODS[m].label, "paper"))],
@@ -216,7 +216,7 @@ def _pass_times(rows: Sequence[Row]) -> Table:
     )
 
 
-def _failures(rows: Sequence[Row]) -> Table:
+def _failures(rows: Sequence[Row]) -> ResultTable:
     """Count cells without results, by method and error."""
     counts = Counter(
         (row.description["method"], row.description["data"], row.result["status"])
@@ -224,7 +224,9 @@ def _failures(rows: Sequence[Row]) -> Table:
         if row.result["status"] != "done"
     )
     lines = [[*key, f"{number}"] for key, number in sorted(counts.items())]
-    return Table("failures", "Cells without figures", ["method", "data", "what", "cells"], lines)
+    return ResultTable(
+        "failures", "Cells without figures", ["method", "data", "what", "cells"], lines
+    )
 
 
 def written(figure: Figure | None, metric: str) -> str:

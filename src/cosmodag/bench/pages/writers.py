@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
-from cosmodag.bench.pages.tables import FLAG, Table
+from cosmodag.bench.pages.tables import FLAG, ResultTable
 
 __all__ = ["WRITERS", "as_html", "as_markdown"]
 
@@ -36,7 +36,7 @@ figure { margin: 1rem 0; } img { max-width: 100%; background: #fff; }
 """
 
 
-def as_markdown(table: Table) -> str:
+def as_markdown(table: ResultTable) -> str:
     """Write a table as Markdown, with its title and note."""
     lines = [table.columns, ["---"] * len(table.columns), *table.rows]
     body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -44,12 +44,12 @@ def as_markdown(table: Table) -> str:
     return f"## {table.title}\n\n{body}\n{note}"
 
 
-def as_latex(table: Table) -> str:
+def as_latex(table: ResultTable) -> str:
     r"""Write a table as LaTeX, with booktabs' rules.
 
     Examples
     --------
-    >>> print(as_latex(Table("t", "A table", ("a_b",), (("1 ± 2",),))))
+    >>> print(as_latex(ResultTable("t", "A table", ("a_b",), (("1 ± 2",),))))
     % A table
     \begin{tabular}{l}
       \toprule
@@ -75,20 +75,24 @@ def _latex_cell(cell: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
-def as_csv(table: Table) -> str:
+def as_csv(table: ResultTable) -> str:
     """Write the cells of a table as CSV."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows([table.columns, *table.rows])
     return buffer.getvalue()
 
 
-WRITERS: dict[str, Callable[[Table], str]] = {"md": as_markdown, "tex": as_latex, "csv": as_csv}
+WRITERS: dict[str, Callable[[ResultTable], str]] = {
+    "md": as_markdown,
+    "tex": as_latex,
+    "csv": as_csv,
+}
 
 
 def as_html(
     title: str,
     facts: Sequence[str],
-    tables: Sequence[Table],
+    tables: Sequence[ResultTable],
     figures: Mapping[str, tuple[str, bytes]],
 ) -> str:
     """Write the page: facts below the title, figures (captions and PNG by name), tables."""
@@ -110,7 +114,7 @@ def as_html(
     return "\n".join(parts)
 
 
-def _html_table(table: Table) -> str:
+def _html_table(table: ResultTable) -> str:
     head = "".join(f"<th>{_inline(column)}</th>" for column in table.columns)
     body = "".join("<tr>" + "".join(map(_html_cell, row)) + "</tr>\n" for row in table.rows)
     note = f'<p class="note">{_inline(table.note)}</p>' if table.note else ""

@@ -24,6 +24,7 @@ from cosmodag.fit.pipeline import FitTask, Learning, Learnt
 from cosmodag.fit.prepare import Prepared, prepare_table
 from cosmodag.io.frames import as_table
 from cosmodag.learners.base import Setting, StructureLearner
+from cosmodag.learners.trained.starts import best_start, other_orders
 from cosmodag.solve.watch import Watch
 
 # Importing JAX takes most of a second, and constructing a learner does not need it.
@@ -190,7 +191,7 @@ class TrainedLearner(StructureLearner):
         """Read out the best of the starts."""
         from cosmodag.solve.readout import read_out
 
-        best = self._best(solved, problems)
+        best = best_start(solved, problems)
         self._warn_of_limits(best.solution)
         found = read_out(best.solution, problems[best.place], self.raw_threshold, best.plan.device)
         strengths = self._strengths(found, best.solution)
@@ -211,7 +212,7 @@ class TrainedLearner(StructureLearner):
                 "backend_": best.plan.backend,
                 **self._extra(best.solution),
             },
-            orders=_other_orders(solved, best),
+            orders=other_orders(solved, best),
             equations=self._equations(found, best.solution),
         )
 
@@ -266,21 +267,6 @@ class TrainedLearner(StructureLearner):
     def _history(self, solution: "Solution", problem: "Problem") -> list[dict[str, float]]:
         return solution.history
 
-    def _best(self, solved: "list[Solved]", problems: "list[Problem]") -> "Solved":
-        """Take the start with the best penalised objective on all data.
-
-        Those that diverged are left out, and so are those that were stopped early unless all were.
-        """
-        finite = [one for one in solved if one.solution.diverged_at is None]
-        if not finite:
-            listed = ", ".join(f"{name}={value:g}" for name, value in problems[0].settings.items())
-            raise DivergenceError(
-                f"Training diverged in round {solved[0].solution.diverged_at} with {listed}: bring "
-                "the columns to units alike, or lower learning_rate where it is used."
-            )
-        whole = [one for one in finite if one.solution.stopped is None] or finite
-        return whole[0] if len(whole) == 1 else min(whole, key=lambda one: _loss(one, problems))
-
     def _warn_of_limits(self, solution: "Solution") -> None:
         if solution.stopped is not None:
             cause = {"time": "max_time was reached", "interrupt": "it was interrupted"}
@@ -297,28 +283,3 @@ class TrainedLearner(StructureLearner):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-
-def _loss(one: "Solved", problems: "list[Problem]") -> float:
-    """Objective of a solution on all rows of its problem, at the settings with which it ended."""
-    problem, solution = problems[one.place], one.solution
-    loss = solution.recipe.full_loss(
-        solution.parameters,
-        problem.data,
-        problem.settings,
-        problem.counted,
-        1.0 if problem.support is None else problem.support,
-        1.0 if problem.required is None else 1.0 - problem.required,
-    )
-    return float(loss)
-
-
-def _other_orders(solved: "list[Solved]", best: "Solved") -> dict[str, NDArray[np.intp]]:
-    """Orders of the other starts, as further starts of refinement."""
-    orders = {}
-    for one in solved:
-        solution = one.solution
-        order = solution.recipe.structure.order_of(solution.parameters)
-        if one is not best and solution.diverged_at is None and order is not None:
-            orders[f"restart {one.place + 1}"] = order
-    return orders
