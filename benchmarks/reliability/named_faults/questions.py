@@ -9,8 +9,8 @@ FAULTS = (
     Fault(
         "a possible set of parents forms a new collider",
         "assess/mixed_graph.py",
-        "s for s in sorted(self.siblings[x]) if all(self.are_joined(s, p) for p in known)",
-        "s for s in sorted(self.siblings[x])",
+        "[other for other in candidates[place + 1 :] if self.are_joined(one, other)]",
+        "candidates[place + 1 :]",
         (f"{MIXED}::test_possible_parents_are_those_of_the_class",),
     ),
     Fault(

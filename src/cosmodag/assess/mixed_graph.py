@@ -79,14 +79,11 @@ class MixedGraph:
         >>> [sorted(found) for found in chain.possible_parents(1)]
         [[], [0], [2]]
         """
-        known = self.parents[x]
-        candidates = [
-            s for s in sorted(self.siblings[x]) if all(self.are_joined(s, p) for p in known)
-        ]
-        for chosen in self._cliques(candidates):
+        # Parents of x are joined to all its siblings, since Meek's first rule leaves no other line.
+        for chosen in self._cliques(sorted(self.siblings[x])):
             left = self.siblings[x] - chosen
             if not any(self.parents[s] & left for s in chosen):
-                yield frozenset(known | chosen)
+                yield frozenset(self.parents[x] | chosen)
 
     def _cliques(
         self, candidates: list[int], chosen: frozenset[int] = frozenset()
