@@ -40,7 +40,14 @@ class PartialCorrelations:
 
     def gain(self, u: int, v: int, given: Sequence[int]) -> float:
         """Log-likelihood that u adds to the prediction of v from others: −(n/2) log(1 − r²)."""
-        return float(self.gains(u, v, [tuple(given)])[0])
+        columns = [u, v, *given]
+        try:
+            inverse = np.linalg.inv(self.correlations[columns][:, columns])
+        except np.linalg.LinAlgError:
+            return float(self.gains(u, v, [tuple(given)])[0])
+        square = inverse[0, 1] ** 2 / (inverse[0, 0] * inverse[1, 1])
+        worth = max(self.rows - len(given) - 3, 1.0)
+        return -0.5 * worth * math.log1p(-min(max(square, 0.0), _MOST_SHARED))
 
     def gains(self, u: int, v: int, sets: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
         """Gains given each of some sets, all of one size."""
