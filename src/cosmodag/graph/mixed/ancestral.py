@@ -82,5 +82,5 @@ def pag_of_dag(adjacency: Matrix) -> Marks:
 
 def separators_in(graph: Marks) -> Separators:
     """Separate two vertices of a maximal ancestral graph by their ancestors."""
-    above = ancestors(graph)
-    return lambda u, v: set(np.flatnonzero(above[:, u] | above[:, v]).tolist()) - {u, v}
+    above = [set(np.flatnonzero(column).tolist()) for column in ancestors(graph).T]
+    return lambda u, v: (above[u] | above[v]) - {u, v}

@@ -70,18 +70,15 @@ def with_colliders(
     marks: Marks, separators: Separators, doubtful: NDArray[np.bool_] | None = None
 ) -> Marks:
     """Direct u *→ b ←* v wherever u, v are not joined and b does not separate them."""
+    graph = PartialGraph(marks, doubtful)
     found = marks.copy()
-    joined = marks != 0
-    for u, v in combinations(range(len(marks)), 2):
-        if joined[u, v] or (doubtful is not None and doubtful[u, v]):
-            continue
-        between = np.flatnonzero(joined[u] & joined[v]).tolist()
-        separator = separators(u, v) if between else ()
-        for b in between:
-            if b not in separator:
-                for end in (u, v):
-                    if found[end, b] == CIRCLE:
-                        found[end, b] = ARROW
+    for b, around in enumerate(graph.joined):
+        open_ends = {u for u in around if graph.mark[u][b] == CIRCLE}
+        for u, v in combinations(sorted(around), 2):
+            is_open = u in open_ends or v in open_ends
+            if is_open and v not in graph.near[u] and b not in separators(u, v):
+                found[list(open_ends & {u, v}), b] = ARROW
+                open_ends -= {u, v}
     return found
 
 

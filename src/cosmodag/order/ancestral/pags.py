@@ -64,6 +64,8 @@ def pag_by_score(
     marks = np.where(graph != 0, np.where(given, given, CIRCLE), 0).astype(np.int8)
     separators = separators_in(graph)
     found = directed_by_rules(marks, separators)
+    if not (found == TAIL).any():
+        return found
     tests = PartialCorrelations(correlations, rows, _DOUBTFUL)
     careful = directed_by_rules(marks, separators, doubtful=_doubtful(graph, separators, tests))
     return np.where((found == TAIL) & (careful != TAIL), CIRCLE, found).astype(np.int8)
@@ -77,7 +79,7 @@ def _doubtful(
     outer = np.triu((steps @ steps > 0) & (graph == 0), 1)
     found = np.zeros(graph.shape, np.bool_)
     for u, v in np.argwhere(outer).tolist():
-        found[u, v] = found[v, u] = tests.gain(u, v, sorted(separators(u, v))) >= tests.limit
+        found[u, v] = found[v, u] = tests.gain(u, v, separators(u, v)) >= tests.limit
     return found
 
 

@@ -1,8 +1,8 @@
 """Tests of independence by partial correlations, many sets at once."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,24 @@ class PartialCorrelations:
     correlations: NDArray[np.float64]
     rows: float
     limit: float
+    _known: dict[tuple[int, int, frozenset[int]], float] = field(default_factory=dict, repr=False)
 
-    def gain(self, u: int, v: int, given: Sequence[int]) -> float:
+    def gain(self, u: int, v: int, given: Iterable[int]) -> float:
         """Log-likelihood that u adds to the prediction of v from others: −(n/2) log(1 − r²)."""
-        return float(self.gains(u, v, [tuple(given)])[0])
+        key = (min(u, v), max(u, v), frozenset(given))
+        if key not in self._known:
+            self._known[key] = self._gain(*key)
+        return self._known[key]
+
+    def _gain(self, u: int, v: int, given: frozenset[int]) -> float:
+        columns = [u, v, *sorted(given)]
+        try:
+            inverse = np.linalg.inv(self.correlations[columns][:, columns])
+        except np.linalg.LinAlgError:
+            return float(self.gains(u, v, [tuple(columns[2:])])[0])
+        square = inverse[0, 1] ** 2 / (inverse[0, 0] * inverse[1, 1])
+        worth = max(self.rows - len(given) - 3, 1.0)
+        return -0.5 * worth * math.log1p(-min(max(square, 0.0), _MOST_SHARED))
 
     def gains(self, u: int, v: int, sets: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
         """Gains given each of some sets, all of one size."""

@@ -125,7 +125,7 @@ def _gain(
     if after is None:
         return 0.0
     between = after.ancestors([step.x, step.y]) - {step.x, step.y}
-    if tests.gain(step.x, step.y, sorted(between)) >= tests.limit:
+    if tests.gain(step.x, step.y, between) >= tests.limit:
         return 0.0
     vertices: set[int] = set()
     for v in step.vertices:
