@@ -174,6 +174,27 @@ def test_a_search_that_is_stopped_gives_the_best_so_far():
     assert is_dag(found.graph.adjacency().toarray())
 
 
+def test_restarts_without_arcs_can_be_stopped():
+    table = np.random.default_rng(0).normal(size=(50, 5))
+    asked = []
+
+    def should_stop():
+        asked.append(True)
+        return len(asked) > 20
+
+    found = search(
+        Moments.of(table),
+        np.arange(5),
+        random=generator(),
+        restarts=100_000,
+        patience=100_000,
+        should_stop=should_stop,
+        threads=1,
+    )
+    assert found.ended_early
+    assert found.restarts <= 20
+
+
 def test_restarts_find_what_one_search_does_not():
     gains = []
     for seed in range(5):

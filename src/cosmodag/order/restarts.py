@@ -137,6 +137,10 @@ class Climb:
         searchers = [local]
         idle = 0
         while self.restarts < limit and idle < patience and not self.ended_early:
+            # A restart that changes no parents does not ask by itself.
+            if self.should_stop():
+                self.ended_early = True
+                break
             count = 1 if alone else min(self.threads, limit - self.restarts, patience - idle)
             while len(searchers) < count:
                 searchers.append(self._local(local.problem, self.best))
