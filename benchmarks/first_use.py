@@ -37,7 +37,7 @@ PATHS = {
         False,
     ),
     "knowledge": (
-        TABLE + "cosmodag.Cosmo(knowledge=cosmodag.Knowledge(forbidden=[(0, 1)]),"
+        TABLE + "cosmodag.Cosmo(knowledge=cosmodag.Knowledge(forbidden_edges=[('x0', 'x1')]),"
         " random_state=0).fit(X)",
         False,
     ),

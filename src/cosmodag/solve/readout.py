@@ -78,9 +78,12 @@ def read_out(
 
 
 def _takes_numpy(recipe: Recipe) -> bool:
-    """Whether strengths can be computed from NumPy arrays without JAX."""
+    """Whether strengths can be computed from NumPy arrays without JAX.
+
+    A class derived from one that can may compute them otherwise, and does not inherit it.
+    """
     parts = (recipe.structure, recipe.mechanism)
-    return all(getattr(part, "takes_numpy", False) for part in parts)
+    return all(vars(type(part)).get("takes_numpy", False) for part in parts)
 
 
 def _strengths_and_weights(
