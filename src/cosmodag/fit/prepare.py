@@ -236,7 +236,7 @@ def prepare_table(
     known = Known(bounds, targets, absent)
     if learner.scale == "standardize" and learner.order_follows_units(None):
         text = f"The columns are standardised, and {ABOUT_SCALE}."
-        warnings.warn(text, ScaleWarning, stacklevel=5)
+        warnings.warn(text, ScaleWarning, stacklevel=4)
     # The last bits of sums depend on the layout of a table in memory.
     X = np.ascontiguousarray(table.X)
     preparation = Preparation.of(X, learner.scale, known.centred_on)
