@@ -40,13 +40,16 @@ def optional_for(script: Path) -> list[str]:
     return sorted(imported_by(script) - always)
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        pytest.param(s, id=s.stem, marks=pytest.mark.optional if optional_for(s) else ())
-        for s in SCRIPTS
-    ],
-)
+# What they show, others show too: `torch_vae_cosmo`, and a mechanism in `test_extending.py`.
+NIGHTLY = {"torch_vae_penalty", "quadratic"}
+
+
+def marks_of(script: Path) -> list[pytest.MarkDecorator]:
+    marks = [pytest.mark.optional] if optional_for(script) else []
+    return [*marks, pytest.mark.nightly] if script.stem in NIGHTLY else marks
+
+
+@pytest.mark.parametrize("script", [pytest.param(s, id=s.stem, marks=marks_of(s)) for s in SCRIPTS])
 def test_example_runs(script: Path, tmp_path: Path) -> None:
     absent = [name for name in optional_for(script) if find_spec(name) is None]
     if absent:

@@ -259,7 +259,7 @@ def test_a_short_hostile_file_is_one_sentence_in_a_moment(
 def test_a_wide_table_is_read_in_seconds(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     row = ",".join(["1"] * 8_000)
-    path.write_text(f"{','.join(f'x{k}' for k in range(20_000))}\n{row}\n{row}\n")
+    path.write_text(f"{','.join(f'x{k}' for k in range(8_000))}\n{row}\n{row}\n")
     begin = time.process_time()
     assert read_table(path).X.shape == (2, 8_000)
     assert time.process_time() - begin < 5

@@ -32,6 +32,7 @@ def test_independent_noise_is_not_refuted(noise):
 @pytest.mark.parametrize(
     ("relation", "seen"),
     [
+        (lambda x, e: x + 0.12 * x**2 + e, "curved relations"),
         (lambda x, e: x + 0.3 * x**2 + e, "curved relations"),
         (lambda x, e: np.tanh(2 * x) + 0.5 * e, "curved relations"),
         (lambda x, e: np.sin(2 * x) + 0.5 * e, "curved relations"),

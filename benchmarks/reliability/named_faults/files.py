@@ -159,4 +159,21 @@ FAULTS = (
         "        new = set(list(_imports_of(waiting.pop()) - found)[:0])\n",
         (f"{COMPILED}::test_a_changed_helper_or_constant_elsewhere_is_noticed",),
     ),
+    Fault(
+        "keys of thousands of parts are read",
+        "io/toml_text.py",
+        "_MOST_PARTS = 64",
+        "_MOST_PARTS = 10**9",
+        (
+            "faults/test_hostile_files.py"
+            "::test_a_short_hostile_file_is_one_sentence_in_a_moment[toml: parts of a key]",
+        ),
+    ),
+    Fault(
+        "an experiment may ask for any number of cells",
+        "bench/protocol.py",
+        "_MOST_CELLS = 10_000_000",
+        "_MOST_CELLS = 10**30",
+        ("faults/test_hostile_files.py::test_an_experiment_of_any_size_is_refused_at_once",),
+    ),
 )

@@ -3,6 +3,7 @@
 from named_faults.fault import Fault
 
 SEARCH = "order/test_search.py"
+PARENTS = "order/test_parents.py::test_parents_and_scores_are_those_of_the_definition"
 SEVERAL = f"{SEARCH}::test_no_move_of_several_along_an_arc_improves_what_was_found"
 
 FAULTS = (
@@ -52,5 +53,54 @@ FAULTS = (
         "settings[5] = np.clip(np.floor(moments.own_rows) - 2, 0, d)",
         "settings[5] = d",
         ("order/test_parents.py::test_awkward_tables_give_finite_dags",),
+    ),
+    Fault(
+        "perturbed orders ignore what must come before what",
+        "order/restarts.py",
+        "return respecting(changed, before.astype(np.bool_) if len(before) else None)",
+        "return respecting(changed, None)",
+        (f"{SEARCH}::test_knowledge_is_obeyed",),
+    ),
+    Fault(
+        "a restart counts as better whatever it found",
+        "order/restarts.py",
+        "if reached.total > self.total + LEAST_IMPROVEMENT:",
+        "if True:",
+        (f"{SEARCH}::test_restarts_find_what_one_search_does_not",),
+    ),
+    Fault(
+        "no restart is ever better",
+        "order/restarts.py",
+        "if reached.total > self.total + LEAST_IMPROVEMENT:",
+        "if False:",
+        (f"{SEARCH}::test_restarts_find_what_one_search_does_not",),
+    ),
+    Fault(
+        "records of parents hold whatever comes before",
+        "order/columns.py",
+        "marks[t] |= (along[t] * along[t] > gain * left[t]) & (left[t] > NEGLIGIBLE)",
+        "marks[t] |= 0",
+        (f"{SEARCH}::test_no_single_move_along_an_arc_improves_what_was_found", SEARCH),
+    ),
+    Fault(
+        "growing takes the first parent that helps",
+        "order/columns.py",
+        "if square > gain * left[t] and left[t] > NEGLIGIBLE:",
+        "if best < 0 and square > gain * left[t] and left[t] > NEGLIGIBLE:",
+        (PARENTS,),
+    ),
+    Fault(
+        "shrinking drops one parent at most",
+        "order/columns.py",
+        "if rise >= variance * share:",
+        "if rise >= variance * share or left < k:",
+        (PARENTS,),
+    ),
+    Fault(
+        "shrinking may drop required parents",
+        "order/columns.py",
+        "variance = shrink(k, placed, variance, settings[2, v], work, factor, ints)[1]",
+        "variance = shrink(k, 0, variance, settings[2, v], work, factor, ints)[1]",
+        (PARENTS,),
     ),
 )

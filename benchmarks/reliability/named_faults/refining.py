@@ -5,6 +5,7 @@ from named_faults.fault import Fault
 PARENTS = "order/test_parents.py"
 DEFINITION = f"{PARENTS}::test_parents_and_scores_are_those_of_the_definition"
 DECISION = "refinement/test_noise_decision.py"
+TOLD_ONCE = "test_tables_that_contradict_the_model_get_the_class_and_are_told_once"
 DEPENDENCE = "refinement/test_noise_dependence.py"
 COLUMNS = "refinement/test_noise_columns.py"
 LINEAR = "refinement/test_refine_linear.py"
@@ -174,5 +175,41 @@ FAULTS = (
         "best = min(results, key=lambda result: result.total)",
         (f"{LINEAR}::test_of_two_orders_the_better_is_kept",),
         was_missed=True,
+    ),
+    Fault(
+        "curved relations refute no arc",
+        "refinement/noise/dependence.py",
+        "refuted=int(np.sum(most > _REFUTES)),",
+        "refuted=int(np.sum(uneven > _REFUTES)),",
+        (DEPENDENCE, f"{DECISION}::{TOLD_ONCE}"),
+    ),
+    Fault(
+        "unequal variances have no price",
+        "refinement/noise/variances.py",
+        "each += own_units - 0.5 * len(rows) * log_rows",
+        "each += own_units",
+        (f"{DECISION}::test_true_equal_variances_are_chosen_by_the_best_graphs",),
+    ),
+    Fault(
+        "columns scaled by their quartiles are on no common scale",
+        "refinement/noise/columns.py",
+        '    "interquartile ranges": _interquartile,\n',
+        "",
+        (f"{COLUMNS}::test_common_scales_are_recognised",),
+    ),
+    Fault(
+        "required arrows can be turned",
+        "refinement/turning.py",
+        "        if required is not None and required[u, v]:\n            continue\n",
+        "",
+        ("refinement/test_turning.py",),
+    ),
+    Fault(
+        "an arrow turns alone, without ancestors and descendants",
+        "refinement/turning.py",
+        "        (*between[with_v], v, u, *between[~with_v]),\n"
+        "        (*between[~with_u], v, u, *between[with_u]),\n",
+        "",
+        ("refinement/test_turning.py",),
     ),
 )

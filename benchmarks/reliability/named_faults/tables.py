@@ -143,4 +143,32 @@ FAULTS = (
         ),
         was_missed=True,
     ),
+    Fault(
+        "columns that name the population of a row explain nothing",
+        "data/diagnose/populations.py",
+        "    if few_valued.shape[1]:\n",
+        "    if False:\n",
+        (f"{FAMILIES}::test_several_populations",),
+    ),
+    Fault(
+        "an arc the wrong way round counts as curved",
+        "data/diagnose/relations.py",
+        "        if max(map(abs, (plain, bent, wider))) < limit:\n",
+        "        if False:\n",
+        (FAMILIES,),
+    ),
+    Fault(
+        "a sum in some rows is a sum in all",
+        "data/diagnose/collinear.py",
+        "for whole, parts in _dependent(X[:, columns])",
+        "for whole, parts in _dependent(X[::step, columns])",
+        (f"{FINDINGS}::test_an_exact_combination_of_some_rows_only_is_none",),
+    ),
+    Fault(
+        "a row with one value is complete",
+        "data/diagnose/gaps.py",
+        "complete = int((~absent.any(axis=1)).sum())",
+        "complete = int((~absent.all(axis=1)).sum())",
+        (f"{FINDINGS}::test_gaps_are_counted_per_column",),
+    ),
 )
