@@ -48,7 +48,7 @@ def main() -> int:
         tables = given.tables or getattr(_module(name), "TABLES", TABLES)
         seeds = range(FIRST_SEED, FIRST_SEED + tables)
         cells = [cell for cell in _module(name).cells() if given.only in cell.table]
-        rows, failed = _section(name, cells, seeds, given.jobs, given.resume)
+        rows, failed = _section(name, cells, seeds, 0 if given.page else given.jobs, given.resume)
         lines += [_as_text(row) for row in rows]
         failures += failed
         print(f"{name}: {time.perf_counter() - begin:.0f} s, {failed} failed", file=sys.stderr)
@@ -69,6 +69,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--resume", type=Path, help="file that keeps the figures of each table, to go on from"
     )
+    parser.add_argument(
+        "--page", action="store_true", help="measure nothing: write the page of what --resume keeps"
+    )
     parser.add_argument("--output", type=Path, default=HERE, help="folder for the files")
     return parser.parse_args()
 
@@ -85,7 +88,10 @@ def _module(name: str) -> ModuleType:
 def _section(
     name: str, cells: list[Cell], seeds: range, jobs: int, resume: Path | None
 ) -> tuple[list[Row], int]:
-    """Rows of one section, and the number of tables that could not be measured."""
+    """Rows of one section, and the number of tables that could not be measured.
+
+    Without jobs nothing is measured: the rows are those of the figures that are kept.
+    """
     from joblib import Parallel, delayed
 
     # Workers inherit these: one thread each, since there are as many workers as cores.
@@ -93,7 +99,8 @@ def _section(
     done = _kept(resume, name)
     # Seeds in the outer loop: slow and fast cells alternate, so that all workers end together.
     tasks = [(cell, seed) for seed in seeds for cell in cells if (cell.table, seed) not in done]
-    measured = Parallel(n_jobs=jobs, batch_size=1, return_as="generator")(
+    tasks = tasks if jobs else []
+    measured = Parallel(n_jobs=jobs or 1, batch_size=1, return_as="generator")(
         delayed(_measure)(name, cell, seed) for cell, seed in tasks
     )
     failed = 0

@@ -236,6 +236,10 @@ def test_setting_variables_in_samples_and_predictions(model, table):
     step = (drawn - low).mean(axis=0)
     weight = model.adjacency_[2, 3] * model.preparation_.scales[3] / model.preparation_.scales[2]
     np.testing.assert_allclose(step, [0, 0, 1, weight], atol=1e-8)
+    # Effects of what is set follow the value, without the noise that the variable had.
+    wet = model.sample(4_000, 0, do={"rain": 1.0})
+    spread = np.std(wet[:, 2] - model.predict(wet)[:, 2])
+    assert spread == pytest.approx(np.sqrt(model.noise_variances_[2]), rel=0.1)
     each = model.sample(3, 0, do={"rain": [1.0, 2.0, 3.0]})
     assert each[:, 0].tolist() == [1, 2, 3]
     rows = table[:5]
