@@ -65,9 +65,9 @@ class AncestralScore:
 
     def _of_several(self, key: _Key) -> float:
         """−2/n times the log-likelihood of a district; infinite where it has no maximum."""
-        fit = _DistrictFit(self.correlations, key)
         before = np.inf
         try:
+            fit = _DistrictFit(self.correlations, key)
             for _ in range(_ROUNDS):
                 now = fit.improve()
                 if before - now < _SETTLED:
