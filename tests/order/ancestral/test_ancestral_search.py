@@ -178,3 +178,10 @@ def test_a_doubtful_absence_supports_no_tail(rest, mark):
     found = pag_by_score(moments, np.eye(3, k=1, dtype=bool), support=support)
     assert (found[1, 2], found[2, 1]) == (ARROW, mark)
     assert not found[0, 2]
+
+
+def test_a_district_of_copies_has_no_likelihood():
+    correlations = np.array([[1.0, 1.0, 0.3], [1.0, 1.0, 0.3], [0.3, 0.3, 1.0]])
+    score = AncestralScore(correlations, 100.0, 1.0)
+    assert score.of(graph_of(3, [], [(0, 1)]), [0]) == -np.inf
+    assert score.of(graph_of(3, [(0, 2), (1, 2)], []), [2]) > -np.inf

@@ -46,10 +46,7 @@ class Separation:
     def connected(self, start: int, given: Collection[int]) -> set[int]:
         """Vertices outside of `given` to which a path from `start` is open."""
         conditioned = set(given)
-        above = np.zeros(len(self._steps), np.bool_)
-        if conditioned:
-            above = self._ancestors[:, sorted(conditioned)].any(axis=1)
-        opens: Sequence[bool] = above.tolist()
+        opens: Sequence[bool] = np.any(self._ancestors[:, sorted(conditioned)], axis=1).tolist()
         # A state is a vertex, and whether the last edge had an arrowhead at it.
         waiting = [(v, into_v) for v, into_v, _ in self._steps[start]]
         seen = set(waiting)

@@ -65,9 +65,9 @@ class AncestralScore:
 
     def _of_several(self, key: _Key) -> float:
         """−2/n times the log-likelihood of a district; infinite where it has no maximum."""
-        fit = _DistrictFit(self.correlations, key)
         before = np.inf
         try:
+            fit = _DistrictFit(self.correlations, key)
             for _ in range(_ROUNDS):
                 now = fit.improve()
                 if before - now < _SETTLED:
@@ -127,7 +127,7 @@ class _DistrictFit:
         used[np.arange(len(parents)), parents] = 1.0
         used[len(parents) :] = further
         products = used @ self.products
-        weights = np.linalg.solve(products @ used.T, products[:, own])
+        weights = np.asarray(np.linalg.solve(products @ used.T, products[:, own]), np.float64)
         self.noise[number] = 0.0
         self.noise[number, own] = 1.0
         self.noise[number, parents] = -weights[: len(parents)]
@@ -139,6 +139,6 @@ class _DistrictFit:
 
 def _solved(matrix: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
     try:
-        return np.linalg.solve(matrix, right)
+        return np.asarray(np.linalg.solve(matrix, right), np.float64)
     except np.linalg.LinAlgError:
-        return np.linalg.lstsq(matrix, right)[0]
+        return np.asarray(np.linalg.lstsq(matrix, right)[0], np.float64)

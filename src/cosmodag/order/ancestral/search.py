@@ -79,7 +79,7 @@ def best_ancestral_graph(
     graph = AncestralGraph.of_dag(dag)
     near = set(range(len(dag)))
     for _ in range(_ROUNDS):
-        proposed = []
+        proposed: list[tuple[float, int, _Step]] = []
         for step in _steps(graph, near, fixed):
             gain = _gain(graph, step, score, tests)
             if gain > _LEAST_GAIN:
