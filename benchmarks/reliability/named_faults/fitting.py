@@ -296,14 +296,14 @@ FAULTS = (
     ),
     Fault(
         "what is missing is expected about zero",
-        "fit/normal.py",
+        "fit/gaussian.py",
         'filled[rows[:, None], places] = means[places] - np.einsum("ijk,ik->ij", spread, pulls)',
         'filled[rows[:, None], places] = -np.einsum("ijk,ik->ij", spread, pulls)',
         (f"{MISSING}::test_em_finds_the_most_likely_mean_and_covariance",),
     ),
     Fault(
         "means of a table with gaps are those of its values",
-        "fit/normal.py",
+        "fit/gaussian.py",
         "return cls(centres + means * units, scales * units, _correlations(covariance))",
         "return cls(centres, scales * units, _correlations(covariance))",
         (f"{MISSING}::test_em_finds_the_most_likely_mean_and_covariance",),

@@ -98,9 +98,9 @@ FAULTS = (
     ),
     Fault(
         "shrinking may drop required parents",
-        "order/columns.py",
-        "variance = shrink(k, placed, variance, settings[2, v], work, factor, ints)[1]",
-        "variance = shrink(k, 0, variance, settings[2, v], work, factor, ints)[1]",
+        "order/records.py",
+        "k, placed, variance, settings[2, v], state.work, state.factor, state.ints",
+        "k, wide(0), variance, settings[2, v], state.work, state.factor, state.ints",
         (PARENTS,),
     ),
 )

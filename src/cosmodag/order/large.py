@@ -64,7 +64,7 @@ def search_large(
     >>> found.score > found.start_score
     True
     """
-    rules = {"support": support, "required": required}
+    rules: dict[str, Any] = {"support": support, "required": required}
     parts = [np.asarray(part, np.bool_) for part in (before, required) if part is not None]
     first = check_order(start, moments.variables, np.logical_or.reduce(parts) if parts else None)
     begun = choose_parents(moments, first, penalty=penalty, threads=threads, **rules)

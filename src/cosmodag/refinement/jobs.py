@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order import Memory, choose_parents, search
+from cosmodag.order import Found, Memory, choose_parents, search
 from cosmodag.order.large import LARGE, search_large
 from cosmodag.refinement.blocks.columns import Columns
 from cosmodag.refinement.blocks.pruning import prune_blocks
@@ -83,7 +83,8 @@ class Job:
         else:
             is_large = self.moments.variables >= LARGE and not restarts
             own: dict[str, Any] = {"restarts": restarts, "memory": self.memory}
-            found = (search_large if is_large else partial(search, **own))(
+            run: Callable[..., Found] = search_large if is_large else partial(search, **own)
+            found = run(
                 self.moments,
                 order,
                 score=score,
