@@ -12,6 +12,7 @@ from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, after_fit, warn_about
 from cosmodag.data.diagnose.after import MOST_TESTED
+from cosmodag.fit.basis import FIRM
 from cosmodag.fit.checks import check_choice, check_number
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
@@ -190,6 +191,7 @@ class StructureLearner(FittedGraph):
             edges.col,
             support=known.support,
             required=known.required,
+            search_from=FIRM,
         )
         self.fitted_ = replace(dag, turning_losses=losses)
 
