@@ -94,7 +94,7 @@ def turning_losses(
         losses[place] = max(now - best, 0.0)
     if required is None and d <= SEARCHED_UP_TO:
         total = float(scores.sum())
-        for place in np.flatnonzero(losses >= search_from):
+        for place in np.flatnonzero(losses >= search_from).tolist():
             ends = int(tails[place]), int(heads[place])
             found = _best_turned(moments, order, *ends, penalty, support)
             losses[place] = min(losses[place], max(total - found, 0.0))

@@ -74,7 +74,8 @@ def _solved(products: Floats, targets: Floats) -> Floats:
     try:
         return np.asarray(np.linalg.solve(products, targets[:, :, None])[:, :, 0])
     except np.linalg.LinAlgError:
-        return np.einsum("dij,dj->di", np.linalg.pinv(products, hermitian=True), targets)
+        inverses = np.linalg.pinv(products, hermitian=True)
+        return np.asarray(np.einsum("dij,dj->di", inverses, targets))
 
 
 @dataclass(frozen=True, eq=False)
