@@ -16,6 +16,7 @@ import importlib
 import multiprocessing
 import os
 import pkgutil
+import re
 import sys
 import time
 import traceback
@@ -26,7 +27,7 @@ from pathlib import Path
 from types import ModuleType
 
 import trust_sections
-from trust_sections.base import Cell, Found, Row
+from trust_sections.base import AS_BEFORE, TWICE_BEFORE, Cell, Found, Row
 
 FIRST_SEED = 31_000
 HERE = Path(__file__).parent
@@ -145,6 +146,7 @@ def _page(lines: list[dict[str, str]], before: list[dict[str, str]]) -> str:
         return line["section"], line["table"], line["figure"]
 
     old = {identity(line): line["now"] for line in before}
+    lines = [_beside(line, old.get(identity(line))) for line in lines]
     verdicts = {"True": "met", "False": "**missed**", "": ""}
     text = header("Trust: what is asserted, and what the tables support")
     text += (
@@ -170,8 +172,24 @@ def _page(lines: list[dict[str, str]], before: list[dict[str, str]]) -> str:
             for line in lines
             if line["section"] == section
         ]
-        text += f"\n## {section}\n\n" + table(columns, cells)
+        text += f"\n## {section}\n\n{_about(section)}" + table(columns, cells)
     return text
+
+
+def _about(section: str) -> str:
+    """Give the paragraph that a reader of a section must know, `ABOUT` of its module."""
+    text = getattr(_module(section), "ABOUT", "")
+    return f"{text}\n\n" if text else ""
+
+
+def _beside(line: dict[str, str], old: str | None) -> dict[str, str]:
+    """Judge a line whose target is the figure before; others stay as they are."""
+    if line["target"] not in (TWICE_BEFORE, AS_BEFORE) or not old:
+        return line
+    error = re.match(r"± (\S+?)(;|$)", line["note"])
+    slack = 2 * float(error[1]) if error else 0.0
+    limit = 2 * float(old) if line["target"] == TWICE_BEFORE else float(old) + slack
+    return {**line, "met": str(float(line["now"]) <= limit + 1e-9)}
 
 
 if __name__ == "__main__":

@@ -6,6 +6,9 @@ figures they validated them with (`published_configurations.csv`) answer it: the
 here on graphs of the same families, are compared with what was published.
 
     OMP_NUM_THREADS=1 python benchmarks/paper/published_configurations.py --jobs 16 --graphs 20
+
+Every finished graph is kept in `published_configurations_runs.csv`; started again, only those that
+are missing are run, and the page is written from all.
 """
 
 import argparse
@@ -57,6 +60,26 @@ def figures_of(row: dict[str, str], seed: int) -> tuple[float, float, float]:
     return plain["auc"], plain["nhd"], refined["nhd"]
 
 
+def _run(row: dict[str, str], seed: int) -> tuple[str, int, tuple[float, float, float]]:
+    return name_of(row), seed, figures_of(row, seed)
+
+
+def name_of(row: dict[str, str]) -> str:
+    """Identify a configuration: its data and its settings."""
+    return " ".join([row["dataset"], *(row[name] for name in (*SETTINGS, "epochs"))])
+
+
+def read_runs(path: Path) -> dict[tuple[str, int], tuple[float, float, float]]:
+    """Figures of the graphs that were finished before."""
+    if not path.exists():
+        return {}
+    with path.open(newline="") as file:
+        return {
+            (name, int(seed)): (float(auc), float(nhd), float(default))
+            for name, seed, auc, nhd, default in csv.reader(file)
+        }
+
+
 def line_of(row: dict[str, str], found: np.ndarray) -> tuple[list[object], bool, bool]:
     """One line of the page, and whether AUC and NHD are within two standard errors."""
     means = found.mean(axis=0)
@@ -83,10 +106,17 @@ def main() -> None:
     with (FOLDER / "published_configurations.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     seeds = range(FIRST_SEED, FIRST_SEED + options.graphs)
-    results = Parallel(n_jobs=options.jobs)(
-        delayed(figures_of)(row, seed) for row in rows for seed in seeds
-    )
-    by_row = np.array(results).reshape(len(rows), options.graphs, 3)
+    kept = options.output.with_name(options.output.stem + "_runs.csv")
+    finished = read_runs(kept)
+    left = [(row, seed) for seed in seeds for row in rows if (name_of(row), seed) not in finished]
+    pool = Parallel(n_jobs=options.jobs, return_as="generator_unordered")
+    with kept.open("a", newline="") as file:
+        writer = csv.writer(file)
+        for name, seed, found in pool(delayed(_run)(row, seed) for row, seed in left):
+            finished[name, seed] = found
+            writer.writerow([name, seed, *found])
+            file.flush()
+    by_row = [np.array([finished[name_of(row), seed] for seed in seeds]) for row in rows]
     lines, auc, nhd = zip(*(line_of(*pair) for pair in zip(rows, by_row, strict=True)), strict=True)
     columns = ["data", "AUC here", "published", "NHD at 0.3 here", "published", "NHD of `Cosmo()`"]
     page = (

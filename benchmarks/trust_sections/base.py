@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+# Targets that compare a figure with the same one of the code before.
+TWICE_BEFORE, AS_BEFORE = "≤ 2 × before", "≤ before + 2 errors"
+
 Found = dict[str, float]
 """Figures of one table, by name."""
 

@@ -15,6 +15,10 @@ from trust_sections import tables
 from trust_sections.base import Cell, Found, Row, mean_row, values
 
 SECTION = "noise"
+ABOUT = (
+    "Arrows *fixed by the graph* are those whose basis is `shape of the graph`; `weak "
+    "evidence` is not among them. In the code before, they were called *compelled*."
+)
 
 
 def cells() -> list[Cell]:

@@ -79,6 +79,19 @@ def test_true_equal_variances_are_chosen_by_the_best_graphs(seed):
     assert not said
 
 
+def test_equal_variances_are_chosen_where_nearly_every_pair_is_joined():
+    chosen = 0
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        graph = np.triu(random.random((8, 8)) < 0.9, 1)
+        weights = graph * random.uniform(0.5, 2.0, (8, 8)) * random.choice([-1, 1], (8, 8))
+        X = random.normal(size=(500, 8)) @ np.linalg.inv(np.eye(8) - weights)
+        model, _ = fitted(X)
+        is_right = np.sum((model.adjacency_ != 0) != graph) <= 2
+        chosen += model.noise_ == "equal-variance" and is_right
+    assert chosen >= 3
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_variances_that_differ_a_little_are_not_taken_for_equal(seed):
     X, _ = table(seed, weights=(0.5, 2.0), uneven=False)

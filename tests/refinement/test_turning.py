@@ -75,6 +75,37 @@ def test_a_required_arc_cannot_be_turned():
     assert np.isfinite(losses[1])
 
 
+def weak_table(seed: int, n: int = 250, d: int = 7) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    weights = np.triu(random.random((d, d)) < 0.4, 1) * random.uniform(0.15, 0.5, (d, d))
+    return random.normal(size=(n, d)) @ np.linalg.inv(np.eye(d) - weights)
+
+
+def test_a_search_never_raises_a_loss_and_finds_cheaper_graphs():
+    cheaper = 0
+    for seed in range(3):
+        X = weak_table(seed)
+        moments = Moments.of(X)
+        order = np.asarray(OrderSearch(noise="gaussian", random_state=0).fit(X).order_)
+        tails, heads = np.nonzero(choose_parents(moments, order).matrix().toarray())
+        by_orders = turning_losses(moments, order, tails, heads)
+        searched = turning_losses(moments, order, tails, heads, search_from=0.0)
+        assert (searched <= by_orders + 1e-9).all()
+        assert (searched >= 0).all()
+        cheaper += np.count_nonzero(searched < by_orders - 0.5)
+    assert cheaper > 0
+
+
+def test_losses_below_the_limit_are_not_searched_for():
+    moments = Moments.of(weak_table(0))
+    order = np.arange(7)
+    tails, heads = np.nonzero(choose_parents(moments, order).matrix().toarray())
+    by_orders = turning_losses(moments, order, tails, heads)
+    searched = turning_losses(moments, order, tails, heads, search_from=3.0)
+    below = by_orders < 3.0
+    assert (searched[below] == by_orders[below]).all()
+
+
 def test_a_chain_costs_nothing_to_turn():
     noise = np.random.default_rng(0).normal(size=(400, 3))
     chain = noise @ np.linalg.inv(np.eye(3) - np.diag([0.9, 0.8], 1))

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, after_fit
 from cosmodag.data.diagnose.after import MOST_TESTED
+from cosmodag.fit.basis import FIRM
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.pipeline import Learnt, RefinedFit
@@ -105,6 +106,7 @@ def with_turning_losses(dag: FittedDAG, given: Prepared) -> FittedDAG:
         edges.col,
         support=known.support,
         required=known.required,
+        search_from=FIRM,
     )
     return replace(dag, turning_losses=losses)
 

@@ -3,12 +3,19 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.order import search
 from cosmodag.order.parents import check_order, scores_on
 from cosmodag.order.problem import problem_of
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
+from cosmodag.refinement.starts import respecting
 
 __all__ = ["turning_losses"]
+
+# Up to this many variables large losses are searched for; one search for each arc takes too long
+# beyond, and with more variables the four orders alone leave fewer wrong arrows.
+SEARCHED_UP_TO = 20
+_RESTARTS = 2
 
 
 def turning_losses(
@@ -20,6 +27,7 @@ def turning_losses(
     penalty: float | None = None,
     support: NDArray[np.bool_] | None = None,
     required: NDArray[np.bool_] | None = None,
+    search_from: float = np.inf,
 ) -> NDArray[np.float64]:
     r"""Say how much of the score is lost where the head of each arc comes before its tail.
 
@@ -29,6 +37,12 @@ def turning_losses(
     between. Parents are chosen anew on each, and the loss is the score of the given order less the
     best of the four: an upper bound of what the best graph with that arrow turned, or gone, loses.
     One further arc often makes up for a turned one, so that few losses exceed the price of an arc.
+
+    Where an arrow rests on arcs around it that are doubtful themselves, a graph that turns it and
+    changes those fits nearly as well, and none of the four orders leads to it. Among few variables
+    it is searched for. Of the arrows with losses of 5 or more 21 of 86 were wrong without that
+    search (d = 8, n = 250, weights .15 to .6, 40 tables) and 3 of 25 with it (25 of these tables);
+    with d = 11, n = 450 and weights of .1 to .5 still 7 of 31.
 
     Parameters
     ----------
@@ -41,6 +55,9 @@ def turning_losses(
         Per arc; by default `default_penalty`.
     support, required : (d, d) arrays of bool, optional
         Arcs that may exist, and arcs that always do.
+    search_from : float
+        Losses from which a better graph with the arrow turned is searched for, if nothing is
+        required and there are at most ``SEARCHED_UP_TO`` variables; by default none.
 
     Returns
     -------
@@ -75,7 +92,36 @@ def turning_losses(
             for turned in _turned(order, first, last, above)
         )
         losses[place] = max(now - best, 0.0)
+    if required is None and d <= SEARCHED_UP_TO:
+        total = float(scores.sum())
+        for place in np.flatnonzero(losses >= search_from).tolist():
+            ends = int(tails[place]), int(heads[place])
+            found = _best_turned(moments, order, *ends, penalty, support)
+            losses[place] = min(losses[place], max(total - found, 0.0))
     return losses
+
+
+def _best_turned(
+    moments: Moments,
+    order: NDArray[np.int64],
+    u: int,
+    v: int,
+    penalty: float,
+    support: NDArray[np.bool_] | None,
+) -> float:
+    """Score of the best graph that a search finds among those in which v comes before u."""
+    before = np.zeros((len(order), len(order)), np.bool_)
+    before[v, u] = True
+    found = search(
+        moments,
+        respecting(order, before),
+        penalty=penalty,
+        support=support,
+        before=before,
+        random=np.random.default_rng(0),
+        restarts=_RESTARTS,
+    )
+    return found.score
 
 
 def _ancestors(

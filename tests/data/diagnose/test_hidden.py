@@ -43,6 +43,25 @@ def test_a_hidden_cause_is_found_with_its_effects():
     assert found.arcs_after < found.arcs_before
 
 
+def test_several_hidden_causes_that_share_effects_are_found():
+    random = np.random.default_rng(1)
+    weights = np.zeros((4, 14))
+    for cause in range(4):
+        effects = random.choice(14, 6, replace=False)
+        weights[cause, effects] = random.uniform(0.6, 1.4, 6) * random.choice([-1, 1], 6)
+    X = random.normal(size=(ROWS, 4)) @ weights + random.normal(size=(ROWS, 14))
+    found = find_hidden_causes(np.corrcoef(X.T), *_arguments(X))
+    assert found.gain > 15
+    assert len(found.effects) > 1
+
+
+def test_equations_of_parents_that_determine_each_other_have_slopes():
+    copied = np.array([[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]])
+    weights, noise = Equations(copied, [[], [], [0, 1]], 100, 0.0).fitted
+    assert weights[[0, 1], 2].sum() == pytest.approx(0.5)
+    assert noise[2] == pytest.approx(0.75)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_none_is_reported_where_arcs_suffice(seed):
     X = dense_graph(seed)
