@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order import Memory, choose_parents, search
+from cosmodag.order import Found, Memory, choose_parents, search
 from cosmodag.order.large import LARGE, search_large
 from cosmodag.refinement.graph import Graph
 from cosmodag.refinement.in_blocks.columns import Columns
@@ -75,9 +75,10 @@ class Job:
             before_it, moves = total, 0
             early = method != "prune" or (by_blocks and self.should_stop())
         else:
-            is_large = self.moments.variables >= LARGE and not restarts
-            own: dict[str, Any] = {"restarts": restarts, "memory": self.memory}
-            found = (search_large if is_large else partial(search, **own))(
+            how: Callable[..., Found] = search_large
+            if self.moments.variables < LARGE or restarts:
+                how = partial(search, restarts=restarts, memory=self.memory)
+            found = how(
                 self.moments,
                 order,
                 score=score,
