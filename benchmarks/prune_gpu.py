@@ -8,7 +8,8 @@ ER4 graphs, 1,000 rows, Gaussian noise. Wrong arcs per variable (NHD), false amo
 columns by rising variance. Seconds count everything from the table to the graph: standardising, the
 transfer, growing, and the decisions in double precision on the host; a first run, beside them, also
 compiles. With ``--compare`` the arcs that `choose_parents` finds from all correlations, in double
-precision, stand beside: those that differ, and its seconds. With ``--double`` the products are of double precision.
+precision, stand beside: those that differ, and its seconds. With ``--double`` the products are of
+double precision.
 """
 
 import argparse
