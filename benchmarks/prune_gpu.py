@@ -7,8 +7,9 @@ ER4 graphs, 1,000 rows, Gaussian noise. Wrong arcs per variable (NHD), false amo
 (FDR) and found among the true ones (TPR), from the true order, which is the limit, and from the
 columns by rising variance. Seconds count everything from the table to the graph: standardising, the
 transfer, growing, and the decisions in double precision on the host; a first run, beside them, also
-compiles. With ``--compare`` the arcs of `prune`, from all correlations in double precision, stand
-beside: those that differ, and its seconds. With ``--double`` the products are of double precision.
+compiles. With ``--compare`` the arcs that `choose_parents` finds from all correlations, in double
+precision, stand beside: those that differ, and its seconds. With ``--double`` the products are of
+double precision.
 """
 
 import argparse
@@ -19,17 +20,17 @@ from typing import Any
 
 import jax
 import numpy as np
-from cosmodag.refinement.prune import prune
 from scipy import sparse
 
 from cosmodag import simulate
 from cosmodag.graph.dags import topological_order
 from cosmodag.metrics.counts import count, hamming_scores
+from cosmodag.order import choose_parents
 from cosmodag.refinement.blocks.pruning import prune_blocks
 from cosmodag.refinement.moments import Moments
 from environment import header, table
 
-COLUMNS = ["d", "order", "NHD", "FDR", "TPR", "arcs", "seconds", "first run", "beside `prune`"]
+COLUMNS = ["d", "order", "NHD", "FDR", "TPR", "arcs", "seconds", "first run", "all correlations"]
 
 
 def measure(d: int, seed: int, options: argparse.Namespace) -> Iterator[list[object]]:
@@ -73,7 +74,7 @@ def scores(truth: Any, found: Any) -> list[str]:
 def compare(x: np.ndarray, order: np.ndarray, graph: Any, penalty: float | None) -> str:
     """How many arcs differ from those found with all correlations, and how long these take."""
     begin = time.perf_counter()
-    other = prune(Moments.of(x), order, penalty=penalty)
+    other = choose_parents(Moments.of(x), order, penalty=penalty)
     seconds = time.perf_counter() - begin
     differ = (graph.adjacency() != other.adjacency()).nnz
     return f"{differ} arcs differ; {seconds:.2f} s"

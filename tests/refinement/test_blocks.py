@@ -142,7 +142,7 @@ def test_large_tables_are_refined_without_correlations(monkeypatch):
     table = simulate.load("n300_d60_ER4_gauss", seed=0).X
     order = np.argsort(table.var(axis=0))
     # Tables so large are not polished either.
-    monkeypatch.setattr("cosmodag.refinement.refine.POLISHED_UP_TO", 0)
+    monkeypatch.setattr("cosmodag.refinement.best.POLISHED_UP_TO", 0)
     expected = refine_linear(table, {"variance": order}, method="prune")
     for platform in blocks.LARGE:
         monkeypatch.setitem(blocks.LARGE, platform, 50)

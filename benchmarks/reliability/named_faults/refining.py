@@ -170,7 +170,7 @@ FAULTS = (
     ),
     Fault(
         "the worst start wins",
-        "refinement/refine.py",
+        "refinement/best.py",
         "best = max(results, key=lambda result: result.total)",
         "best = min(results, key=lambda result: result.total)",
         (f"{LINEAR}::test_of_two_orders_the_better_is_kept",),

@@ -45,7 +45,7 @@ Setting = float | str
 METHODS = ("prune", "order")
 SEARCHED = 50_000
 """Variables up to which ``refine="auto"`` searches for a better order (times:
-``benchmarks/answer_large.md``); beyond it the correlations take more than 10 GB."""
+``benchmarks/answer_large.md``); the correlations then take 20 GB."""
 
 NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 

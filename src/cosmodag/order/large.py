@@ -118,10 +118,12 @@ class _LargeSearch:
     ) -> None:
         """Search and extend the lists in turns, until no move helps.
 
-        With ``equal`` given only variables with more variance left than that of the others are
-        tried, and those that moves change.
+        After the first round those variables are tried whose path or listeners the new lists
+        change, and once that is over, all of them. With ``equal`` given only variables with more
+        variance left than that of the others are tried, and those that moves change.
         """
         records: list[bytes] = []
+        are_all_tried = equal is not None
         for _ in range(ROUNDS):
             if self.should_stop():
                 raise Stopped
@@ -132,16 +134,26 @@ class _LargeSearch:
             elif records:
                 pairs = zip(records, _records(local), strict=True)
                 local.state.shared[3] = [old != new for old, new in pairs]
-            try:
-                local.improve(self.random, slack)
-            finally:
-                self.order, self.residuals = local.order, local.residuals()
-                self.moves += local.moves
+            moves = self._improved(local, slack)
+            if moves == 0 and records and not are_all_tried:
+                are_all_tried = True
+                local.state.shared[3] = 1
+                moves = self._improved(local, slack)
             records = _records(local)
             if on_progress is not None:
                 on_progress(0, local.total)
-            if not local.moves:
+            if not moves:
                 break
+
+    def _improved(self, local: LocalSearch, slack: float) -> int:
+        """Make moves until none helps, or the search is stopped; give how many."""
+        before = local.moves
+        try:
+            local.improve(self.random, slack)
+        finally:
+            self.order, self.residuals = local.order, local.residuals()
+            self.moves += local.moves - before
+        return local.moves - before
 
     def assume_equal(self, moments: Moments) -> None:
         """Go on with one noise variance for all: the median of what is left."""

@@ -152,6 +152,8 @@ class LocalSearch:
 
     def _sweep_one_batch(self, batch: NDArray[np.int64], slack: float) -> None:
         plans = self._planned(batch, slack)
+        if self.should_stop():
+            raise Stopped
         self.state.shared[3, batch] = 0
         best_first = np.argsort(-plans[:, 0], kind="stable")
         best_first = best_first[plans[best_first, 1] >= 0]
@@ -186,8 +188,8 @@ class LocalSearch:
         worker.keys[0] = self.state.keys[0]
         plans = np.full((len(part), 4), -1.0)
         at, emptied_for = 0, -1
-        while at < len(part):
-            at, _ = sweep(worker, part, plans, at, 1, slack, 1 << 60)
+        while at < len(part) and not self.should_stop():
+            at, _ = sweep(worker, part, plans, at, 1, slack, BUDGET)
             if worker.counters[3]:
                 # Skip a variable whose trials alone fill a worker's part of the pool.
                 is_hopeless = worker.counters[3] == 2 and at == emptied_for

@@ -81,10 +81,10 @@ class Job:
             before_it, moves = total, 0
             early = method != "prune" or (by_blocks and self.should_stop())
         else:
-            is_large = self.moments.variables >= LARGE and not restarts
-            own: dict[str, Any] = {"restarts": restarts, "memory": self.memory}
-            run: Callable[..., Found] = search_large if is_large else partial(search, **own)
-            found = run(
+            how: Callable[..., Found] = search_large
+            if self.moments.variables < LARGE or restarts:
+                how = partial(search, restarts=restarts, memory=self.memory)
+            found = how(
                 self.moments,
                 order,
                 score=score,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -12,16 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.order import default_restarts
-from cosmodag.order.large import LARGE
+from cosmodag.refinement.best import ALL_UP_TO, best_of, distinct, restarts_for
 from cosmodag.refinement.blocks.columns import Columns
 from cosmodag.refinement.blocks.pruning import are_worth_it
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.jobs import Job, Result
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.noise.variances import Variances, are_plausible, compare_best
-from cosmodag.refinement.polish import POLISHED_UP_TO, polish
-from cosmodag.refinement.scores import SCORES, default_penalty, total_of
+from cosmodag.refinement.scores import SCORES, default_penalty
 from cosmodag.refinement.starts import (
     EQUAL_VARIANCE,
     EXPLAINED,
@@ -38,10 +35,6 @@ if TYPE_CHECKING:
     from cosmodag.solve.devices import Host
 
 __all__ = ["Refined", "refine_linear"]
-
-# Up to this size every start is searched; beyond it the two of best score, since a search from a
-# bad one takes most of the time (d = 200, standardised: 185 of 193 s) and found nothing better.
-ALL_UP_TO = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,13 +162,13 @@ def refine_linear(
         should_stop or (lambda: False),
         on_progress,
         threads,
-        _default_restarts(moments.variables) if restarts is None else restarts,
+        restarts_for(moments.variables) if restarts is None else restarts,
         device,
     )
     orders = {name: respecting(order, closed) for name, order in starts.items()}
     if further and method == "order":
         orders |= further_starts(moments, random, closed, job.penalty)
-    orders = _distinct(orders)
+    orders = distinct(orders)
     if not orders:
         raise DataError("There is no order to start from.")
     by_units = [name for name in orders if name in (VARIANCE, EQUAL_VARIANCE)]
@@ -184,13 +177,8 @@ def refine_linear(
         return _automatic(job, method, orders, barred, not_equal)
     if score == "gaussian":
         orders = {name: order for name, order in orders.items() if name not in barred}
-    best, report = _best(job, method, score, orders)
+    best, report = best_of(job, method, score, orders)
     return _refined(best, score, f"The score {score!r} was asked for.", report)
-
-
-def _default_restarts(d: int) -> int:
-    """Restarts of a search of d variables: none where they would cost more than they find."""
-    return default_restarts(d) if d <= LARGE else 0
 
 
 def _moments(
@@ -203,79 +191,6 @@ def _moments(
     if by_blocks and table.ndim == 2 and are_worth_it(table.shape[1], device):
         return Columns.of(table)
     return Moments.of(table)
-
-
-def _best(
-    job: Job,
-    method: str,
-    score: str,
-    orders: Mapping[str, NDArray[np.int64]],
-    restarts: bool = True,
-) -> tuple[Result, list[dict[str, Any]]]:
-    """Finish every start, and take the best.
-
-    The start of best score is searched first; once two searches have ended at the same score, or
-    two have been made among many variables, the other starts are only pruned. Restarts are made
-    from the best.
-    """
-    names = list(orders)
-    if method == "order":
-        names.sort(key=lambda name: -job.finish("prune", score, "", orders[name]).total)
-    results: list[Result] = []
-    d = job.moments.variables
-    searches = len(names) if d <= ALL_UP_TO else 2 if d < LARGE else 1
-    for name in names:
-        how = method if len(results) < searches else "prune"
-        result = job.finish(how, score, name, orders[name])
-        if _agree(result, results):
-            searches = 0
-        results.append(result)
-    best = max(results, key=lambda result: result.total)
-    if method == "order" and restarts and score == "gaussian" and job.restarts:
-        name = f"{best.entry['start']}, searched"
-        best = job.finish(method, score, name, best.order, restarts=job.restarts)
-        results.append(best)
-    best.entry["chosen"] = True
-    early = any(result.ended_early for result in results)
-    report = [result.entry for result in results]
-    graph, total = _polished(job, score, best)
-    return Result(best.order, graph, total, best.entry, early), report
-
-
-def _polished(job: Job, score: str, best: Result) -> tuple[RegressionGraph, float]:
-    """Look once more at the parents that the best order has, where that costs little."""
-    moments = job.moments
-    if isinstance(moments, Columns) or moments.variables > POLISHED_UP_TO:
-        return best.graph, best.total
-    graph = polish(
-        moments,
-        best.order,
-        best.graph,
-        score=score,
-        penalty=job.penalty,
-        support=job.support,
-        required=job.required,
-    )
-    total = total_of(score, moments, graph, job.penalty)
-    best.entry["after"] = total
-    return graph, total
-
-
-def _agree(result: Result, others: Sequence[Result]) -> bool:
-    """Tell whether a search ended where another had, after different moves."""
-    return any(math.isclose(result.total, other.total, rel_tol=1e-9) for other in others)
-
-
-def _distinct(orders: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
-    """Drop orders that are there under another name already."""
-    seen: set[bytes] = set()
-    kept = {}
-    for name, order in orders.items():
-        key = np.asarray(order, np.int64).tobytes()
-        if key not in seen:
-            seen.add(key)
-            kept[name] = order
-    return kept
 
 
 def _automatic(
@@ -292,7 +207,7 @@ def _automatic(
     """
     allowed = {name: order for name, order in orders.items() if name not in barred}
     if not_equal is not None:
-        best, report = _best(job, method, "gaussian", allowed)
+        best, report = best_of(job, method, "gaussian", allowed)
         return _refined(best, "gaussian", not_equal, report)
     # A generator of its own: the scale-free score then draws the same numbers whether or not
     # equal variances were searched, which depends on units.
@@ -308,7 +223,7 @@ def _automatic(
             return _refined(equal, "equal-variance", compared.explanation, report, compared)
         if not barred:
             allowed = {"equal-variance search": equal.order, **allowed}
-    best, entries = _best(job, method, "gaussian", allowed)
+    best, entries = best_of(job, method, "gaussian", allowed)
     report += entries
     if equal is None and _compare(job.moments, best, best).are_equal:
         starts = {"gaussian search": best.order, **trusted}
@@ -332,13 +247,13 @@ def _tried_equal(
     d = 100 the others made the whole fit take 1.43 s in place of .41 s, and changed no decision on
     3 tables.
     """
-    equal, report = _best(job, method, "equal-variance", orders)
+    equal, report = best_of(job, method, "equal-variance", orders)
     compared = _compare(job.moments, equal, equal)
     if compared.are_equal:
         starts = {"equal-variance search": equal.order}
         if job.moments.variables <= ALL_UP_TO:
             starts |= orders
-        rival, entries = _best(job, method, "gaussian", starts, restarts=False)
+        rival, entries = best_of(job, method, "gaussian", starts, restarts=False)
         rival.entry["chosen"] = False
         compared, report = _compare(job.moments, equal, rival), report + entries
     equal.entry["chosen"] = compared.are_equal

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+from order_reference import linear_table, parents_on
+
+from cosmodag.graph.dags import is_dag
+from cosmodag.order import choose_parents, large_lists, local
+from cosmodag.order.large import search_large, unexplained
+from cosmodag.order.large_lists import Lists
+from cosmodag.order.problem import problem_of
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.scores import total_of
+
+D = 14
+
+
+def generator():
+    return np.random.default_rng(7)
+
+
+def one_by_one(function, items):
+    return [function(item) for item in items]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("score", ["gaussian", "equal-variance"])
+@pytest.mark.parametrize("top", [1, 16])
+def test_the_graph_agrees_with_the_order_and_is_no_worse_than_the_start(
+    seed, score, top, monkeypatch
+):
+    monkeypatch.setattr(local, "BATCHED_FROM", 0)
+    monkeypatch.setattr(large_lists, "TOP", top)
+    random = np.random.default_rng(seed)
+    table, _ = linear_table(random, 300, D)
+    moments, start = Moments.of(table), random.permutation(D)
+    options = {"score": score, "penalty": 3.0}
+    found = search_large(moments, start, random=generator(), threads=1, **options)
+    adjacency = found.graph.adjacency().toarray()
+    assert is_dag(adjacency)
+    np.testing.assert_array_equal(adjacency, parents_on(moments, found.order, 3.0)[0])
+    begun = choose_parents(moments, start, penalty=3.0)
+    assert found.start_score == total_of(score, moments, begun, 3.0)
+    assert found.score > found.start_score
+    again = search_large(moments, start, random=generator(), threads=2, **options)
+    np.testing.assert_array_equal(found.order, again.order)
+
+
+def test_a_search_that_is_stopped_gives_the_best_so_far():
+    table, _ = linear_table(np.random.default_rng(0), 300, D)
+    asked = []
+
+    def should_stop():
+        asked.append(True)
+        return len(asked) > 2
+
+    moments = Moments.of(table)
+    found = search_large(
+        moments, np.arange(D), random=generator(), penalty=3.0, should_stop=should_stop
+    )
+    assert found.ended_early
+    assert sorted(found.order) == list(range(D))
+    assert found.score >= found.start_score
+
+
+def test_rules_are_obeyed():
+    random = np.random.default_rng(3)
+    table, _ = linear_table(random, 300, D)
+    support = random.random((D, D)) < 0.6
+    required = np.zeros((D, D), bool)
+    required[2, 5] = support[2, 5] = True
+    before = np.zeros((D, D), bool)
+    before[4, 1] = before[2, 5] = True
+    start = [4, 2, *[v for v in range(D) if v not in (2, 4)]]
+    found = search_large(
+        Moments.of(table),
+        start,
+        random=generator(),
+        penalty=3.0,
+        support=support,
+        required=required,
+        before=before,
+    )
+    adjacency = found.graph.adjacency().toarray() != 0
+    assert adjacency[2, 5]
+    assert not np.any(adjacency & ~support)
+    place = np.argsort(found.order)
+    assert place[4] < place[1]
+
+
+def test_lists_hold_paths_and_only_grow():
+    table, _ = linear_table(np.random.default_rng(1), 300, D)
+    moments = Moments.of(table)
+    lists = Lists(problem_of(moments, 3.0), one_by_one)
+    seen = np.zeros((D, D), bool)
+    for order in (np.arange(D), np.arange(D)[::-1]):
+        near = lists.extended(np.array(order)).near
+        listed = np.zeros((D, D), bool)
+        for v in range(D):
+            listed[v, near[near[v] : near[v + 1]]] = True
+        assert not listed.diagonal().any()
+        assert np.all(listed >= seen)
+        arcs = choose_parents(moments, order, penalty=3.0).adjacency().toarray() != 0
+        assert np.all(arcs <= listed.T)
+        seen = listed
+
+
+def test_what_the_best_others_leave():
+    random = np.random.default_rng(0)
+    x, y, other = random.normal(size=(3, 400))
+    moments = Moments.of(np.column_stack([x, x + y, y, other]))
+    left = unexplained(moments, 5.0)
+    assert np.all(left[:3] < 1e-9)
+    assert left[3] == 1.0
