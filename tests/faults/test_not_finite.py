@@ -104,7 +104,7 @@ def test_objectives_that_stop_being_finite(monkeypatch, learner):
 def test_networks_of_dagma_that_stop_being_finite(monkeypatch):
     from cosmodag.solve.minimisers import barrier_networks
 
-    def broken(given, arrays, stage, done, until):
+    def broken(given, arrays, *rest):
         arrays.arcs[...] = np.nan
         return True, np.nan
 

@@ -82,6 +82,7 @@ def search(
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
     memory: Memory | None = None,
+    with_ends: bool = True,
 ) -> Found:
     r"""Search the order, and on it the graph, of best score near a start.
 
@@ -127,6 +128,9 @@ def search(
         The result does not depend on it.
     memory : Memory, optional
         Records from searches with the same moments, penalty and rules, to be used and added to.
+    with_ends : bool
+        Whether the first search also tries each variable at both ends of the order, which costs
+        about a third more and finds hubs; only with the Gaussian score.
 
     Examples
     --------
@@ -158,12 +162,13 @@ def search(
     count = available_threads(threads)
     with mapper(count) as run:
         climb = Climb(run, count, random, should_stop or (lambda: False), on_progress, penalty)
-        local = climb.search(problem_with(), first, memory)
+        is_gaussian = score == "gaussian"
+        local = climb.search(problem_with(), first, memory, is_gaussian, is_gaussian and with_ends)
         for _ in range(ROUNDS if score == "equal-variance" else 0):
             moves = climb.moves
             precision = _precision(moments, climb.residuals)
             problem = problem_with(precision=precision)
-            local = climb.search(problem, climb.best)
+            local = climb.search(problem, climb.best, with_ends=False)
             if climb.moves == moves or climb.ended_early:
                 break
         most = default_restarts(d) if restarts is None else restarts

@@ -83,7 +83,8 @@ class Job:
         else:
             how: Callable[..., Found] = search_large
             if self.moments.variables < LARGE or restarts:
-                how = partial(search, restarts=restarts, memory=self.memory)
+                # Other starts only have to show where the best search begins.
+                how = partial(search, restarts=restarts, memory=self.memory, with_ends=restarts > 0)
             found = how(
                 self.moments,
                 order,

@@ -61,6 +61,7 @@ def parameters_of(entry: LearnerEntry) -> list[Parameter]:
 
     Examples
     --------
+    >>> from cosmodag.learners.registry import LEARNERS
     >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])]
     ['threshold', 'knowledge', 'missing', 'scale']
     """

@@ -11,7 +11,7 @@ from cosmodag.errors import name_list
 
 __all__ = ["MOST_COLUMNS", "hidden_causes"]
 
-MOST_COLUMNS = 100
+MOST_COLUMNS = 60
 """Above this many columns, hidden causes are not searched for."""
 
 # Gains, in units of log-likelihood, above which hidden causes are reported, called likely, and

@@ -21,7 +21,10 @@ __all__ = ["HiddenCauses", "find_hidden_causes"]
 # A group is skipped if its common cause loses more than this per row before the graph is searched
 # again. Most graphs without hidden causes have no other groups, so the search ends here for them.
 _PROMISING = -0.3
-_SEEDS, _PURSUED = 48, 4
+# Seed groups that are tried up to _WIDE variables. A trial searches an order, in time that grows
+# faster than the square of the variables; a hub among 100 would otherwise cost ten fits.
+_SEEDS, _FEWEST_SEEDS, _WIDE = 48, 4, 30
+_PURSUED = 4
 # The first hidden cause may lower the score by up to this: a second one can compensate.
 _HOPELESS = -5.0
 _MOST = 8
@@ -133,7 +136,7 @@ def _raised(
             tried.append((-first.gain, place, seed))
     grown = [
         _grown(correlations, state, seed, base, rows, penalty, rounds=_ROUNDS)
-        for *_, seed in sorted(tried, key=lambda one: one[:2])[:_PURSUED]
+        for *_, seed in sorted(tried, key=lambda one: one[:2])[: min(_PURSUED, -(-len(tried) // 4))]
     ]
     return max((one for one in grown if one is not None), key=lambda one: one.gain, default=None)
 
@@ -149,7 +152,8 @@ def _promising(state: _State, rows: float, penalty: float) -> list[Groups]:
         return []
     equations = Equations(state.moments, state.parents, rows, penalty)
     groups = gains_of(members, equations)
-    best = np.argsort(-groups.gains, kind="stable")[:_SEEDS]
+    share = min(1.0, (_WIDE / len(state.parents)) ** 2)
+    best = np.argsort(-groups.gains, kind="stable")[: max(_FEWEST_SEEDS, round(_SEEDS * share))]
     seeds: dict[tuple[int, ...], Groups] = {}
     for place in best.tolist():
         if groups.gains[place] > _PROMISING * rows:
