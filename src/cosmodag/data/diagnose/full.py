@@ -10,7 +10,6 @@ from cosmodag.data.diagnose.after import after_fit, standardised
 from cosmodag.data.diagnose.before import before_fit
 from cosmodag.data.diagnose.findings import SEVERITIES, Finding
 from cosmodag.data.diagnose.gaps import missing_values, without_gaps
-from cosmodag.data.diagnose.hidden.finding import MOST_COLUMNS
 from cosmodag.data.diagnose.scale import LARGE, SMALL
 from cosmodag.data.diagnose.sortability import explained_variance, r2_sortability, varsortability
 from cosmodag.errors import DataError, name_list
@@ -26,6 +25,9 @@ DEPENDENT = 1e-10
 NEARLY_DEPENDENT = 1e-3
 # A share of sorted paths above this, or below one minus it, reveals the order.
 SORTED = 0.9
+
+
+_MOST_SEARCHED = 100  # columns up to which a graph is searched: about two seconds
 
 
 def diagnose(
@@ -132,7 +134,7 @@ def on_request(
 def _searched(X: NDArray[Any]) -> NDArray[np.bool_] | None:
     """Find the best graph of an order search; None with too many columns or too few rows."""
     varying = np.flatnonzero(X.max(axis=0) > X.min(axis=0))
-    if not 1 < len(varying) <= MOST_COLUMNS or len(X) <= X.shape[1]:
+    if not 1 < len(varying) <= _MOST_SEARCHED or len(X) <= X.shape[1]:
         return None
     from cosmodag.refinement.refine import refine_linear
 
