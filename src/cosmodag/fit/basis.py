@@ -34,7 +34,7 @@ FIRM = 5.0
 of the odds above 10, Kass and Raftery 1995). On standardised tables with weights of .1 to .5, of
 the arrows that shapes fix .25, .25, .13 and .12 were wrong (d = 10 and 20 with 200 rows, 20 and 50
 with 500); of those above this loss .13, .10, .02 and .02, before the search for the best graph
-with the arrow turned (`turning_losses`) lowered them further. Turning an arrow seldom costs more than
+with the arrow turned (`turning_losses`) lowered them. Turning an arrow seldom costs more than
 one arc, log n, so that with fewer than 150 rows hardly any shape is firm."""
 
 BASES = {

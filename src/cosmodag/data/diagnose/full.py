@@ -25,9 +25,8 @@ DEPENDENT = 1e-10
 NEARLY_DEPENDENT = 1e-3
 # A share of sorted paths above this, or below one minus it, reveals the order.
 SORTED = 0.9
-
-
-_MOST_SEARCHED = 100  # columns up to which a graph is searched: about two seconds
+# Columns up to which a graph is searched.
+_MOST_SEARCHED = 100
 
 
 def diagnose(
