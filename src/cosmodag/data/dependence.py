@@ -45,8 +45,8 @@ class ArcTests(NamedTuple):
         Correlation of r with x² less what x explains of it, with a standard error that allows for
         noise that depends on x.
     uneven
-        The same as ``spread``, of r² and x² less what r and x explain of them. It sees more, also
-        of arcs that a search set slightly wrong where noise is skewed.
+        The same as ``spread``, but in the second r² and x² less what r and x explain of them. It
+        sees more, also of arcs that a search set slightly wrong where noise is skewed.
     """
 
     tails: NDArray[np.intp]
@@ -116,7 +116,9 @@ def pair_tests(left: Powers, parent: Powers) -> tuple[float, float, float, float
         size * float(left.first @ parent.third),
         size * _larger(left.square @ parent.first, left.square @ parent.square),
         float(products.sum()) / error,
-        size * _larger(left.second @ parent.first, left.second @ parent.second),
+        # Least squares makes r uncorrelated with x: r² and what r leaves of it have one covariance
+        # with x, whose error is that of r². With exponential noise the other is smaller by √2.
+        size * _larger(left.square @ parent.first, left.second @ parent.second),
     )
 
 
