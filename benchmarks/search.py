@@ -41,6 +41,7 @@ COLUMNS = ("cell", "number", "arm", "seconds", "bic", "class_distance")
 OURS, BOSS = "order search", "BOSS"
 # Most points of a curve of one table.
 POINTS = 40
+COLOURS = {"flop 0": "tab:orange", "flop 20": "tab:red", "flop 100": "tab:green", BOSS: "tab:gray"}
 
 
 def measure(task: tuple[str, int, bool]) -> list[dict[str, object]]:
@@ -187,6 +188,7 @@ def draw(points: list[dict[str, str]], path: Path) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import NullFormatter
 
     cells = [cell.name for cell in CELLS if any(p["cell"] == cell.name for p in points)]
     columns = 4
@@ -194,12 +196,16 @@ def draw(points: list[dict[str, str]], path: Path) -> None:
     figure, axes = plt.subplots(lines, columns, figsize=(4 * columns, 3 * lines), squeeze=False)
     for axis, cell in zip(axes.flat, cells, strict=False):
         here = [point for point in points if point["cell"] == cell]
-        axis.plot(*_curve([p for p in here if p["arm"] == OURS]), label=OURS)
-        for arm in sorted({p["arm"] for p in here if p["arm"].startswith(("flop", BOSS))}):
+        last = max(float(p["seconds"]) for p in here)
+        axis.plot(*_curve([p for p in here if p["arm"] == OURS], last), label=OURS)
+        for arm, colour in COLOURS.items():
             theirs = {p["number"]: p for p in here if p["arm"] == arm}
-            place = float(_mean(theirs, "seconds", 4)), float(_mean(theirs, "bic", 3))
-            axis.plot(*place, "o", label=arm)
+            if theirs:
+                place = float(_mean(theirs, "seconds", 4)), float(_mean(theirs, "bic", 3))
+                axis.plot(*place, "o", color=colour, label=arm, clip_on=False)
         axis.set(xscale="log", yscale="symlog")
+        axis.xaxis.set_minor_formatter(NullFormatter())
+        axis.margins(0.08)
         axis.set_title(cell, fontsize=8)
         axis.legend(fontsize=6)
     for axis in list(axes.flat)[len(cells) :]:
@@ -211,15 +217,14 @@ def draw(points: list[dict[str, str]], path: Path) -> None:
     plt.close(figure)
 
 
-def _curve(points: list[dict[str, str]]) -> tuple[np.ndarray, np.ndarray]:
-    """Mean best BIC by CPU seconds, from when every table has one."""
+def _curve(points: list[dict[str, str]], last: float) -> tuple[np.ndarray, np.ndarray]:
+    """Mean best BIC by CPU seconds, from when every table has one until the last rival ends."""
     tables: dict[str, list[tuple[float, float]]] = {}
     for point in points:
         tables.setdefault(point["number"], []).append(
             (float(point["seconds"]), float(point["bic"]))
         )
     first = max(min(seconds for seconds, _ in table) for table in tables.values())
-    last = max(seconds for table in tables.values() for seconds, _ in table)
     grid = np.geomspace(first, max(last, 1.01 * first), 60)
     means = [
         np.mean([min(bic for s, bic in table if s <= seconds + 1e-9) for table in tables.values()])

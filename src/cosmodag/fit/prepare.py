@@ -260,4 +260,9 @@ def _check_memory(learner: "StructureLearner", n: int, d: int) -> None:
     if needed > _NO_MATTER:
         from cosmodag.solve.cost import check_fits
 
-        check_fits(needed, main_memory(), f"{type(learner).__name__} on {d:,} columns")
+        what = f"{type(learner).__name__} on {d:,} columns"
+        if learner.refinement_for(d) == "order":
+            remedy = "use fewer columns, or refine='prune' (--refine prune), which needs less"
+            check_fits(needed, main_memory(), what, remedy)
+        else:
+            check_fits(needed, main_memory(), what)

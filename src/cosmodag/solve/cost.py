@@ -69,13 +69,17 @@ def lanes_that_fit(per_lane: int, fixed: int, available: int | None) -> int | No
     return max(0, int((_USABLE * available - fixed) // per_lane))
 
 
-def check_fits(needed: int, available: int | None, what: str) -> None:
+def check_fits(
+    needed: int,
+    available: int | None,
+    what: str,
+    remedy: str = "use fewer columns, or a device with more memory",
+) -> None:
     """Refuse work that needs more memory than available, before anything is allocated."""
     if available is not None and needed > _USABLE * available:
         raise ResourceError(
             f"{what} needs about {needed / 2**30:,.1f} GiB, but only "
-            f"{_USABLE * available / 2**30:,.1f} GiB can be used here: use fewer columns, or a "
-            "device with more memory."
+            f"{_USABLE * available / 2**30:,.1f} GiB can be used here: {remedy}."
         )
 
 
