@@ -39,7 +39,7 @@ class Equations:
     @cached_property
     def padded(self) -> NDArray[np.intp]:
         """(d, k): parents of each variable, filled up with −1."""
-        width = max(1, *(len(causes) for causes in self.parents))
+        width = max([1, *(len(causes) for causes in self.parents)])
         table = np.full((len(self.parents), width), -1, np.intp)
         for child, causes in enumerate(self.parents):
             table[child, : len(causes)] = causes
