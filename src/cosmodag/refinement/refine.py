@@ -106,7 +106,7 @@ def refine_linear(
         Keep the orders and choose parents, or search better orders near them.
     score : {"auto", "gaussian", "equal-variance"}
         What is maximised: with a noise variance for each variable, which does not depend on units;
-        with one for all; or that, if the best graph under it has a BIC higher by a margin than the
+        with one for all; or that, if the best graph under it scores higher by a margin than the
         best graph with a variance for each.
     penalty : float, optional
         Per arc; by default `default_penalty`.

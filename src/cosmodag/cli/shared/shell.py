@@ -137,7 +137,7 @@ def _describe_usage(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     synonym = _SYNONYMS.get(str(getattr(error, "option_name", "")))
     if synonym is not None:
-        message = f"{message.split(' Did you mean')[0].rstrip('.')}: use {synonym}"
+        message = f"No such option: {getattr(error, 'option_name', '')}: use {synonym}"
     page = f"{context.command_path} --help" if context is not None else "cosmodag --help"
     return f"{message.rstrip('.')} (see '{page}')."
 

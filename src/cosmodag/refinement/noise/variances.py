@@ -50,12 +50,12 @@ class Variances:
         sides = ["one noise variance for all variables", "a noise variance for each variable"]
         if self.margin > 0 and not self.are_equal:
             return (
-                f"BIC prefers {sides[0]}, but by {self.margin:.0f} only, less than the "
-                f"{self.needed:.0f} asked for, so that {sides[1]} was assumed."
+                f"The best graph with {sides[0]} scores higher, but by {self.margin:.0f} only, "
+                f"less than the {self.needed:.0f} asked for, so that {sides[1]} was assumed."
             )
         preferred, other = sides if self.are_equal else sides[::-1]
         return (
-            f"The best graph with {preferred} has a higher BIC than the best with {other}, by "
+            f"The best graph with {preferred} scores higher than the best with {other}, by "
             f"{abs(self.margin):.0f} in units of log-likelihood."
         )
 
