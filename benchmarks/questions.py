@@ -10,7 +10,6 @@ their lines. `TABLES` of a section is its number of tables, where that is not th
 """
 
 import argparse
-import csv
 import importlib
 import json
 import os
@@ -18,18 +17,16 @@ import pkgutil
 import sys
 import time
 import traceback
-from dataclasses import asdict, fields
 from pathlib import Path
 from types import ModuleType
 
 import questions_sections
-from trust_sections.base import Cell, Found, Row
+from trust_sections.base import Cell, Found, Row, as_text, read_lines, write_lines
 
 FIRST_SEED = 52_000
 TABLES = 20
 HERE = Path(__file__).parent
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-COLUMNS = [field.name for field in fields(Row)]
 VERDICTS = {"True": "met", "False": "**missed**", "": ""}
 
 
@@ -39,7 +36,7 @@ def main() -> int:
     names = given.sections.split(",") if given.sections else _all_sections()
     lines = [
         line
-        for line in _read(given.output / "questions.csv")
+        for line in read_lines(given.output / "questions.csv")
         if line["section"] not in names or given.only not in line["table"]
     ]
     failures = 0
@@ -49,11 +46,11 @@ def main() -> int:
         seeds = range(FIRST_SEED, FIRST_SEED + tables)
         cells = [cell for cell in _module(name).cells() if given.only in cell.table]
         rows, failed = _section(name, cells, seeds, 0 if given.page else given.jobs, given.resume)
-        lines += [_as_text(row) for row in rows]
+        lines += [as_text(row) for row in rows]
         failures += failed
         print(f"{name}: {time.perf_counter() - begin:.0f} s, {failed} failed", file=sys.stderr)
     lines.sort(key=lambda line: line["section"])
-    _write(given.output / "questions.csv", lines)
+    write_lines(given.output / "questions.csv", lines)
     page = _page(lines)
     (given.output / "questions.md").write_text(page, encoding="utf-8")
     print(page)
@@ -145,27 +142,6 @@ def _measure(name: str, cell: Cell, seed: int) -> Found | None:
         return None
     print(f"{name}, {cell.table}, {seed}: {time.perf_counter() - begin:.0f} s", file=sys.stderr)
     return found
-
-
-def _as_text(row: Row) -> dict[str, str]:
-    entries = asdict(row)
-    if isinstance(row.now, float):
-        entries["now"] = f"{row.now:.3g}"
-    return {name: "" if value is None else str(value) for name, value in entries.items()}
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def _write(path: Path, lines: list[dict[str, str]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
 
 
 def _page(lines: list[dict[str, str]]) -> str:

@@ -11,7 +11,6 @@ Sections that are not measured again keep their lines.
 """
 
 import argparse
-import csv
 import importlib
 import multiprocessing
 import os
@@ -22,17 +21,24 @@ import time
 import traceback
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, fields
 from pathlib import Path
 from types import ModuleType
 
 import trust_sections
-from trust_sections.base import AS_BEFORE, TWICE_BEFORE, Cell, Found, Row
+from trust_sections.base import (
+    AS_BEFORE,
+    TWICE_BEFORE,
+    Cell,
+    Found,
+    Row,
+    as_text,
+    read_lines,
+    write_lines,
+)
 
 FIRST_SEED = 31_000
 HERE = Path(__file__).parent
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-COLUMNS = [field.name for field in fields(Row)]
 
 
 def main() -> int:
@@ -49,11 +55,11 @@ def main() -> int:
         failures += failed
         print(f"{name}: {time.perf_counter() - begin:.0f} s, {failed} failed", file=sys.stderr)
     kept = given.output / ("trust_before.csv" if given.before else "trust.csv")
-    lines = [line for line in _read(kept) if line["section"] not in names]
-    lines += [_as_text(row) for row in rows]
-    _write(kept, lines)
+    lines = [line for line in read_lines(kept) if line["section"] not in names]
+    lines += [as_text(row) for row in rows]
+    write_lines(kept, lines)
     if not given.before:
-        before = _read(given.output / "trust_before.csv")
+        before = read_lines(given.output / "trust_before.csv")
         page = _page(lines, before)
         (given.output / "trust.md").write_text(page, encoding="utf-8")
         print(page)
@@ -115,27 +121,6 @@ def _measure(task: tuple[str, Cell, int]) -> Found | None:
     except Exception:
         print(f"{name}, {cell.table}, seed {seed}:\n{traceback.format_exc()}", file=sys.stderr)
         return None
-
-
-def _as_text(row: Row) -> dict[str, str]:
-    entries = asdict(row)
-    if isinstance(row.now, float):
-        entries["now"] = f"{row.now:.3g}"
-    return {name: "" if value is None else str(value) for name, value in entries.items()}
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def _write(path: Path, lines: list[dict[str, str]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(sorted(lines, key=lambda line: line["section"]))
 
 
 def _page(lines: list[dict[str, str]], before: list[dict[str, str]]) -> str:

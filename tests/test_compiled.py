@@ -204,7 +204,7 @@ def test_what_is_compiled_is_told_and_what_is_read_is_not(package):
     )
     both = {"sample.kernel.twice", "sample.kernel.four_times"}
     heard = []
-    with compiling.told(lambda tally: heard.append((tally.done, tally.total))):
+    with compiling.listening(lambda tally: heard.append((tally.done, tally.total))):
         assert call(package, "four_times") == (8.0, 0)
         assert heard == [(0, 2), (0, 2), (1, 2), (2, 2)]
         assert call(package, "four_times") == (8.0, 1)

@@ -1,7 +1,9 @@
-"""What sections of trust.md share: cells to measure, rows of the page, and how to sum up."""
+"""What pages of sections share: cells to measure, rows of the page and of its CSV file."""
 
+import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -90,3 +92,27 @@ def mean_row(
         note = f"± {error:.3g}" + (f"; {note}" if note else "")
     met = None if is_met is None else is_met(mean)
     return [Row(cell.section, cell.table, figure, target, mean, met, len(numbers), note)]
+
+
+def as_text(row: Row) -> dict[str, str]:
+    """Give the fields of a row as they stand in the CSV file."""
+    entries = asdict(row)
+    if isinstance(row.now, float):
+        entries["now"] = f"{row.now:.3g}"
+    return {name: "" if value is None else str(value) for name, value in entries.items()}
+
+
+def read_lines(path: Path) -> list[dict[str, str]]:
+    """Read the rows of a CSV file; none if there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def write_lines(path: Path, lines: list[dict[str, str]]) -> None:
+    """Write rows as a CSV file, by section."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(lines, key=lambda line: line["section"]))

@@ -1,8 +1,8 @@
-"""Word of programs that are being compiled, for whoever shows it.
+"""Count of compiled programs, for a progress bar.
 
-A program is compiled the first time that it is needed, and read from disk afterwards. Numba tells
-when it begins and ends a function, and which other functions that one needs is known from its code;
-JAX tells of one program at a time.
+A program is compiled when it is first needed, and read from disk afterwards. Numba reports the
+beginning and the end of each compilation, and the code of a function names the functions that it
+needs. JAX reports one program at a time.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Tally", "begin", "begin_one", "end", "end_one", "told"]
+__all__ = ["Tally", "begin", "begin_one", "end", "end_one", "listening"]
 
 
 @dataclass
@@ -35,12 +35,12 @@ class Tally:
     open: list[str] = field(default_factory=list)
 
     def begin(self, name: str, needs: set[str]) -> None:
-        """Note that a program is being compiled, for which others are needed."""
+        """Count a program whose compilation begins, and the programs that it needs."""
         self.open.append(name)
         self.needed |= {name} | needs
 
     def end(self, name: str, needs: set[str]) -> None:
-        """Note that a program has been compiled; others that it might need were read or left out.
+        """Count a program whose compilation has ended, and those that it needs as read or left out.
 
         A branch that the types of the arguments rule out is not compiled.
         """
@@ -71,8 +71,8 @@ _LISTENERS: list[tuple[Tally, Callable[[Tally], None]]] = []
 
 
 @contextmanager
-def told(tell: Callable[[Tally], None]) -> Iterator[None]:
-    """Context in which a function is called whenever a program begins or ends to be compiled."""
+def listening(tell: Callable[[Tally], None]) -> Iterator[None]:
+    """Context in which a function is called when a compilation begins or ends."""
     entry = (Tally(), tell)
     _LISTENERS.append(entry)
     try:
@@ -82,14 +82,14 @@ def told(tell: Callable[[Tally], None]) -> Iterator[None]:
 
 
 def begin(name: str, needs: set[str]) -> None:
-    """Tell that a program is being compiled."""
+    """Report that the compilation of a program begins."""
     for tally, tell in list(_LISTENERS):
         tally.begin(name, needs)
         tell(tally)
 
 
 def end(name: str, needs: set[str]) -> None:
-    """Tell that a program has been compiled."""
+    """Report that the compilation of a program has ended."""
     for tally, tell in list(_LISTENERS):
         tally.end(name, needs)
         tell(tally)
@@ -101,13 +101,13 @@ _one: list[str] = []
 
 
 def begin_one(event: str, seconds: float, **facts: Any) -> None:
-    """Listen to JAX: a program has been written down, and is now compiled."""
+    """Handle JAX's event that precedes the compilation of a program."""
     if event == _LOWERED:
         _one.append(f"JAX program {len(_one)}")
         begin(_one[-1], set())
 
 
 def end_one(event: str, seconds: float, **facts: Any) -> None:
-    """Listen to JAX: a program has been compiled, or read."""
+    """Handle JAX's event that follows the compilation of a program, or its reading from disk."""
     if event == _COMPILED and _one:
         end(_one[-1], set())

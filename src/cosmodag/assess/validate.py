@@ -95,7 +95,7 @@ def validate_graph(
     max_time: float = 60.0,
     random_state: int = 0,
 ) -> Validation:
-    """Test any DAG against a table, whoever drew it.
+    """Test a given DAG against a table.
 
     Parameters
     ----------

@@ -9,6 +9,8 @@ from cosmodag.cli.shared.knowledge import InterventionsOption, KnowledgeOption, 
 from cosmodag.cli.shared.learners import Method, make_learner
 from cosmodag.cli.shared.options import (
     ColumnsOption,
+    DecimalMark,
+    DecimalOption,
     DropOption,
     Filling,
     FillingOption,
@@ -19,6 +21,7 @@ from cosmodag.cli.shared.options import (
     QuietOption,
     SeedOption,
     TableArgument,
+    TransposeOption,
 )
 from cosmodag.cli.shared.output import print_json, print_result, say
 from cosmodag.cli.shared.results import output_folder
@@ -35,6 +38,8 @@ def pag(
     columns: ColumnsOption = None,
     drop: DropOption = None,
     header: HeaderOption = True,
+    decimal: DecimalOption = DecimalMark.AUTO,
+    transpose: TransposeOption = False,
     missing: FillingOption = Filling.ERROR,
     knowledge: KnowledgeOption = None,
     interventions: InterventionsOption = None,
@@ -54,9 +59,9 @@ def pag(
     from cosmodag.io.pags import write_pag
 
     gaps = "keep" if missing is Filling.IMPUTE else missing.value
-    data, targets = read_data(
-        table, interventions, header=header, missing=gaps, columns=columns, drop=drop
-    )
+    reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
+    reading |= {"decimal": decimal.value, "transpose": transpose}
+    data, targets = read_data(table, interventions, **reading)
     options = {
         "knowledge": ("--knowledge", as_knowledge(knowledge)),
         "missing": ("--missing", "impute" if missing is Filling.IMPUTE else None),

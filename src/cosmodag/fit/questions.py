@@ -19,9 +19,10 @@ __all__ = ["Questions"]
 class Questions:
     """Methods of fitted graphs that `cosmodag.assess` answers; it is imported when asked."""
 
-    @property
-    def _dag(self) -> "FittedDAG":
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        @property
+        def _dag(self) -> "FittedDAG": ...
 
     def effect(
         self,

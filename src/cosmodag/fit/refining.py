@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.pipeline import RefinedFit
-from cosmodag.refinement.noise.decision import Doubt, NoiseInputs, decide_noise
+from cosmodag.refinement.noise.decision import NoiseInputs, decide_noise
+from cosmodag.refinement.noise.outcome import Doubt
 from cosmodag.refinement.starts import respecting
 from cosmodag.solve.devices import device_named
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from types import FrameType, TracebackType
 from typing import Any
 
-from cosmodag.compiling import Tally, told
+from cosmodag.compiling import Tally, listening
 from cosmodag.random_state import preserve_random_state
 
 __all__ = ["Interrupt", "QuietWatch", "Watch", "last_interrupt"]
@@ -88,7 +88,7 @@ class Watch:
     def __enter__(self) -> "Watch":
         global _last
         self._begin = time.monotonic()
-        self._told.enter_context(told(self._on_compile))
+        self._told.enter_context(listening(self._on_compile))
         if threading.current_thread() is threading.main_thread():
             previous = signal.getsignal(signal.SIGINT)
             if callable(previous):

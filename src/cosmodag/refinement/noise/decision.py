@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from cosmodag.errors import name_list
 from cosmodag.refinement.entropy.measure import NonGaussianity, non_gaussianity
@@ -16,6 +15,7 @@ from cosmodag.refinement.entropy.search import NonGaussianSearch, search_non_gau
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.noise.columns import common_scale, few_valued
 from cosmodag.refinement.noise.dependence import Dependence, noise_dependence
+from cosmodag.refinement.noise.outcome import Decided, Doubt
 from cosmodag.refinement.refine import Refined, refine_linear
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from cosmodag.solve.devices import Host
 
-__all__ = ["Decided", "Doubt", "NoiseInputs", "decide_noise"]
+__all__ = ["NoiseInputs", "decide_noise"]
 
 # Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
 ENTROPY_LIMIT = 300
@@ -63,58 +63,6 @@ class NoiseInputs:
     counted: NDArray[np.float64] | None = None
     untouched: NDArray[np.bool_] | None = None
     means: NDArray[np.float64] | None = None
-
-
-@dataclass(frozen=True)
-class Doubt:
-    """What speaks against noise that is independent of the parents, but is not Gaussian.
-
-    Attributes
-    ----------
-    kind : {"curved", "uneven_noise", "few_valued_noise"}
-    columns : tuple of int
-        Those concerned; of arcs, the ends of the one that contradicts the model most.
-    share : float
-        Of the arcs that contradict the model, or of the columns.
-    sentence : str
-    """
-
-    kind: str
-    columns: tuple[int, ...]
-    share: float
-    sentence: str
-
-
-@dataclass(frozen=True, eq=False)
-class Decided:
-    """What was assumed of the noise, and the graph that was found.
-
-    Attributes
-    ----------
-    order, weights
-        The order, causes first, and the (d, d) sparse weights of the arcs.
-    noise : {"gaussian", "equal-variance", "non-gaussian"}
-    reason : str
-        Why, in one sentence.
-    scores : dict of str to float
-        The numbers compared: ``equal_variance`` and ``gaussian`` (scores of the best graphs),
-        ``margin``, ``margin_needed``, ``non_gaussian_gain``, ``gain_by_chance``,
-        ``arcs_refuted`` (a share); those that were not needed are absent.
-    doubt : Doubt or None
-        What the user must be told: noise that is not Gaussian, under a model that does not hold.
-    report : list of dict
-        One record for each start.
-    ended_early : bool
-    """
-
-    order: NDArray[Any]
-    weights: sparse.csr_array
-    noise: str
-    reason: str
-    report: list[dict[str, Any]]
-    ended_early: bool
-    scores: dict[str, float] = field(default_factory=dict)
-    doubt: Doubt | None = None
 
 
 def decide_noise(
