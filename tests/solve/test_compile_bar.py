@@ -112,7 +112,7 @@ def test_a_log_has_a_line_every_two_seconds(
 
 def test_nobody_is_told_after_the_run() -> None:
     heard: list[str] = []
-    with compiling.told(lambda tally: heard.append(str(tally))):
+    with compiling.listening(lambda tally: heard.append(str(tally))):
         compiling.begin("train", {"train"})
     compiling.end("train", {"train"})
     assert heard == ["compiling, once: 0 of 1"]
@@ -125,7 +125,7 @@ def test_jax_tells_of_its_programs() -> None:
 
     jax.clear_caches()
     heard: list[tuple[int, int, bool]] = []
-    with compiling.told(lambda tally: heard.append((tally.done, tally.total, tally.is_busy))):
+    with compiling.listening(lambda tally: heard.append((tally.done, tally.total, tally.is_busy))):
         assert float(cubed(2.0)) == 9
     assert heard[0] == (0, 1, True)
     assert heard[-1][2] is False
