@@ -58,7 +58,7 @@ warnings.simplefilter("ignore")
 import cosmodag
 from cosmodag import Cosmo, simulate, compiling
 tallies = []
-with compiling.told(lambda tally: tallies.append(tally.done)):
+with compiling.listening(lambda tally: tallies.append(tally.done)):
     {code}
 times = os.times()
 print(json.dumps([times.user + times.system, max(tallies, default=0), "jax" in sys.modules]))
