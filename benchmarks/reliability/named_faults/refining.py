@@ -110,9 +110,7 @@ FAULTS = (
         "refinement/noise/decision.py",
         "if few_valued(given.X).mean() >= 0.5:",
         "if few_valued(given.X).mean() > 1.5:",
-        (
-            f"{DECISION}::test_rounded_columns_are_not_of_equal_variances",
-        ),
+        (f"{DECISION}::test_rounded_columns_are_not_of_equal_variances",),
     ),
     Fault(
         "noise that depends on a parent refutes nothing",

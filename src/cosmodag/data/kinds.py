@@ -19,7 +19,7 @@ class ColumnKind:
         Continuous columns and counts hold their own values; all others hold the numbers 0, 1, … of
         their levels.
     levels
-        Labels of the levels, in the order of their numbers; empty for continuous columns and counts.
+        Labels of the levels, in the order of their numbers; none for continuous columns, counts.
     reason
         Why the column is taken for this kind, as a sentence's end: "its 3 values are text".
     """
