@@ -126,7 +126,8 @@ def fault_of_labels(name: str, counts: Mapping[Any, int], is_text: bool = True) 
         bad = described(name, wrong)
         if len(others) < len(labels) or _remedy(wrong) or bad.kind == "date":
             return bad
-    if len(labels) > 2 and len(labels) > _MOST_DISTINCT * sum(counts.values()):
+    rows = sum(counts.values())
+    if 1 < len(labels) == rows or (len(labels) > 2 and len(labels) > _MOST_DISTINCT * rows):
         return BadColumn(name, labels[0], "identifier")
     return None
 
