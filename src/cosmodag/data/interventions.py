@@ -23,38 +23,40 @@ ASSUMPTION = (
 _FEWEST_ROWS = 2
 
 
-def take_column(X: Any, interventions: Any) -> tuple[Any, Any]:
-    """Split the column of targets off a table, if interventions are given by a column name.
+def take_column(X: Any, entries: Any, what: str = "interventions") -> tuple[Any, Any]:
+    """Split a column off a table, if entries of rows are given by a column name.
 
     Parameters
     ----------
     X : table
-    interventions : str, or anything else
+    entries : str, or anything else
         The name of a column; anything else is returned unchanged.
+    what : str
+        What the entries are, for messages.
 
     Returns
     -------
-    table, interventions
+    table, entries
         The table without the column, and the column's entries.
     """
-    if not isinstance(interventions, str):
-        return X, interventions
+    if not isinstance(entries, str):
+        return X, entries
     import narwhals as nw
 
     if isinstance(X, np.ndarray | list | tuple) or not any(
         hasattr(type(X), known) for known in ("columns", "column_names")
     ):
         raise DataError(
-            f"interventions is the name {interventions!r}, but the table has no column names: "
-            "pass a data frame, or a list with the targets of each row."
+            f"{what} is the name {entries!r}, but the table has no column names: pass a data "
+            "frame, or a list with an entry for each row."
         )
     frame = nw.from_native(X, eager_only=True)
-    if interventions not in frame.columns:
+    if entries not in frame.columns:
         raise DataError(
-            f"interventions names the column {interventions!r}, which the table does not have: its "
-            f"columns are {name_list(list(frame.columns), most=10)}."
+            f"{what} names the column {entries!r}, which the table does not have: its columns are "
+            f"{name_list(list(frame.columns), most=10)}."
         )
-    return frame.drop(interventions).to_native(), frame.get_column(interventions).to_list()
+    return frame.drop(entries).to_native(), frame.get_column(entries).to_list()
 
 
 def targets_of(interventions: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | None:

@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from cosmodag.fit.arcs import arc_table
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.in_time import TimeSeriesView
 from cosmodag.fit.questions import Questions
+from cosmodag.fit.unroll import InTime
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
@@ -49,7 +51,7 @@ class OfDAG:
         raise AttributeError(f"{self._path} is part of a fit, which cannot be changed in place.")
 
 
-class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
+class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     """Base of all learners: attributes and methods that need ``fitted_`` only."""
 
     fitted_: FittedDAG
@@ -165,8 +167,18 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         """
         return list(self._dag.arrow_basis)
 
-    def predict(self, X: Any, do: "Mapping[Any, Any] | None" = None) -> NDArray[np.float64]:
+    def predict(
+        self,
+        X: Any,
+        do: "Mapping[Any, Any] | None" = None,
+        *,
+        series: Any = None,
+        time: Any = None,
+    ) -> NDArray[np.float64]:
         """Predict every variable from its parents in ``adjacency_``.
+
+        With `lags`, each row is predicted from the rows before it alone, one step ahead; it is NaN
+        where these are missing.
 
         Parameters
         ----------
@@ -174,11 +186,16 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         do : mapping, optional
             Variables that are set from outside, and to what: a number, or one for each row. Their
             descendants are predicted from predicted parents.
+        series, time : optional
+            With `lags`, as for ``fit``; by default the columns named there, if X has them.
 
         Returns
         -------
         (n, d) array
         """
+        window = self._dag.window
+        if window is not None:
+            return self._predict_ahead(X, do, InTime.like(window, X, series, time))
         if do is None:
             return self._dag.predict(X)
         from cosmodag.assess.simulation import predict_set
@@ -204,7 +221,7 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
 
         A model that was loaded without its residuals draws from normal distributions of their
-        variances instead.
+        variances instead. With `lags` the rows are successive times of one series.
 
         Parameters
         ----------
@@ -213,6 +230,8 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         do : mapping, optional
             Variables that are set from outside, and to what: a number, or one for each row.
         """
+        if self._dag.window is not None:
+            return self._sample_path(n, random_state, do)
         if do is None:
             return self._dag.sample(n, random_state)
         from cosmodag.assess.names import values_set

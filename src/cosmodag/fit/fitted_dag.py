@@ -13,12 +13,14 @@ from scipy import sparse
 from cosmodag.data.interventions import take_column, targets_of
 from cosmodag.data.kinds import ColumnKind, matched
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
+from cosmodag.data.window import Window
 from cosmodag.errors import DataError
 from cosmodag.fit.basis import arrow_basis, mask_of
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.hidden_causes import pag_of_fit
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.prepare import Preparation, deviations_of
+from cosmodag.fit.unroll import InTime, unroll
 from cosmodag.graph.equivalence import essential_graph, separated
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.frames import as_table
@@ -67,6 +69,8 @@ class FittedDAG:
     turning_losses
         (d, d): loss of the Gaussian score when an arc is reversed, NaN where there is no arc; None
         if another score decides, or it was not computed.
+    window
+        Variables and lags where the columns are those of a window in time; None otherwise.
     learner
         Class of the learner, for messages.
     """
@@ -88,6 +92,7 @@ class FittedDAG:
     noise_variances: NDArray[np.float64] | None = None
     deviations: NDArray[np.float64] | None = None
     turning_losses: NDArray[np.float64] | None = None
+    window: Window | None = None
     learner: str = "the model"
 
     @property
@@ -126,7 +131,8 @@ class FittedDAG:
     @cached_property
     def bounds(self) -> Bounds | None:
         """Bounds that knowledge alone sets on the columns."""
-        return bounds_of(self.knowledge, [str(name) for name in self.texts])
+        known = self.knowledge if self.window is None else self.window.knowledge(self.knowledge)
+        return bounds_of(known, self.texts)
 
     @cached_property
     def arrow_basis(self) -> list[str]:
@@ -217,6 +223,7 @@ class FittedDAG:
 
     def prepared(self, X: Any) -> NDArray[np.float64]:
         """Check the columns of new data, and prepare it like the training data."""
+        X = self.windows(X)
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2:  # before a table of one column is refused as such
             self._check_columns(shape[1])
@@ -231,12 +238,24 @@ class FittedDAG:
                     )
         return self.preparation.apply(matched(table, self.kinds)).astype(np.float64)
 
+    def windows(self, X: Any, in_time: InTime | None = None) -> Any:
+        """Make windows of rows in time, if the model is one of windows; other tables are kept."""
+        if self.window is None or _width(X) == self.d:
+            return X
+        return unroll(X, self.window.lags, in_time or InTime.like(self.window, X)).table
+
     def _check_columns(self, columns: int) -> None:
         if columns != self.d:
             raise DataError(
                 f"X has {columns} features, but {self.learner} is expecting {self.d} features as "
                 "input: give the columns it was fitted on."
             )
+
+    @property
+    def has_noise(self) -> NDArray[np.bool_]:
+        """(d,): columns that are not constant, and have an equation."""
+        varying = ~self.preparation.constant
+        return varying if self.known.given is None else varying & ~self.known.given
 
     def predict_prepared(self, data: NDArray[Any]) -> NDArray[Any]:
         """Every variable as predicted from its parents, all in prepared units."""
@@ -257,17 +276,20 @@ class FittedDAG:
     def score(self, X: Any, interventions: Any = None) -> float:
         """Mean Gaussian log-likelihood, per row and variable, of what was not set."""
         X, entries = take_column(X, interventions)
+        if self.window is not None and _width(X) != self.d:
+            found = unroll(X, self.window.lags, InTime.like(self.window, X), entries)
+            X, entries = found.table, found.targets
         likelihoods = self.log_likelihoods(X)
         targets = targets_of(entries, [str(name) for name in self.names], len(likelihoods))
         if targets is not None:
-            likelihoods = likelihoods[~targets[:, ~self.preparation.constant]]
+            likelihoods = likelihoods[~targets[:, self.has_noise]]
         return float(np.mean(likelihoods)) if likelihoods.size else 0.0
 
     def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
-        """Gaussian log-likelihood of every entry of the columns that are not constant."""
+        """Gaussian log-likelihood of every entry of the columns that have noise."""
         assert self.noise_variances is not None
         data = self.prepared(X)
-        varying = ~self.preparation.constant
+        varying = self.has_noise
         squares = (data - self.predict_prepared(data))[:, varying] ** 2
         variances = self.noise_variances[varying] / self.preparation.scales[varying] ** 2
         # A column that others determine exactly, such as a copy, has rounding errors only.
@@ -340,3 +362,12 @@ class FittedDAG:
                 "save it with residuals=True, or fit again."
             )
         return self.propagated(self.residuals.astype(np.float64))
+
+
+def _width(X: Any) -> int:
+    """Number of columns of a table; 0 if it has none."""
+    names = getattr(X, "names", None)
+    if names is not None and not hasattr(X, "shape"):
+        return len(names)
+    shape: tuple[int, ...] = getattr(X, "shape", ()) or np.shape(X)
+    return shape[1] if len(shape) == 2 else 0

@@ -13,9 +13,11 @@ from cosmodag.data.diagnose.scale import ABOUT_SCALE
 from cosmodag.data.interventions import never_free, take_column
 from cosmodag.data.kinds import ColumnKind, with_kinds
 from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
-from cosmodag.errors import ScaleWarning
+from cosmodag.data.window import Window
+from cosmodag.errors import DataError, ScaleWarning
 from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.missing import complete
+from cosmodag.fit.missing import REMEDY, complete
+from cosmodag.fit.unroll import InTime, unroll
 from cosmodag.io.frames import Table
 from cosmodag.solve.machine import main_memory
 
@@ -180,6 +182,8 @@ class Prepared:
         Treatment of missing values; None if nothing was missing.
     kinds
         What the numbers of each column of the original table mean.
+    window
+        Variables and lags where the rows are windows of a time series; None otherwise.
     draw
         Function that draws the row numbers of a resample, with repetitions; None for the table
         itself. They are drawn on demand, so that many resamples share the memory of one table.
@@ -196,6 +200,7 @@ class Prepared:
     findings: "list[Finding]" = field(default_factory=list)
     missing_report: dict[str, Any] | None = None
     kinds: tuple[ColumnKind, ...] = ()
+    window: Window | None = None
     draw: Callable[[], NDArray[np.intp]] | None = None
 
     def level_numbers(self, v: int) -> NDArray[np.intp]:
@@ -220,20 +225,57 @@ class Prepared:
         return replace(self, X=self.X[rows], data=self.data[rows], known=known, draw=None)
 
 
-def prepare(learner: "StructureLearner", X: Any, interventions: Any = None) -> Prepared:
+def prepare(
+    learner: "StructureLearner", X: Any, interventions: Any = None, in_time: InTime | None = None
+) -> Prepared:
     """Check the parameters of a learner and a table, and prepare the table for it.
 
     The learner is not changed. Findings of the diagnosis are warnings at the caller of ``fit``.
+    Rows in time become windows first; the rest of a fit sees an ordinary table, and knowledge.
     """
     learner.check_settings()
     values, entries = take_column(X, interventions)
+    is_named = not isinstance(values, np.ndarray | list | tuple)
+    window, findings = None, []
+    if learner.lags:
+        remedy = REMEDY if learner.missing == "error" else None
+        found = unroll(values, learner.lags, in_time or InTime(), entries, remedy=remedy)
+        values, entries, window = found.table, found.targets, found.window
+        is_named, findings = True, found.findings
+        _refuse_imputed_targets(learner, found.table.X, found.targets)
+    elif in_time is not None and in_time.is_given:
+        raise DataError("series and time are of use only with lags (--lags): set it as well.")
     table, targets, report, absent = complete(learner, values, entries)
-    findings = before_fit(table.X, table.names, Known(None, targets).untouched)
+    shown = slice(None) if window is None else slice(window.d)
+    findings = [
+        *findings,
+        *before_fit(
+            table.X[:, shown],
+            table.names[shown],
+            Known(None, targets).untouched,
+            in_time=window is not None,
+        ),
+    ]
     warn_about(findings, stacklevel=4)
     _check_memory(learner, *table.X.shape)
-    prepared = prepare_table(learner, table, targets, absent)
-    is_named = not isinstance(values, np.ndarray | list | tuple)
-    return replace(prepared, is_named=is_named, findings=findings, missing_report=report)
+    prepared = prepare_table(learner, table, targets, absent, window)
+    return replace(
+        prepared,
+        is_named=is_named,
+        findings=findings,
+        missing_report=report,
+    )
+
+
+def _refuse_imputed_targets(
+    learner: "StructureLearner", X: NDArray[Any], targets: NDArray[np.bool_] | None
+) -> None:
+    """Refuse to impute windows of an experiment: their graph would have to be known."""
+    if learner.missing == "impute" and targets is not None and np.isnan(X).any():
+        raise DataError(
+            "Missing values of a time series with interventions cannot be imputed: drop their "
+            "windows with missing='drop' (--missing drop)."
+        )
 
 
 def prepare_table(
@@ -241,11 +283,12 @@ def prepare_table(
     table: Table,
     targets: NDArray[np.bool_] | None = None,
     absent: NDArray[np.bool_] | None = None,
+    window: Window | None = None,
 ) -> Prepared:
     """Prepare a complete table, and compile knowledge; contradictions raise `KnowledgeError`."""
     table = with_kinds(table, learner.kinds)
     knowledge = as_knowledge(learner.knowledge)
-    bounds = bounds_of(knowledge, table.names)
+    bounds = bounds_of(knowledge if window is None else window.knowledge(knowledge), table.names)
     target_sets = None
     if targets is not None:
         target_sets = np.unique(targets, axis=0)
@@ -254,7 +297,7 @@ def prepare_table(
             bounds = bounds or Bounds.none(len(table.names))
             bounds = bounds.without_causes(always, table.names)
             targets = targets & ~always
-    known = Known(bounds, targets, absent)
+    known = Known(bounds, targets, absent, None if window is None else window.past)
     if learner.scale == "standardize" and learner.order_follows_units(None):
         text = f"The columns are standardised, and {ABOUT_SCALE}."
         warnings.warn(text, ScaleWarning, stacklevel=4)
@@ -271,6 +314,7 @@ def prepare_table(
         knowledge=knowledge,
         target_sets=target_sets,
         kinds=table.kinds or (),
+        window=window,
     )
 
 

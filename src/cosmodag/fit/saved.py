@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.data.knowledge import Knowledge
+from cosmodag.data.window import Window
 from cosmodag.errors import CosmodagError, DataError
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
@@ -74,6 +75,8 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
         "fitted": {name: _plain(own[name]) for name in (*_FACTS, *model.extra_facts) if name in own}
         | {f"{name}_": getattr(dag, name) for name in _NOISE if getattr(dag, name) is not None},
     }
+    if dag.window is not None:
+        facts["in_time"] = {"series": dag.window.series, "time": dag.window.time}
     write_model(path, arrays, facts)
 
 
@@ -154,6 +157,7 @@ def _restore(
     for name in (*_FACTS, *model.extra_facts):
         if name in fitted:
             setattr(model, name, fitted[name])
+    window = _window(model.lags, facts)
     dag = FittedDAG(
         order=arrays["order"],
         adjacency=adjacency,
@@ -170,11 +174,24 @@ def _restore(
         noise_variances=arrays["noise_variances_"],
         deviations=arrays["deviations_"],
         turning_losses=arrays.get("turning_losses_"),
+        window=window,
         learner=type(model).__name__,
     )
-    model.fitted_ = replace(
-        dag, known=Known(dag.bounds, arrays.get("targets"), arrays.get("absent"))
-    )
+    given = None if window is None else window.past
+    known = Known(dag.bounds, arrays.get("targets"), arrays.get("absent"), given)
+    model.fitted_ = replace(dag, known=known)
+
+
+def _window(lags: int, facts: dict[str, Any]) -> Window | None:
+    """Variables and lags of a model of time series; None for other models."""
+    if not lags:
+        return None
+    names = facts["names"]
+    d, rest = divmod(len(names or ()), lags + 1)
+    window = Window(tuple((names or [])[:d]), lags, **facts.get("in_time", {}))
+    if rest or not d or list(window.columns) != names:
+        raise DamagedError("its columns are not those of a window in time")
+    return window
 
 
 def _masks(known: Known) -> dict[str, NDArray[Any]]:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, warn_about
 from cosmodag.data.kinds import check_kinds
-from cosmodag.fit.checks import check_choice, check_number
+from cosmodag.fit.checks import check_choice, check_count, check_number
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
@@ -25,6 +25,7 @@ from cosmodag.fit.settle import (
     unrefined_graph,
     with_turning_losses,
 )
+from cosmodag.fit.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.documentation import inherit_descriptions
 from cosmodag.solve.watch import QuietWatch, Watch
@@ -87,6 +88,10 @@ class StructureLearner(FittedGraph):
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations (which removes the differences in
         variance that squared-error learners rely on, and warns); or leave the data unchanged.
+    lags : int
+        Number k of earlier times that may act on a row, if the rows are those of time series: the
+        graph is then that of a window of the times t, t − 1, …, t − k, with arcs into time t from
+        the same time and from earlier ones (`docs/time.md`). 0 for rows that are independent.
     max_time : float, optional
         Seconds after which the fit stops with the result so far and a warning.
     random_state : int, Generator, RandomState or None
@@ -116,7 +121,7 @@ class StructureLearner(FittedGraph):
     kinds_ : tuple of ColumnKind
         What each column was taken for, and why.
     n_features_in_, feature_names_in_
-        Number and names of the columns.
+        Number and names of the columns; with lags those of the window, ``x`` and ``x[t-1]``.
     """
 
     # Finding of the noise decision, until the fit is examined.
@@ -131,6 +136,7 @@ class StructureLearner(FittedGraph):
     kinds: Any = "auto"
     missing: str = "error"
     scale: str = "center"
+    lags: int = 0
 
     @abstractmethod
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
@@ -143,6 +149,7 @@ class StructureLearner(FittedGraph):
         check_kinds(self.kinds)
         check_choice("scale", self.scale, SCALES)
         check_choice("missing", self.missing, CHOICES)
+        check_count("lags", self.lags, low=0)
         if getattr(self, "refine", None) is not None:
             check_choice("refine", self.refine, ("auto", *METHODS))
         if hasattr(self, "noise"):
@@ -170,7 +177,15 @@ class StructureLearner(FittedGraph):
         """Threshold on weights that refinement chose by evidence."""
         return 0.0 if self.threshold == "auto" else float(self.threshold)
 
-    def fit(self, X: Any, y: Any = None, *, interventions: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        interventions: Any = None,
+        series: Any = None,
+        time: Any = None,
+    ) -> Self:
         """Learn a graph.
 
         Parameters
@@ -185,6 +200,13 @@ class StructureLearner(FittedGraph):
             of a column of X that holds such entries, and is then no variable; or a Boolean table.
             They are taken to be perfect: in its rows the variable does not depend on its causes,
             and its own equation is not learnt from them.
+        series : sequence or str, optional
+            With `lags`: the series of each row, as n labels or the name of a column of X, which is
+            then no variable. No lag crosses from one series into another.
+        time : sequence or str, optional
+            With `lags`: the time of each row, numbers or dates, as n entries or the name of a
+            column of X, which is then no variable. Rows are sorted by it, and no lag crosses a
+            gap. By default rows are in order, without gaps.
 
         Returns
         -------
@@ -196,7 +218,7 @@ class StructureLearner(FittedGraph):
             After Ctrl-C. The model holds the graph learnt so far, with ``stopped_`` set to
             ``"interrupt"``. A second Ctrl-C does not wait for that: the model is then not fitted.
         """
-        fit_prepared([FitTask(self, prepare(self, X, interventions))])
+        fit_prepared([FitTask(self, prepare(self, X, interventions, InTime(series, time)))])
         return self
 
     @classmethod
@@ -254,6 +276,7 @@ class StructureLearner(FittedGraph):
             knowledge=given.knowledge,
             kinds=given.kinds,
             target_sets=given.target_sets,
+            window=given.window,
             follows_units=self.order_follows_units(graph.get("noise")),
             learner=type(self).__name__,
             **graph,

@@ -20,6 +20,7 @@ from cosmodag.data.diagnose.scale import (
     too_large,
     too_small,
 )
+from cosmodag.data.diagnose.series import changing_series
 from cosmodag.data.diagnose.values import (
     FEW_VALUES,
     binary,
@@ -38,7 +39,11 @@ _SAMPLED_ROWS = 5_000
 
 
 def before_fit(
-    X: NDArray[Any], names: Sequence[str], untouched: NDArray[np.bool_] | None = None
+    X: NDArray[Any],
+    names: Sequence[str],
+    untouched: NDArray[np.bool_] | None = None,
+    *,
+    in_time: bool = False,
 ) -> list[Finding]:
     """Check the table alone: O(n·d), plus correlations for up to 500 columns.
 
@@ -53,6 +58,9 @@ def before_fit(
     untouched : (n,) array of bool, optional
         Rows without interventions, by default all. Only these are checked for dependence between
         rows and for clusters.
+    in_time : bool
+        Whether the rows are those of time series, in order, and are learnt from as such: they may
+        follow one another, but their distribution must not change.
 
     Returns
     -------
@@ -77,7 +85,8 @@ def before_fit(
     number = value_counts(X)
     alike = list(collinear(X, distinct, names))
     rows = X if untouched is None else X[untouched]
-    following = list(rows_follow(rows, varying, names))
+    following = [] if in_time else list(rows_follow(rows, varying, names))
+    changing = list(changing_series(rows, varying, names)) if in_time else []
     return [
         *constant(is_constant, names),
         *too_large(summary.spans, names),
@@ -88,11 +97,12 @@ def before_fit(
         *few_rows(*X.shape),
         *running_ids(X, varying, names),
         *following,
+        *changing,
         *outliers(summary.distances, names),
         *binary(number, names),
         *few_values(X, number, names),
         *counts(X, number, names),
-        *_correlated(rows, distinct, number, names, bool(alike), bool(following)),
+        *_correlated(rows, distinct, number, names, bool(alike), in_time or bool(following)),
     ]
 
 
