@@ -56,7 +56,7 @@ def pag(
     keep_compiled_programs()
     from cosmodag.data.diagnose.ancestral import of_pag
     from cosmodag.data.knowledge import as_knowledge
-    from cosmodag.io.pags import write_pag
+    from cosmodag.io.graphs import write_graph
 
     gaps = "keep" if missing is Filling.IMPUTE else missing.value
     reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
@@ -74,7 +74,7 @@ def pag(
         graph = fitted(model, data, targets).pag_
         files = [output / f"pag{suffix}" for suffix in (".txt", ".dot", ".graphml")]
         for path in files:
-            write_pag(graph, path)
+            write_graph(graph, path)
     findings = of_pag(graph)
     if json:
         edges = [{"first": u, "edge": symbol, "second": v} for u, symbol, v in graph.edges()]

@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,10 @@ from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import learner_named
 
-__all__ = ["load", "save"]
+__all__ = ["MODEL", "load", "save"]
+
+MODEL = "model.safetensors"
+"""File with the model in a folder that ``cosmodag fit`` wrote."""
 
 _MATRICES = ("raw_weights_", "weights_", "adjacency_")
 _FACTS = (
@@ -81,13 +85,15 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
 
 
 def load(path: str | os.PathLike[str]) -> StructureLearner:
-    """Read a fitted model that ``model.save(path)`` wrote.
+    """Read a fitted model that ``model.save(path)`` or ``cosmodag fit -o path`` wrote.
 
     Nothing that is read can run code: the file holds numbers, names and parameter values. A
     learner that is not part of cosmodag is found if the program has defined or imported it. A
     parameter that cannot be written, such as a generator given as ``random_state``, comes back as
     None.
     """
+    if Path(path).is_dir():
+        path = _model_of_folder(Path(path))
     arrays, facts = read_model(path)
     try:
         return _rebuilt(path, arrays, facts)
@@ -96,6 +102,14 @@ def load(path: str | os.PathLike[str]) -> StructureLearner:
             raise
         reason = f": {error}" if isinstance(error, DamagedError) else ""
         raise DataError(f"'{path}' is not a saved model, or it is damaged{reason}.") from error
+
+
+def _model_of_folder(folder: Path) -> Path:
+    if not (folder / MODEL).is_file():
+        raise DataError(
+            f"'{folder}' holds no {MODEL}: give the folder that 'cosmodag fit' wrote to."
+        )
+    return folder / MODEL
 
 
 def _rebuilt(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import Finding
 from cosmodag.errors import DataError
+from cosmodag.fit.saved import MODEL
 from cosmodag.io.files import read_text
 from cosmodag.learners import load
 from cosmodag.report.evidence import Evidence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EDGES", "MODEL", "RUN", "edge_list", "report_folder", "run_facts"]
 
-MODEL, RUN, EDGES = "model.safetensors", "run.json", "edges.csv"
+RUN, EDGES = "run.json", "edges.csv"
 
 _NUMBER = (int, float)
 # Larger than any count, time or score; integers in JSON may have any number of digits.
@@ -41,7 +42,8 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
     Parameters
     ----------
     folder : Path
-        Folder with ``model.safetensors``, ``run.json`` and ``edges.csv``.
+        Folder with ``model.safetensors``, ``run.json`` and ``edges.csv``, or a file in it; or a
+        model that was saved alone.
     path : Path
         The page to create or replace.
 
@@ -50,19 +52,33 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
     fitted learner
         The saved model.
     """
-    if not (folder / MODEL).is_file():
-        raise DataError(
-            f"'{folder}' holds no {MODEL}: give the folder that 'cosmodag fit' wrote to."
-        )
-    model = load(folder / MODEL)
-    run = _run(folder / RUN)
-    columns = _columns(folder / EDGES, model)
+    home, file = _folder_and_model(folder)
+    model = load(file)
+    if home is None:
+        write_report(path, model, Evidence.of(model))
+        return model
+    run = _run(home / RUN)
+    columns = _columns(home / EDGES, model)
     try:
         evidence = _evidence(run, columns, model.n_features_in_)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
-        raise _changed(folder / RUN) from None
+        raise _changed(home / RUN) from None
     write_report(path, model, evidence, run)
     return model
+
+
+def _folder_and_model(given: Path) -> tuple[Path | None, Path]:
+    """Find the folder of a fit, None for a model that was saved alone, and what to load."""
+    if not given.is_file():
+        return given, given
+    if (given.parent / MODEL).is_file():
+        return given.parent, given.parent
+    if given.suffix.lower() != Path(MODEL).suffix:
+        raise DataError(
+            f"'{given}' is not a fit, which a report describes: give the folder that 'cosmodag fit' "
+            f"wrote to. 'cosmodag convert {given} graph.pdf' draws a graph alone."
+        )
+    return None, given
 
 
 def _evidence(

@@ -54,13 +54,10 @@ def _check_writable(folder: Path) -> None:
 
 def check_names_for(formats: Sequence[Format], names: list[str]) -> None:
     """Refuse formats that cannot hold these names, before the fit starts."""
-    from scipy import sparse
+    from cosmodag.io.graphs import check_names_for_format
 
-    from cosmodag.io import Graph, dump_graph
-
-    unconnected = Graph(names, sparse.csr_array((len(names), len(names))))
     for format in (Format.GRAPHML, *formats):
-        dump_graph(unconnected, format.value)
+        check_names_for_format(names, format.value)
 
 
 def write_results(
@@ -146,9 +143,9 @@ def _written(
         del files["adjacency"], files["weights"]
     for format in formats:
         word: GraphFormat = format.value
-        if word not in {"graphml", *files}:
+        if word not in {"graphml", "cyjs", *files}:
             files[word] = folder / f"graph{graph_suffix(word)}"
-            write_graph(graph, files[word], format=word)
+            write_graph(model, files[word], format=word)
     model.save(files["model"])
     if bootstrap is not None:
         files["bootstrap"] = folder / "bootstrap.csv"
