@@ -14,6 +14,7 @@ from cosmodag.data.interventions import never_free, take_column
 from cosmodag.data.kinds import ColumnKind, with_kinds
 from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
 from cosmodag.errors import ScaleWarning
+from cosmodag.fit.kinds import check_levels, kinds_findings
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.missing import complete
 from cosmodag.io.frames import Table
@@ -228,7 +229,11 @@ def prepare(learner: "StructureLearner", X: Any, interventions: Any = None) -> P
     learner.check_settings()
     values, entries = take_column(X, interventions)
     table, targets, report, absent = complete(learner, values, entries)
-    findings = before_fit(table.X, table.names, Known(None, targets).untouched)
+    check_levels(learner, table)
+    findings = [
+        *kinds_findings(learner, table),
+        *before_fit(table.X, table.names, Known(None, targets).untouched, table.kinds),
+    ]
     warn_about(findings, stacklevel=4)
     _check_memory(learner, *table.X.shape)
     prepared = prepare_table(learner, table, targets, absent)

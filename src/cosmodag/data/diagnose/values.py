@@ -71,7 +71,9 @@ def few_values(
     if found:
         whole = all((X[:, column] == np.round(X[:, column])).all() for column in few.tolist())
         codes = (
-            "use one 0/1 column per level if they are codes of categories, and " if whole else ""
+            "name them as categories (kinds=, --categorical) if they are codes, and "
+            if whole
+            else ""
         )
         yield Finding(
             "few_values",
