@@ -208,7 +208,9 @@ CASES = (
     Case("decimals", _decimals, "fine", like=plain(_decimals)),
     Case("objects that are not", lambda: with_column([object()] * 120), "refused", "'c'"),
     Case("text", lambda: with_column(["yes", "no"] * 60), "fine", like=_two_values),
-    Case("text with a gap", lambda: with_column([None] + ["a", "b"] * 59 + ["a"]), "refused", "'c'"),
+    Case(
+        "text with a gap", lambda: with_column([None] + ["a", "b"] * 59 + ["a"]), "refused", "'c'"
+    ),
     Case("free text", lambda: with_column([f"case {k}" for k in range(120)]), "refused", "'c'"),
     Case("numbers as text", lambda: with_column([str(k) for k in range(120)]), "refused", "'c'"),
     Case("an array of text", lambda: values().astype(str), "refused", "written as text"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.diagnose.values import FEW_VALUES, are_counts, value_counts
+from cosmodag.data.value_counts import FEW_VALUES, are_counts, value_counts
 from cosmodag.errors import DataError, name_list
 from cosmodag.io.columns import nearest, numbered_names
 from cosmodag.io.frames import Table
@@ -25,8 +25,6 @@ __all__ = [
     "with_kinds",
 ]
 
-# With fewer values, a column of a continuous variable may have few different ones by chance.
-_FEWEST_ROWS = 20
 _CONTINUOUS = ColumnKind("continuous", reason="numbers")
 
 

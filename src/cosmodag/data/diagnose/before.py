@@ -21,14 +21,8 @@ from cosmodag.data.diagnose.scale import (
     too_large,
     too_small,
 )
-from cosmodag.data.diagnose.values import (
-    FEW_VALUES,
-    binary,
-    counts,
-    few_values,
-    running_ids,
-    value_counts,
-)
+from cosmodag.data.diagnose.values import binary, counts, few_values, running_ids
+from cosmodag.data.value_counts import FEW_VALUES, value_counts
 from cosmodag.io.kinds import ColumnKind
 
 __all__ = ["MOST_CORRELATED", "before_fit"]
