@@ -69,7 +69,9 @@ def test_text_columns_become_levels(kind):
     ids=["date", "duration", "bytes", "complex", "list", "dict"],
 )
 def test_other_columns_are_named(column):
-    with pytest.raises(DataError, match="column 'odd' of the table holds neither numbers nor levels"):
+    with pytest.raises(
+        DataError, match="column 'odd' of the table holds neither numbers nor levels"
+    ):
         as_table(pd.DataFrame({"a": [1, 2], "odd": column}))
 
 

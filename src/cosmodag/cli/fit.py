@@ -17,6 +17,13 @@ from cosmodag.cli.shared.fit_steps import (
     fitted,
     print_arcs,
 )
+from cosmodag.cli.shared.kinds import (
+    AskedKinds,
+    CategoricalOption,
+    CountOption,
+    KindsOption,
+    OrdinalOption,
+)
 from cosmodag.cli.shared.knowledge import (
     InterventionsOption,
     KnowledgeOption,
@@ -84,6 +91,10 @@ def fit(
     decimal: DecimalOption = DecimalMark.AUTO,
     transpose: TransposeOption = False,
     missing: FillingOption = Filling.ERROR,
+    kinds: KindsOption = None,
+    categorical: CategoricalOption = None,
+    ordinal: OrdinalOption = None,
+    count: CountOption = None,
     knowledge: KnowledgeOption = None,
     interventions: InterventionsOption = None,
     scale: ScaleOption = None,
@@ -116,16 +127,17 @@ def fit(
     keep_compiled_programs()
     from cosmodag.data.knowledge import as_knowledge
 
-    known = as_knowledge(knowledge)
+    known, asked = as_knowledge(knowledge), AskedKinds.of(kinds, categorical, ordinal, count)
     noted: list[str] = []
     with noted_warnings(noted, quiet):
         gaps = "keep" if missing is Filling.IMPUTE else missing.value
         reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
-        reading |= {"decimal": decimal.value, "transpose": transpose}
+        reading |= {"decimal": decimal.value, "transpose": transpose, "declared": asked.declared}
         data, targets = read_data(table, interventions, **reading)
     check_names_for(format or [], data.names)
     options = {
         "knowledge": ("--knowledge", known),
+        "kinds": ("--kinds", asked.among(data.names)),
         "missing": ("--missing", "impute" if missing is Filling.IMPUTE else None),
         "refine": ("--refine", _refinement(refine)),
         "noise": ("--noise", noise and noise.value),
@@ -188,6 +200,11 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
         "variables": model.n_features_in_,
         "method": command_of(model),
         "missing": getattr(model, "missing_report_", None),
+        "kinds": {
+            str(name): kind.facts()
+            for name, kind in zip(model.names_, model.kinds_, strict=True)
+            if kind.kind != "continuous"
+        },
         "arcs": int(model.edges_.nnz),
         "was_cyclic": model.was_cyclic_,
         "stopped": model.stopped_,

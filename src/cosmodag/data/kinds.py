@@ -7,17 +7,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.diagnose.values import FEW_VALUES, are_counts, value_counts
+from cosmodag.data.value_counts import FEW_VALUES, are_counts, value_counts
 from cosmodag.errors import DataError, name_list
 from cosmodag.io.columns import nearest, numbered_names
 from cosmodag.io.frames import Table
 from cosmodag.io.kinds import KINDS, NOT_EXAMINED, ColumnKind, Kind, label_of
 from cosmodag.io.levels import encode_as
 
-__all__ = ["KINDS", "ColumnKind", "Kind", "check_kinds", "declared_names", "matched", "with_kinds"]
+__all__ = [
+    "KINDS",
+    "ColumnKind",
+    "Kind",
+    "check_kinds",
+    "declared_names",
+    "matched",
+    "plain_kinds",
+    "with_kinds",
+]
 
-# With fewer values, a column of a continuous variable may have few different ones by chance.
-_FEWEST_ROWS = 20
 _CONTINUOUS = ColumnKind("continuous", reason="numbers")
 
 
@@ -108,13 +115,33 @@ def declared_names(asked: Any, data: Any) -> list[str]:
     if isinstance(asked, Mapping):
         entries = {str(name): wish for name, wish in asked.items()}
     else:
-        own = getattr(data, "column_names", getattr(data, "columns", None))
+        own = next(
+            (
+                getattr(data, known)
+                for known in ("column_names", "columns", "names")
+                if hasattr(data, known)
+            ),
+            None,
+        )
         names = numbered_names(len(asked)) if own is None else [str(name) for name in own]
         entries = dict(zip(names, asked, strict=False))
     return [name for name, wish in entries.items() if wish not in (None, *_OF_NUMBERS, "auto")]
 
 
-def matched(table: Table, kinds: Sequence[ColumnKind] | None) -> NDArray[Any]:
+def plain_kinds(asked: Any) -> Any:
+    """Give a description of kinds as values that JSON can hold."""
+
+    def plain(entry: Any) -> Any:
+        if isinstance(entry, ColumnKind):
+            return list(entry.levels) if entry.kind == "ordinal" and entry.levels else entry.kind
+        return entry if isinstance(entry, str) or entry is None else list(entry)
+
+    if isinstance(asked, Mapping):
+        return {str(name): plain(entry) for name, entry in asked.items()}
+    return asked if asked is None or isinstance(asked, str) else [plain(entry) for entry in asked]
+
+
+def matched(table: Table, kinds: Sequence[ColumnKind]) -> NDArray[Any]:
     """Encode new data with the levels of a fit, matched by label.
 
     Parameters
@@ -122,18 +149,17 @@ def matched(table: Table, kinds: Sequence[ColumnKind] | None) -> NDArray[Any]:
     table : Table
         New data; the labels of its columns of levels may have other numbers than in the fit.
         Numbers in a column whose levels are text are numbers of levels.
-    kinds : sequence of ColumnKind, optional
-        Kinds of the columns in the fit.
+    kinds : sequence of ColumnKind
+        Kinds of the columns in the fit; none if all are numbers.
 
     Returns
     -------
     (n, d) array
     """
-    if kinds is None:
-        return table.X
     X = table.X
-    own = table.kinds or (NOT_EXAMINED,) * len(table.names)
-    for v, (name, mine, kind) in enumerate(zip(table.names, own, kinds, strict=True)):
+    numbers = (NOT_EXAMINED,) * len(table.names)
+    own, fitted = table.kinds or numbers, kinds or numbers
+    for v, (name, mine, kind) in enumerate(zip(table.names, own, fitted, strict=True)):
         if mine.is_levels and not kind.is_levels:
             raise DataError(f"column {name!r} holds {mine.reason}, but was fitted on numbers.")
         if not kind.is_levels or mine.levels == kind.levels:

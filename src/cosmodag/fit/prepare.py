@@ -15,6 +15,7 @@ from cosmodag.data.kinds import ColumnKind, with_kinds
 from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
 from cosmodag.data.window import Window
 from cosmodag.errors import DataError, ScaleWarning
+from cosmodag.fit.kinds import check_levels, kinds_findings
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.missing import REMEDY, complete
 from cosmodag.fit.unroll import InTime, unroll
@@ -247,12 +248,15 @@ def prepare(
         raise DataError("series and time are of use only with lags (--lags): set it as well.")
     table, targets, report, absent = complete(learner, values, entries)
     shown = slice(None) if window is None else slice(window.d)
+    check_levels(learner, table)
     findings = [
         *findings,
+        *kinds_findings(learner, table),
         *before_fit(
             table.X[:, shown],
             table.names[shown],
             Known(None, targets).untouched,
+            None if table.kinds is None else table.kinds[shown],
             in_time=window is not None,
         ),
     ]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.data.kinds import ColumnKind, plain_kinds
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.window import Window
 from cosmodag.errors import CosmodagError, DataError
@@ -72,10 +73,12 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
     # Knowledge as it was read, so that loading a model opens no other file.
     parameters = {**model.get_params(deep=False), "knowledge": dag.knowledge}
     parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
+    parameters["kinds"] = plain_kinds(parameters["kinds"])
     facts = {
         "learner": type(model).__name__,
         "parameters": {name: _written(name, value) for name, value in parameters.items()},
         "names": None if dag.columns is None else list(dag.columns),
+        "kinds": [kind.facts() for kind in dag.kinds],
         "fitted": {name: _plain(own[name]) for name in (*_FACTS, *model.extra_facts) if name in own}
         | {f"{name}_": getattr(dag, name) for name in _NOISE if getattr(dag, name) is not None},
     }
@@ -180,6 +183,10 @@ def _restore(
         equations=model.equations_from(arrays),
         columns=getattr(model, "feature_names_in_", None),
         knowledge=model.knowledge,
+        kinds=tuple(
+            ColumnKind(one["kind"], tuple(one["levels"]), one["reason"])
+            for one in facts.get("kinds", ())
+        ),
         target_sets=arrays.get("target_sets_"),
         noise=fitted.get("noise_"),
         noise_reason=fitted.get("noise_reason_"),

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.io.kinds import KINDS
+
 __all__ = ["DamagedError", "check_arrays", "check_facts", "check_model", "check_values"]
 
 
@@ -34,6 +36,19 @@ def check_facts(facts: Any) -> None:
     _require(
         all(name is None or isinstance(name, str) for name in in_time.values()),
         "the column of times or series has no name",
+    )
+    kinds = facts.get("kinds", [])
+    _require(isinstance(kinds, list) and all(map(_is_kind, kinds)), "a kind of column is none")
+
+
+def _is_kind(value: Any) -> bool:
+    """Whether a value describes the kind of a column."""
+    return (
+        isinstance(value, dict)
+        and value.get("kind") in KINDS
+        and isinstance(value.get("reason"), str)
+        and isinstance(value.get("levels"), list)
+        and all(level is not None and _is_plain(level) for level in value["levels"])
     )
 
 
@@ -72,6 +87,11 @@ def _entries(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
+def _leaves(value: Any) -> list[Any]:
+    """Entries of a list or mapping whose entries may be lists."""
+    return [leaf for entry in _entries(value) for leaf in _entries(entry)]
+
+
 def _are_numbers(value: Any) -> bool:
     return isinstance(value, dict) and all(map(_is_number, value.values()))
 
@@ -97,7 +117,8 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
 def check_values(facts: dict[str, Any]) -> None:
     """Check the values of parameters and fitted attributes: types, and sizes of numbers."""
     for name, value in facts["parameters"].items():
-        plain = name == "knowledge" or (
+        nested = name == "kinds" and all(map(_is_plain, _leaves(value)))
+        plain = (name == "knowledge" or nested) or (
             not isinstance(value, dict) and all(map(_is_plain, _entries(value)))
         )
         _require(plain, f"its parameter {name!r} has a value of a wrong type")
@@ -112,6 +133,7 @@ def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None
     d = len(order)
     _require(bool(np.array_equal(np.sort(order), np.arange(d))), "its order is no permutation")
     _require(facts["names"] is None or len(facts["names"]) == d, "names and order differ in length")
+    _require(len(facts.get("kinds") or range(d)) == d, "kinds and order differ in length")
     for name, kind, shape in (
         ("means", "f", (d,)),
         ("factors", "f", (d,)),

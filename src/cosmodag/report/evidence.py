@@ -11,6 +11,7 @@ from cosmodag.data.diagnose import Finding, before_fit, diagnose
 from cosmodag.data.diagnose.full import by_severity, on_request
 from cosmodag.errors import DataError
 from cosmodag.fit.arcs import arc_table, standard_errors
+from cosmodag.io.frames import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,11 +115,12 @@ def checked_shares(shares: Any, d: int) -> NDArray[np.float64]:
 def _findings(model: "FittedGraph", table: NDArray[np.float64], names: list[str]) -> list[Finding]:
     """Return the findings of the fit; with few enough columns, the full diagnosis."""
     known: list[Finding] | None = getattr(model, "findings_", None)
+    kinds = model.fitted_.kinds or None
     if len(names) > _FULL_DIAGNOSIS:
-        return before_fit(table, names) if known is None else list(known)
+        return before_fit(table, names, kinds=kinds) if known is None else list(known)
     if known is None:
-        return diagnose(table, names, graph=model.adjacency_)
-    more = on_request(table, names, known, np.asarray(model.adjacency_) != 0)
+        return diagnose(Table(table, names, kinds), graph=model.adjacency_)
+    more = on_request(table, names, known, np.asarray(model.adjacency_) != 0, kinds)
     return by_severity([*known, *more])
 
 

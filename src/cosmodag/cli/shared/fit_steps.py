@@ -45,7 +45,7 @@ AutoOption = Annotated[
 ]
 
 # Options that --auto accepts; it decides everything else.
-_TOLD = ("knowledge", "missing", "max_time", "random_state")
+_TOLD = ("knowledge", "kinds", "missing", "max_time", "random_state")
 
 
 def chosen(

@@ -33,7 +33,9 @@ def read_for(
 ) -> "tuple[Table, list[Any] | None]":
     """Read the columns of a model from a table, in the order of the model."""
     names = model.fitted_.texts
-    table, labels = read_data(path, interventions, missing="keep", columns=names)
+    held = zip(names, model.fitted_.kinds, strict=False)
+    declared = [name for name, kind in held if kind.is_levels]
+    table, labels = read_data(path, interventions, missing="keep", columns=names, declared=declared)
     places = [table.names.index(name) for name in names]
     return table.of_columns(places), labels
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.copies import collinear, duplicates, equal_columns, near_duplicates
 from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.kinds import rare_levels
 from cosmodag.data.diagnose.populations import several_populations
 from cosmodag.data.diagnose.rows import few_rows, rows_follow
 from cosmodag.data.diagnose.scale import (
@@ -21,14 +22,9 @@ from cosmodag.data.diagnose.scale import (
     too_small,
 )
 from cosmodag.data.diagnose.series import changing_series
-from cosmodag.data.diagnose.values import (
-    FEW_VALUES,
-    binary,
-    counts,
-    few_values,
-    running_ids,
-    value_counts,
-)
+from cosmodag.data.diagnose.values import binary, counts, few_values, running_ids
+from cosmodag.data.value_counts import FEW_VALUES, value_counts
+from cosmodag.io.kinds import ColumnKind
 
 __all__ = ["MOST_CORRELATED", "before_fit"]
 
@@ -42,6 +38,7 @@ def before_fit(
     X: NDArray[Any],
     names: Sequence[str],
     untouched: NDArray[np.bool_] | None = None,
+    kinds: Sequence[ColumnKind] | None = None,
     *,
     in_time: bool = False,
 ) -> list[Finding]:
@@ -58,6 +55,8 @@ def before_fit(
     untouched : (n,) array of bool, optional
         Rows without interventions, by default all. Only these are checked for dependence between
         rows and for clusters.
+    kinds : sequence of ColumnKind, optional
+        Kinds of the columns. Numbers of levels without order are checked for rare levels only.
     in_time : bool
         Whether the rows are those of time series, in order, and are learnt from as such: they may
         follow one another, but their distribution must not change.
@@ -76,6 +75,17 @@ def before_fit(
     ...     print(finding.name, finding.columns, finding.sentence)
     constant ('b',) A column with a single value stays isolated in the graph: leave out 'b'.
     """
+    rare = [] if kinds is None else list(rare_levels(X, kinds, names))
+    if kinds is not None and not all(kind.is_number for kind in kinds):
+        places = [v for v, kind in enumerate(kinds) if kind.is_number]
+        X, names = X[:, places], [names[v] for v in places]
+    return rare + (_of_numbers(X, names, untouched) if len(names) else [])
+
+
+def _of_numbers(
+    X: NDArray[Any], names: Sequence[str], untouched: NDArray[np.bool_] | None
+) -> list[Finding]:
+    """Check columns whose numbers are ordered."""
     summary = summary_of(X)
     is_constant = summary.spans == 0
     varying = np.flatnonzero((summary.spans >= SMALL) & (summary.spans <= LARGE)).tolist()
