@@ -64,6 +64,7 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
     known_ = OfDAG("known")
     knowledge_ = OfDAG("knowledge", may_be_none=True)
     target_sets_ = OfDAG("target_sets")
+    kinds_ = OfDAG("kinds")
     noise_ = OfDAG("noise")
     noise_reason_ = OfDAG("noise_reason")
     residuals_ = OfDAG("residuals")
@@ -76,6 +77,9 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
 
     extra_facts: ClassVar[tuple[str, ...]] = ()
     """Names of further fitted attributes that are plain values; they are saved too."""
+
+    takes_levels: ClassVar[bool] = False
+    """Whether categories of more than two levels can be learnt from."""
 
     # Whether the order that is learnt depends on units, as that of squared errors does.
     _order_from_units: ClassVar[bool] = True

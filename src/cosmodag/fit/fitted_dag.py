@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.data.interventions import take_column, targets_of
+from cosmodag.data.kinds import ColumnKind, matched
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.errors import DataError
 from cosmodag.fit.basis import arrow_basis, mask_of
@@ -49,6 +50,8 @@ class FittedDAG:
         Names of the columns; None where the table had none.
     knowledge
         What the user knows of the graph.
+    kinds
+        What the numbers of each column mean.
     target_sets
         (k, d) bool: the distinct sets of variables that were set; None without interventions.
     noise, noise_reason
@@ -76,6 +79,7 @@ class FittedDAG:
     known: Known = NOTHING
     columns: NDArray[Any] | None = None
     knowledge: Knowledge | None = None
+    kinds: tuple[ColumnKind, ...] = ()
     target_sets: NDArray[np.bool_] | None = None
     noise: str | None = None
     noise_reason: str | None = None
@@ -216,7 +220,7 @@ class FittedDAG:
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2:  # before a table of one column is refused as such
             self._check_columns(shape[1])
-        table = as_table(X, fewest_rows=1)
+        table = as_table(X, fewest_rows=1, declared=self.texts)
         self._check_columns(len(table.names))
         if self.columns is not None and not isinstance(X, np.ndarray | list | tuple):
             for place, (given, name) in enumerate(zip(table.names, self.columns, strict=True)):
@@ -225,7 +229,7 @@ class FittedDAG:
                         f"Column {place} is '{given}', but the model was fitted on '{name}' there: "
                         "give the columns in the same order."
                     )
-        return self.preparation.apply(table.X).astype(np.float64)
+        return self.preparation.apply(matched(table, self.kinds)).astype(np.float64)
 
     def _check_columns(self, columns: int) -> None:
         if columns != self.d:

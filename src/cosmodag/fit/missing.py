@@ -1,12 +1,14 @@
 """Missing values: refused, dropped with their rows, or imputed from the rest of the row."""
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.interventions import targets_of
+from cosmodag.data.kinds import declared_names, with_kinds
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill
@@ -64,10 +66,11 @@ def complete(model: "StructureLearner", X: Any, entries: Any) -> Completed:
     entries : sequence or None
         What was set in each row, as ``fit`` takes it.
     """
+    declared = declared_names(model.kinds, X)
     if model.missing == "error":
-        table = as_table(X, remedy=REMEDY)
+        table = with_kinds(as_table(X, remedy=REMEDY, declared=declared), model.kinds)
         return Completed(table, targets_of(entries, table.names, len(table.X)))
-    table = as_table(X, missing="keep")
+    table = with_kinds(as_table(X, missing="keep", declared=declared), model.kinds)
     targets = targets_of(entries, table.names, len(table.X))
     absent = np.isnan(table.X)
     if not absent.any():
@@ -110,7 +113,7 @@ def _dropped(
             DataWarning,
             stacklevel=5,
         )
-    rest = Table(table.X[~gone], table.names)
+    rest = table.of_rows(~gone)
     free = None if targets is None else targets[~gone]
     return Completed(rest, free, {**report, "method": "drop", "dropped": dropped})
 
@@ -133,7 +136,7 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
         filled, rounds = _by_graphs(model, X, absent, targets, equations, draws, names)
     report = {**(given.report or {}), "method": "impute", "rounds": rounds}
     report["effective_rows"] = round(effective_rows(absent), 1)
-    return Completed(Table(filled, names), targets, report, absent)
+    return Completed(replace(given.table, X=filled), targets, report, absent)
 
 
 def _without_graph(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cosmodag.data.diagnose import before_fit, warn_about
 from cosmodag.data.diagnose.scale import ABOUT_SCALE
 from cosmodag.data.interventions import never_free, take_column
+from cosmodag.data.kinds import ColumnKind, with_kinds
 from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
 from cosmodag.errors import ScaleWarning
 from cosmodag.fit.known import NOTHING, Known
@@ -51,6 +52,8 @@ class Preparation:
         Learners see all columns divided by it.
     constant
         (d,) bool: columns with a single value, which can neither cause nor be caused.
+
+    Numbers of levels that have no order are not centred.
     """
 
     means: NDArray[np.float64]
@@ -60,7 +63,11 @@ class Preparation:
 
     @classmethod
     def of(
-        cls, X: NDArray[Any], scale: str, rows: NDArray[np.bool_] | None = None
+        cls,
+        X: NDArray[Any],
+        scale: str,
+        rows: NDArray[np.bool_] | None = None,
+        labels: NDArray[np.bool_] | None = None,
     ) -> "Preparation":
         """Choose the map for a table.
 
@@ -73,6 +80,9 @@ class Preparation:
             Rows, or entries, to take means and deviations from, by default all. With interventions
             they are the rows in which nothing was set: about these means linear equations without
             a constant hold in all rows.
+        labels : (d,) bool, optional
+            Columns whose numbers only name levels: their means are taken as zero, their
+            deviations as one, and the unit of the table does not depend on them.
         """
         constant = np.ptp(X, axis=0) == 0
         d = X.shape[1]
@@ -85,8 +95,10 @@ class Preparation:
         means = np.asarray(np.mean(X / largest, axis=0, dtype=np.float64, where=some) * largest)
         deviations = np.std(X / largest, axis=0, dtype=np.float64, where=some) * largest
         deviations = np.where(constant | (deviations == 0), 1.0, deviations)
+        named = np.zeros(d, np.bool_) if labels is None else labels
+        means, deviations = np.where(named, 0.0, means), np.where(named, 1.0, deviations)
         if scale == "center":
-            varying = deviations[~constant]
+            varying = deviations[~constant & ~named]
             unit = 1.0
             if varying.size:
                 unit = float(np.quantile(varying, _SMALL_COLUMNS, method="lower"))
@@ -166,6 +178,8 @@ class Prepared:
         What the diagnosis found before the fit.
     missing_report
         Treatment of missing values; None if nothing was missing.
+    kinds
+        What the numbers of each column of the original table mean.
     draw
         Function that draws the row numbers of a resample, with repetitions; None for the table
         itself. They are drawn on demand, so that many resamples share the memory of one table.
@@ -181,7 +195,13 @@ class Prepared:
     target_sets: NDArray[np.bool_] | None = None
     findings: "list[Finding]" = field(default_factory=list)
     missing_report: dict[str, Any] | None = None
+    kinds: tuple[ColumnKind, ...] = ()
     draw: Callable[[], NDArray[np.intp]] | None = None
+
+    def level_numbers(self, v: int) -> NDArray[np.intp]:
+        """Numbers of the levels of one column, row by row, for a column that holds levels."""
+        scales, means = self.preparation.factors, self.preparation.means
+        return np.rint(self.X[:, v] * scales[v] + means[v]).astype(np.intp)
 
     @property
     def row_counts(self) -> NDArray[np.float32] | None:
@@ -223,6 +243,7 @@ def prepare_table(
     absent: NDArray[np.bool_] | None = None,
 ) -> Prepared:
     """Prepare a complete table, and compile knowledge; contradictions raise `KnowledgeError`."""
+    table = with_kinds(table, learner.kinds)
     knowledge = as_knowledge(learner.knowledge)
     bounds = bounds_of(knowledge, table.names)
     target_sets = None
@@ -239,7 +260,8 @@ def prepare_table(
         warnings.warn(text, ScaleWarning, stacklevel=4)
     # The last bits of sums depend on the layout of a table in memory.
     X = np.ascontiguousarray(table.X)
-    preparation = Preparation.of(X, learner.scale, known.centred_on)
+    labels = np.array([not kind.is_number for kind in table.kinds or ()])
+    preparation = Preparation.of(X, learner.scale, known.centred_on, labels)
     return Prepared(
         preparation.centre(X),
         preparation.apply(X),
@@ -248,6 +270,7 @@ def prepare_table(
         known,
         knowledge=knowledge,
         target_sets=target_sets,
+        kinds=table.kinds or (),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, warn_about
+from cosmodag.data.kinds import check_kinds
 from cosmodag.fit.checks import check_choice, check_number
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
@@ -76,6 +77,10 @@ class StructureLearner(FittedGraph):
         refinement, 0.3 without.
     knowledge : Knowledge, mapping or path, optional
         What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    kinds : "auto", mapping or sequence
+        What columns hold, where it is not what their values suggest: a mapping from names to
+        ``"continuous"``, ``"binary"``, ``"categorical"``, ``"ordinal"``, ``"count"`` or a list of
+        levels from low to high, or one such entry for each column (`docs/kinds.md`; see `kinds_`).
     missing : {"error", "drop", "impute"}
         Refuse missing values (NaN); drop rows that have one; or estimate them from the other
         values, without counting them as evidence (`docs/missing.md`; see `missing_report_`).
@@ -108,6 +113,8 @@ class StructureLearner(FittedGraph):
         Names or numbers of the variables, causes first.
     stopped_ : str or None
         ``"time"`` or ``"interrupt"`` if the fit ended early.
+    kinds_ : tuple of ColumnKind
+        What each column was taken for, and why.
     n_features_in_, feature_names_in_
         Number and names of the columns.
     """
@@ -121,6 +128,7 @@ class StructureLearner(FittedGraph):
 
     threshold: Setting = "auto"
     knowledge: Any = None
+    kinds: Any = "auto"
     missing: str = "error"
     scale: str = "center"
 
@@ -132,6 +140,7 @@ class StructureLearner(FittedGraph):
         """Refuse parameter values that cannot be used, in one sentence each."""
         if self.threshold != "auto":
             check_number("threshold", self.threshold, low=0.0, low_allowed=True)
+        check_kinds(self.kinds)
         check_choice("scale", self.scale, SCALES)
         check_choice("missing", self.missing, CHOICES)
         if getattr(self, "refine", None) is not None:
@@ -243,6 +252,7 @@ class StructureLearner(FittedGraph):
             known=given.known,
             columns=getattr(self, "feature_names_in_", None),
             knowledge=given.knowledge,
+            kinds=given.kinds,
             target_sets=given.target_sets,
             follows_units=self.order_follows_units(graph.get("noise")),
             learner=type(self).__name__,

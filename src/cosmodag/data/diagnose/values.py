@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.errors import name_list
 
-__all__ = ["FEW_VALUES", "binary", "counts", "few_values", "running_ids", "value_counts"]
+__all__ = [
+    "FEW_VALUES",
+    "are_counts",
+    "binary",
+    "counts",
+    "few_values",
+    "running_ids",
+    "value_counts",
+]
 
 FEW_VALUES = 10
 """Columns with at most this many distinct values are called few-valued."""
@@ -81,7 +89,7 @@ def counts(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]) -> 
     found = [
         column
         for column in np.flatnonzero(number > FEW_VALUES).tolist()
-        if _are_counts(X[:, column], int(number[column]))
+        if are_counts(X[:, column], int(number[column]))
     ]
     if found:
         named = tuple(names[column] for column in found)
@@ -96,7 +104,8 @@ def counts(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]) -> 
         )
 
 
-def _are_counts(values: NDArray[Any], number: int) -> bool:
+def are_counts(values: NDArray[Any], number: int) -> bool:
+    """Whether numbers, of which `number` differ, are counts: whole, with ties, and near zero."""
     if number == len(values) or values.min() < 0 or (values != np.round(values)).any():
         return False
     deviation = float(np.std(values, dtype=np.float64))
