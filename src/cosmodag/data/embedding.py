@@ -102,6 +102,10 @@ class Embedding:
         """Whether a variable is a category."""
         return bool(self.forms[v] == LEVELS)
 
+    def is_number(self, v: int) -> bool:
+        """Whether a variable is neither a category nor a count."""
+        return bool(self.forms[v] == NUMBER)
+
     def columns(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Columns of all variables, beside each other."""
         return np.column_stack([self.block(X[:, v], v) for v in range(len(self.widths))])
