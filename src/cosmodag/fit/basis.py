@@ -10,6 +10,7 @@ from cosmodag.graph.equivalence import compelled
 
 __all__ = [
     "BASES",
+    "CURVES",
     "FIRM",
     "FREE",
     "INTERVENTIONS",
@@ -27,6 +28,7 @@ WEAK = "weak evidence"
 KNOWLEDGE = "knowledge"
 INTERVENTIONS = "interventions"
 SCALE = "scale of the columns"
+CURVES = "curves"
 FREE = "free choice"
 
 FIRM = 5.0
@@ -43,6 +45,7 @@ BASES = {
     SHAPE: "fixed by the shape of this graph: it is as sure as the arcs around it",
     WEAK: "the shape of this graph fixes it, but graphs without this arrow score nearly as well",
     "non-Gaussianity": "the shape of the noise tells it from the reverse",
+    CURVES: "curves with independent noise fit in this direction only",
     "equal variances": "only the assumption of equal noise variances decides it; units matter",
     SCALE: "it follows the units of the columns, which may be an accident",
     FREE: "nothing in the data decides it: the reverse fits as well",
@@ -58,6 +61,7 @@ def arrow_basis(
     by_interventions: NDArray[np.bool_],
     otherwise: str,
     losses: NDArray[np.float64] | None = None,
+    curved: NDArray[np.bool_] | None = None,
 ) -> list[str]:
     """Name what the direction of each arc rests on.
 
@@ -72,7 +76,8 @@ def arrow_basis(
        whose score hardly changes where the arrow is turned is called ``weak evidence``.
     4. ``knowledge``: the arrow follows from 1 and 3 by Meek's rules.
     5. ``interventions``: it follows from 1, 2 and 3 by them.
-    6. What the noise, or nothing, decides: `otherwise`.
+    6. ``curves``: the equations may be curves, and turning the arrow costs the score much.
+    7. What the noise, or nothing, decides: `otherwise`.
 
     Parameters
     ----------
@@ -85,11 +90,15 @@ def arrow_basis(
         What directions rest on that the class leaves open.
     losses : (m,) array, optional
         How much of the score is lost where each arc is turned; NaN where that is not known.
+    curved : (m,) array of bool, optional
+        Arcs whose equations may be curves, so that the score may prefer one direction.
     """
     shape = _directed(arcs, tails, heads, None)
     known = _directed(arcs, tails, heads, by_knowledge)
     told = _directed(arcs, tails, heads, by_knowledge | by_interventions)
     bases = np.full(len(tails), otherwise, object)
+    if losses is not None and curved is not None:
+        bases[curved & (losses >= FIRM)] = CURVES
     bases[told] = INTERVENTIONS
     bases[known] = KNOWLEDGE
     bases[shape] = SCALE if otherwise == SCALE else SHAPE

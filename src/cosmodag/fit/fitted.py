@@ -97,6 +97,10 @@ class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[mis
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit from what their ``arrays`` gave."""
+        if "block_widths" in arrays:
+            from cosmodag.fit.block_equations import BlockEquations
+
+            return BlockEquations.from_arrays(arrays)
         return LinearEquations()
 
     @property

@@ -112,6 +112,11 @@ class FittedDAG:
             return [f"x{place}" for place in range(self.d)]
         return [str(name) for name in self.columns]
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether all equations are lines, whose coefficients are the weights."""
+        return isinstance(self.equations, LinearEquations)
+
     @cached_property
     def edges(self) -> sparse.coo_array:
         """Arcs with their weights, as a sparse matrix; a required arc may weigh zero."""
@@ -148,6 +153,7 @@ class FittedDAG:
             *self._known_directions(edges),
             otherwise,
             None if losses is None else losses[edges.row, edges.col],
+            self.equations.tells(edges.row, edges.col),
         )
 
     def _known_directions(
@@ -198,12 +204,13 @@ class FittedDAG:
         dag, preparation = replace(self, equations=equations), self.preparation
         if equations is not self.equations:
             residuals = data - dag.predict_prepared(data)
-        if recentre and self.known.targets is not None:
+        if recentre and self.known.targets is not None and not equations.has_constants:
             shift = dag._shift_of_means(np.average(residuals, axis=0, weights=counted))
             preparation = preparation.moved(shift)
             data = np.asarray(data - shift, np.float32)
             residuals = data - dag.predict_prepared(data)
-        residuals = np.asarray(residuals, np.float32)
+        noise = equations.noise_of(data, dag.adjacency, residuals)
+        residuals = np.asarray(noise, np.float32)
         scaled = residuals.astype(np.float64) * preparation.scales
         return replace(
             dag,
@@ -286,7 +293,10 @@ class FittedDAG:
         return float(np.mean(likelihoods)) if likelihoods.size else 0.0
 
     def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
-        """Gaussian log-likelihood of every entry of the columns that have noise."""
+        """Log-likelihood of every entry of the columns that have noise.
+
+        Gaussian, unless the equations have another one, such as that of categories.
+        """
         assert self.noise_variances is not None
         data = self.prepared(X)
         varying = self.has_noise
@@ -295,7 +305,12 @@ class FittedDAG:
         # A column that others determine exactly, such as a copy, has rounding errors only.
         variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
-        return np.asarray(likelihood - np.log(self.preparation.scales[varying]))
+        likelihood -= np.log(self.preparation.scales[varying])
+        for place, v in enumerate(np.flatnonzero(varying)):
+            own = self.equations.own_log_likelihoods(data, self.adjacency, v)
+            if own is not None:
+                likelihood[:, place] = own
+        return np.asarray(likelihood)
 
     def sample(
         self,
@@ -316,10 +331,10 @@ class FittedDAG:
     def drawn_noise(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
         """Draw n rows of noise, independent between variables, in prepared units."""
         if self.residuals is not None:
-            return self._drawn_residuals(n, random)
+            return self.equations.redrawn(self._drawn_residuals(n, random), random)
         assert self.noise_variances is not None
         deviations = np.sqrt(self.noise_variances) / self.preparation.scales
-        return random.normal(size=(n, self.d)) * deviations
+        return self.equations.redrawn(random.normal(size=(n, self.d)) * deviations, random)
 
     def prepared_values(self, held: Mapping[int, NDArray[Any]]) -> dict[int, NDArray[np.float64]]:
         """Convert values of some columns to prepared units."""
@@ -339,8 +354,8 @@ class FittedDAG:
         for v in self.order:
             if v in held:
                 values[:, v] = held[v]
-            else:
-                values[:, v] += self.predict_column(values, v)
+            elif not self.preparation.constant[v]:
+                values[:, v] = self.equations.respond(values, self.adjacency, v, noise[:, v])
         return values
 
     def _drawn_residuals(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.mixed import needs_blocks, refine_blocks
 from cosmodag.fit.pipeline import RefinedFit
 from cosmodag.refinement.noise.decision import NoiseInputs, decide_noise
 from cosmodag.refinement.noise.outcome import Doubt
@@ -19,7 +20,22 @@ if TYPE_CHECKING:
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.solve.watch import Watch
 
-__all__ = ["refine", "refine_orders"]
+__all__ = ["refine", "refine_orders", "refine_table"]
+
+
+def refine_table(
+    model: "StructureLearner",
+    given: "Prepared",
+    orders: Mapping[str, NDArray[np.intp]],
+    watch: "Watch",
+    *,
+    scale_free: bool = False,
+    restarts: int | None = None,
+) -> RefinedFit:
+    """Prune or search by regressions that suit the kinds of columns; as `refine_orders`."""
+    if needs_blocks(given.kinds):
+        return refine_blocks(model, given, orders, watch, restarts=restarts)
+    return refine_orders(model, given, orders, watch, scale_free=scale_free, restarts=restarts)
 
 
 def refine_orders(

@@ -88,12 +88,13 @@ def refined_graph(refined: RefinedFit, known: Known, threshold: float) -> dict[s
         "equations": refined.equations,
         "noise": refined.noise,
         "noise_reason": refined.reason,
+        "turning_losses": refined.turning_losses,
     }
 
 
 def with_turning_losses(dag: FittedDAG, given: Prepared) -> FittedDAG:
     """Add the loss of score from turning each arrow, if the Gaussian score alone decides."""
-    if dag.noise != "gaussian" or dag.d > _MOST_TURNED:
+    if dag.noise != "gaussian" or dag.d > _MOST_TURNED or not dag.is_linear:
         return dag
     from cosmodag.refinement.turning import turning_losses
 

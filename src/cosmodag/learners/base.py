@@ -233,7 +233,7 @@ class StructureLearner(FittedGraph):
     def examine(self, given: Prepared) -> None:
         """Record how firm arrows are, and warn of what the equations leave unexplained."""
         self.fitted_ = with_turning_losses(self.fitted_, given)
-        if self.is_linear:
+        if self.is_linear and self.fitted_.is_linear:
             found = findings_after(self.fitted_, given, self.findings_, self._doubt)
             warn_about(found, stacklevel=5)
             self.findings_ = [*self.findings_, *found]
@@ -266,6 +266,8 @@ class StructureLearner(FittedGraph):
             self.noise_scores_, self.refine_report_ = refined.scores, refined.report
             self.stopped_ = self.stopped_ or refined.stopped
             self._doubt = refined.doubt
+            for name, value in refined.extra.items():
+                setattr(self, name, value)
             graph = refined_graph(refined, given.known, self._refined_threshold)
         if watch.stop == "interrupt":  # also where refinement had ended already
             self.stopped_ = "interrupt"
@@ -311,8 +313,8 @@ class StructureLearner(FittedGraph):
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Turn the order that was learnt into a graph by evidence."""
-        from cosmodag.fit.refining import refine_orders
+        from cosmodag.fit.refining import refine_table
 
         learnt_order = {} if learnt.order is None else {"learnt": learnt.order}
         orders = {**learnt_order, **learnt.orders}
-        return refine_orders(self, given, orders, watch, scale_free=learnt.scale_free)
+        return refine_table(self, given, orders, watch, scale_free=learnt.scale_free)

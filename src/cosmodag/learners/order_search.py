@@ -133,7 +133,11 @@ class OrderSearch(StructureLearner):
         return places
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
-        from cosmodag.fit.refining import refine_orders
+        from cosmodag.fit.refining import refine_table
 
-        restarts = None if self.restarts == "auto" else int(self.restarts)
-        return refine_orders(self, given, learnt.orders, watch, scale_free=True, restarts=restarts)
+        options: Any = {"scale_free": True, "restarts": self._restarts}
+        return refine_table(self, given, learnt.orders, watch, **options)
+
+    @property
+    def _restarts(self) -> int | None:
+        return None if self.restarts == "auto" else int(self.restarts)

@@ -95,7 +95,7 @@ def at_threshold(
     dag, data = model.fitted_, model.prepared(X)
     known = _known(model, entries, len(data))
     adjacency = chosen_arcs(dag.weights, threshold, known.required)
-    if model.is_linear:
+    if dag.is_linear:
         arcs = adjacency != 0 if known.required is None else (adjacency != 0) | known.required
         moments = known.moments(data)
         adjacency = regress_on_predecessors(
