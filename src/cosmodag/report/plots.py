@@ -9,7 +9,7 @@ import numpy as np
 
 from cosmodag.errors import DataError
 from cosmodag.fit.arcs import standardised
-from cosmodag.fit.basis import BASES, FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, WEAK
+from cosmodag.fit.basis import BASES, FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, TIME, WEAK
 from cosmodag.report.drawings.layout import layered_layout
 from cosmodag.report.evidence import checked_shares, resamples_of
 
@@ -25,6 +25,7 @@ _INK, _NODE, _BORDER = "#1b2430", "#eef2f6", "#8a97a6"
 _ARCS: dict[str, tuple[str, Any]] = {
     SHAPE: ("#0072B2", "solid"),
     WEAK: ("#56B4E9", "dashed"),
+    TIME: ("#332288", "solid"),
     KNOWLEDGE: ("#AA4488", "solid"),
     INTERVENTIONS: ("#009E73", "solid"),
     "non-Gaussianity": ("#B87A00", (0, (7, 2))),
