@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 
@@ -14,7 +14,7 @@ GAP = 1.5
 """Steps of time from which a row does not follow the row before: months differ by less."""
 
 
-def as_times(values: ArrayLike | Sequence[Any]) -> NDArray[np.float64]:
+def as_times(values: Any) -> NDArray[np.float64]:
     """Convert times to numbers: dates to seconds, numbers to themselves.
 
     Parameters

@@ -156,8 +156,8 @@ class Window:
         found = self._lagged(name)[0]
         if found not in self.names:
             raise KnowledgeError(
-                f"The knowledge has an arc into {name!r}: state it of time t, and the cause as many "
-                "steps later."
+                f"The knowledge has an arc into {name!r}: state the arc into time t, and the cause "
+                "as many steps later."
             )
         return found
 

@@ -17,6 +17,7 @@ __all__ = [
     "KNOWLEDGE",
     "SCALE",
     "SHAPE",
+    "TIME",
     "WEAK",
     "are_in",
     "arrow_basis",
@@ -25,6 +26,7 @@ __all__ = [
 
 SHAPE = "shape of the graph"
 WEAK = "weak evidence"
+TIME = "time"
 KNOWLEDGE = "knowledge"
 INTERVENTIONS = "interventions"
 SCALE = "scale of the columns"
@@ -40,6 +42,7 @@ with the arrow turned (`turning_losses`) lowered them. Turning an arrow seldom c
 one arc, log n, so that with fewer than 150 rows hardly any shape is firm."""
 
 BASES = {
+    TIME: "the cause comes before the effect in time",
     KNOWLEDGE: "you said so: the reverse was excluded beforehand, directly or by what follows",
     INTERVENTIONS: "interventions tell it from the reverse, directly or by what follows",
     SHAPE: "fixed by the shape of this graph: it is as sure as the arcs around it",

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.fit.arcs import arc_table
+from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.in_time import TimeSeriesView
@@ -159,7 +160,8 @@ class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[mis
     def arrow_basis_(self) -> list[str]:
         """What the direction of each arc of ``edges_`` rests on, in the same order.
 
-        The first of these that holds. ``"knowledge"``: knowledge excludes the reverse.
+        The first of these that holds. ``"time"``: with `lags`, the cause comes earlier.
+        ``"knowledge"``: knowledge excludes the reverse.
         ``"interventions"``: one end of it was set in some rows in which the other was not, which
         shows in which direction influence passes, if interventions are perfect. ``"shape of the
         graph"``: every graph with the same conditional independences has the arrow; it is as sure
@@ -260,6 +262,7 @@ class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[mis
         ``∘–∘`` (open). Computed when first asked for, from the graph and the training data; see
         ``docs/hidden_causes.md``.
         """
+        refuse_lags(self, "pag_", "cpdag_ gives the class, as if nothing were hidden")
         return self._dag.pag
 
     def equivalence_class(self) -> Any:

@@ -15,7 +15,7 @@ from cosmodag.data.kinds import ColumnKind, matched
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.data.window import Window
 from cosmodag.errors import DataError
-from cosmodag.fit.basis import arrow_basis, mask_of
+from cosmodag.fit.basis import TIME, arrow_basis, mask_of
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.hidden_causes import pag_of_fit
 from cosmodag.fit.known import NOTHING, Known
@@ -146,7 +146,7 @@ class FittedDAG:
         otherwise = _NOISE_BASES.get(self.noise or "", "free choice")
         otherwise = "scale of the columns" if self.follows_units else otherwise
         losses = self.turning_losses
-        return arrow_basis(
+        bases = arrow_basis(
             self.arcs,
             edges.row,
             edges.col,
@@ -155,6 +155,12 @@ class FittedDAG:
             None if losses is None else losses[edges.row, edges.col],
             self.equations.tells(edges.row, edges.col),
         )
+        if self.window is None:
+            return bases
+        return [
+            TIME if earlier else basis
+            for earlier, basis in zip(self.window.past[edges.row], bases, strict=True)
+        ]
 
     def _known_directions(
         self, edges: sparse.coo_array
@@ -380,7 +386,7 @@ class FittedDAG:
 
 
 def _width(X: Any) -> int:
-    """Number of columns of a table; 0 if it has none."""
+    """Count the columns of a table; 0 if it has none."""
     names = getattr(X, "names", None)
     if names is not None and not hasattr(X, "shape"):
         return len(names)

@@ -31,10 +31,14 @@ class TimeSeriesView:
 
         @property
         def _dag(self) -> "FittedDAG": ...
+
         @property
-        def is_linear(self) -> bool: ...
+        def is_linear(self) -> bool:
+            """Whether the equations are linear."""
+
         @property
-        def graph_(self) -> "nx.DiGraph[Any]": ...
+        def graph_(self) -> "nx.DiGraph[Any]":
+            """The learnt graph."""
 
     @property
     def window_(self) -> "Window":

@@ -93,7 +93,8 @@ def _start(dag: "FittedDAG", m: int, random: np.random.Generator) -> NDArray[np.
     if dag.residuals is None:
         rows = np.repeat(dag.preparation.means[None], m, axis=0)
     else:
-        rows = dag.preparation.undo(dag.training_data())[random.integers(len(dag.residuals), size=m)]
+        chosen = random.integers(len(dag.residuals), size=m)
+        rows = dag.preparation.undo(dag.training_data())[chosen]
     # The times of the window that end with t: the past of t + 1.
     return rows[:, : window.lags * window.d].reshape(m, window.lags, window.d)[:, ::-1]
 
@@ -169,7 +170,7 @@ def _paths(
     dag: "FittedDAG", start: NDArray[np.float64], noise: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Continue m pasts at once: (steps, m, d)."""
-    m, lags, d = start.shape
+    lags = start.shape[1]
     times = [start[:, lag] for lag in range(lags)]
     for drawn in noise:
         past = np.concatenate(times[: -lags - 1 : -1], axis=1)

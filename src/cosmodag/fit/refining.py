@@ -98,7 +98,7 @@ def refine_orders(
 
 
 def _order_rules(known: "Known") -> NDArray[np.bool_] | None:
-    """What must come before what, beyond what the support implies; what is given comes first."""
+    """Say what must come before what, beyond the support; what is given comes first."""
     if known.bounds is None:
         return None
     beyond, first = known.bounds.beyond_support, known.given_first

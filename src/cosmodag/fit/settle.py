@@ -9,6 +9,7 @@ from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, after_fit
 from cosmodag.data.diagnose.after import MOST_TESTED
+from cosmodag.data.diagnose.series import residuals_follow
 from cosmodag.fit.basis import FIRM
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
@@ -132,7 +133,24 @@ def findings_after(
     if dag.d > MOST_TESTED or not is_observed:
         return []
     X = given.X if rows is None else given.X[rows]
-    return after_fit(X, dag.texts, dag.arcs.toarray(), dag.order, known=known, doubt=doubt)
+    found = after_fit(
+        X,
+        dag.texts,
+        dag.arcs.toarray(),
+        dag.order,
+        known=known,
+        doubt=doubt,
+        given=given.known.given,
+    )
+    return [*found, *_about_lags(dag)]
+
+
+def _about_lags(dag: FittedDAG) -> list[Finding]:
+    """Say where the residuals of a time series follow one another: lags are too few."""
+    if dag.window is None or dag.residuals is None:
+        return []
+    columns = np.flatnonzero(dag.has_noise).tolist()
+    return list(residuals_follow(dag.residuals, columns, dag.texts, dag.window.lags))
 
 
 def chosen_arcs(weights: Any, threshold: float, required: NDArray[np.bool_] | None) -> Any:

@@ -32,7 +32,9 @@ def check_facts(facts: Any) -> None:
         _require(all(isinstance(name, str) for name in names), "a name is no text")
         _require(len(set(names)) == len(names), "a name occurs twice")
     in_time = facts.get("in_time", {})
-    _require(isinstance(in_time, dict) and set(in_time) <= {"series", "time"}, "'in_time' is no mapping")
+    _require(
+        isinstance(in_time, dict) and set(in_time) <= {"series", "time"}, "'in_time' is no mapping"
+    )
     _require(
         all(name is None or isinstance(name, str) for name in in_time.values()),
         "the column of times or series has no name",

@@ -40,7 +40,7 @@ class InTime:
     def like(cls, window: Window, X: Any, series: Any = None, time: Any = None) -> "InTime":
         """For new rows of a model: what is given, or the columns as in training."""
         columns = getattr(X, "columns", getattr(X, "column_names", ()))
-        named = {name for name in map(str, columns)}
+        named = set(map(str, columns))
         return cls(
             window.series if series is None and window.series in named else series,
             window.time if time is None and window.time in named else time,
@@ -49,7 +49,9 @@ class InTime:
     def of(self, window: Window) -> Window:
         """Note the names of columns in a window."""
         series = self.series if isinstance(self.series, str) else None
-        return replace(window, series=series, time=self.time if isinstance(self.time, str) else None)
+        return replace(
+            window, series=series, time=self.time if isinstance(self.time, str) else None
+        )
 
     def taken_from(self, X: Any) -> "tuple[Any, InTime]":
         """Split the columns off a table."""

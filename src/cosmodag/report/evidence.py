@@ -116,6 +116,8 @@ def _findings(model: "FittedGraph", table: NDArray[np.float64], names: list[str]
     """Return the findings of the fit; with few enough columns, the full diagnosis."""
     known: list[Finding] | None = getattr(model, "findings_", None)
     kinds = model.fitted_.kinds or None
+    if model.fitted_.window is not None:
+        return by_severity(known or [])  # the other checks are about independent rows
     if len(names) > _FULL_DIAGNOSIS:
         return before_fit(table, names, kinds=kinds) if known is None else list(known)
     if known is None:
@@ -130,8 +132,10 @@ def resamples_of(bootstrap: Any) -> int:
 
 
 def _prepared(model: "FittedGraph", data: Any) -> NDArray[np.float64] | None:
-    # With missing values, the model was fitted to a filled table, not to the one given.
-    if data is not None and not hasattr(model, "missing_report_"):
+    # The model was not fitted to the table given: missing values were filled in, or the rows are
+    # windows.
+    is_other = hasattr(model, "missing_report_") or model.fitted_.window is not None
+    if data is not None and not (is_other and hasattr(model, "residuals_")):
         return model.prepared(data)
     return model.training_data() if hasattr(model, "residuals_") else None
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.rows import rows_follow
 from cosmodag.errors import name_list
 
-__all__ = ["changing_series", "periods", "unit_root_statistics"]
+__all__ = ["changing_series", "periods", "residuals_follow", "unit_root_statistics"]
 
 _FEWEST_ROWS = 50
 _MOST_ROWS = 50_000
@@ -63,8 +64,8 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
         roots > _DICKEY_FULLER,
         float(roots.max()),
         own,
-        "{} wander like a random walk (a unit root is not excluded), so that unrelated columns seem "
-        "to cause one another: learn from differences between rows.",
+        "{} wander like a random walk (a unit root is not excluded), so that unrelated columns "
+        "seem to cause one another: learn from differences between rows.",
     )
     left, means = _regressed_on_memory(used)
     yield from _found(
@@ -85,6 +86,21 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
         "wrong: learn from a part of the rows, or from logarithms.",
     )
     yield from _seasons(used, own, chance)
+
+
+def residuals_follow(
+    residuals: NDArray[Any], columns: list[int], names: Sequence[str], lags: int
+) -> Iterator[Finding]:
+    """Find residuals of a window graph that resemble those of the time before."""
+    for one in rows_follow(residuals, columns, names):
+        yield Finding(
+            "few_lags",
+            one.columns,
+            one.value,
+            "warning",
+            f"Residuals of {name_list(list(one.columns))} still follow one another (correlation "
+            f"up to {one.value:.2f}): {lags} lags are too few (--lags), or causes are hidden.",
+        )
 
 
 def _found(
@@ -157,7 +173,7 @@ def _levels_of_spread(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
             float(stats.levene(*(part[:, v] for part in parts), center="median").pvalue)
             for v in range(parts[0].shape[1])
         ]
-    return np.nan_to_num(np.asarray(found), nan=1.0)
+    return np.asarray(np.nan_to_num(found, nan=1.0), np.float64)
 
 
 def _seasons(X: NDArray[np.float64], names: Sequence[str], chance: float) -> Iterator[Finding]:

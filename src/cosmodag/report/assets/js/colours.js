@@ -4,6 +4,7 @@
 const STYLES = {
   "shape of the graph": { light: "#0072B2", dark: "#56B4E9", dash: [] },
   "weak evidence": { light: "#4C9BC9", dark: "#9CCBE8", dash: [8, 3] },
+  "time": { light: "#332288", dark: "#A79BE0", dash: [] },
   "knowledge": { light: "#AA4488", dark: "#DD99C0", dash: [] },
   "interventions": { light: "#009E73", dark: "#2CC79C", dash: [] },
   "non-Gaussianity": { light: "#B87A00", dark: "#E69F00", dash: [10, 3] },
