@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.interventions import take_column, targets_of
+from cosmodag.data.interventions import take_columns, targets_of
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
+from cosmodag.data.regimes import label_texts
 from cosmodag.errors import DataError
 from cosmodag.fit.basis import arrow_basis, mask_of
 from cosmodag.fit.equations import FittedEquations, LinearEquations
+from cosmodag.fit.fitted_regimes import FittedRegimes
 from cosmodag.fit.hidden_causes import pag_of_fit
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.prepare import Preparation, deviations_of
@@ -51,6 +53,9 @@ class FittedDAG:
         What the user knows of the graph.
     target_sets
         (k, d) bool: the distinct sets of variables that were set; None without interventions.
+    regimes
+        Targets of regimes, evidence for them, and own equations; None without regimes, or where the
+        graph was not examined.
     noise, noise_reason
         What refinement assumed of the noise, and why; None without refinement.
     follows_units
@@ -77,6 +82,7 @@ class FittedDAG:
     columns: NDArray[Any] | None = None
     knowledge: Knowledge | None = None
     target_sets: NDArray[np.bool_] | None = None
+    regimes: FittedRegimes | None = None
     noise: str | None = None
     noise_reason: str | None = None
     follows_units: bool = False
@@ -131,13 +137,20 @@ class FittedDAG:
         otherwise = _NOISE_BASES.get(self.noise or "", "free choice")
         otherwise = "scale of the columns" if self.follows_units else otherwise
         losses = self.turning_losses
+        by_knowledge, by_interventions = self._known_directions(edges)
+        by_found = None
+        if self.regimes is not None:
+            by_found = self.regimes.separate(edges.row, edges.col, stated=False)
+            by_interventions = self.regimes.separate(edges.row, edges.col, stated=True)
         return arrow_basis(
             self.arcs,
             edges.row,
             edges.col,
-            *self._known_directions(edges),
+            by_knowledge,
+            by_interventions,
             otherwise,
             None if losses is None else losses[edges.row, edges.col],
+            by_found,
         )
 
     def _known_directions(
@@ -250,17 +263,20 @@ class FittedDAG:
         """Predict every variable of a table from its parents."""
         return self.preparation.undo(self.predict_prepared(self.prepared(X)))
 
-    def score(self, X: Any, interventions: Any = None) -> float:
+    def score(self, X: Any, interventions: Any = None, regimes: Any = None) -> float:
         """Mean Gaussian log-likelihood, per row and variable, of what was not set."""
-        X, entries = take_column(X, interventions)
-        likelihoods = self.log_likelihoods(X)
+        X, entries, labels = take_columns(X, interventions, regimes)
+        likelihoods = self.log_likelihoods(X, labels)
         targets = targets_of(entries, [str(name) for name in self.names], len(likelihoods))
         if targets is not None:
             likelihoods = likelihoods[~targets[:, ~self.preparation.constant]]
         return float(np.mean(likelihoods)) if likelihoods.size else 0.0
 
-    def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
-        """Gaussian log-likelihood of every entry of the columns that are not constant."""
+    def log_likelihoods(self, X: Any, regimes: Any = None) -> NDArray[np.float64]:
+        """Gaussian log-likelihood of every entry of the columns that are not constant.
+
+        Under own equations in the regimes that are given, under the shared ones without.
+        """
         assert self.noise_variances is not None
         data = self.prepared(X)
         varying = ~self.preparation.constant
@@ -269,7 +285,15 @@ class FittedDAG:
         # A column that others determine exactly, such as a copy, has rounding errors only.
         variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
-        return np.asarray(likelihood - np.log(self.preparation.scales[varying]))
+        found = np.asarray(likelihood - np.log(self.preparation.scales[varying]))
+        if regimes is None:
+            return found
+        if self.regimes is None:
+            raise DataError("The model was fitted without regimes: leave regimes out.")
+        texts = label_texts(regimes, len(found))
+        shared = np.zeros((len(found), self.d))
+        shared[:, varying] = found
+        return self.regimes.likelihoods(self.preparation.undo(data), texts, shared)[:, varying]
 
     def sample(
         self,

@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import before_fit, warn_about
 from cosmodag.data.diagnose.scale import ABOUT_SCALE
-from cosmodag.data.interventions import never_free, take_column
+from cosmodag.data.interventions import never_free, take_columns
 from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
-from cosmodag.errors import ScaleWarning
+from cosmodag.data.regimes import Regimes, label_texts, regimes_of
+from cosmodag.errors import DataError, ScaleWarning
+from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.missing import complete
+from cosmodag.fit.missing import Completed, complete
+from cosmodag.fit.regimes import targets_found
 from cosmodag.io.frames import Table
 from cosmodag.solve.machine import main_memory
 
@@ -166,6 +169,10 @@ class Prepared:
         What the diagnosis found before the fit.
     missing_report
         Treatment of missing values; None if nothing was missing.
+    regimes
+        The regime of each row; None if all rows follow the same equations.
+    targets
+        (k, d) bool: the targets of each regime, stated or found; None without regimes.
     draw
         Function that draws the row numbers of a resample, with repetitions; None for the table
         itself. They are drawn on demand, so that many resamples share the memory of one table.
@@ -181,6 +188,8 @@ class Prepared:
     target_sets: NDArray[np.bool_] | None = None
     findings: "list[Finding]" = field(default_factory=list)
     missing_report: dict[str, Any] | None = None
+    regimes: Regimes | None = None
+    targets: NDArray[np.bool_] | None = None
     draw: Callable[[], NDArray[np.intp]] | None = None
 
     @property
@@ -197,23 +206,48 @@ class Prepared:
             return self
         rows = self.draw()
         known = self.known.of_rows(rows)
-        return replace(self, X=self.X[rows], data=self.data[rows], known=known, draw=None)
+        regimes = None if self.regimes is None else self.regimes.of_rows(rows)
+        X, data = self.X[rows], self.data[rows]
+        return replace(self, X=X, data=data, known=known, regimes=regimes, draw=None)
 
 
-def prepare(learner: "StructureLearner", X: Any, interventions: Any = None) -> Prepared:
+def prepare(
+    learner: "StructureLearner",
+    X: Any,
+    interventions: Any = None,
+    regimes: Any = None,
+    find_targets: bool = True,
+) -> Prepared:
     """Check the parameters of a learner and a table, and prepare the table for it.
 
     The learner is not changed. Findings of the diagnosis are warnings at the caller of ``fit``.
     """
     learner.check_settings()
-    values, entries = take_column(X, interventions)
-    table, targets, report, absent = complete(learner, values, entries)
-    findings = before_fit(table.X, table.names, Known(None, targets).untouched)
+    if regimes is not None and learner.missing == "impute":
+        raise DataError(
+            "Missing values cannot be estimated across regimes, whose equations differ: use "
+            "missing='drop' (--missing drop)."
+        )
+    values, entries, labels = take_columns(X, interventions, regimes)
+    whole = complete(learner, values, entries)
+    table, grouped = whole.table, _grouped(whole, labels, find_targets)
+    plain = Known(None, whole.targets).untouched if grouped is None else grouped.reference
+    findings = before_fit(table.X, table.names, plain)
     warn_about(findings, stacklevel=4)
     _check_memory(learner, *table.X.shape)
-    prepared = prepare_table(learner, table, targets, absent)
+    prepared = prepare_table(learner, table, whole.targets, whole.absent, grouped)
     is_named = not isinstance(values, np.ndarray | list | tuple)
-    return replace(prepared, is_named=is_named, findings=findings, missing_report=report)
+    return replace(prepared, is_named=is_named, findings=findings, missing_report=whole.report)
+
+
+def _grouped(whole: Completed, labels: Any, find_targets: bool) -> Regimes | None:
+    """Group the rows that were kept by their labels; None without labels."""
+    if labels is None:
+        return None
+    rows = len(whole.table.X) if whole.kept is None else len(whole.kept)
+    texts = np.array(label_texts(labels, rows), object)
+    texts = texts if whole.kept is None else texts[whole.kept]
+    return regimes_of(texts.tolist(), whole.table.names, whole.targets, finds=find_targets)
 
 
 def prepare_table(
@@ -221,11 +255,19 @@ def prepare_table(
     table: Table,
     targets: NDArray[np.bool_] | None = None,
     absent: NDArray[np.bool_] | None = None,
+    regimes: Regimes | None = None,
 ) -> Prepared:
-    """Prepare a complete table, and compile knowledge; contradictions raise `KnowledgeError`."""
+    """Prepare a complete table, and compile knowledge; contradictions raise `KnowledgeError`.
+
+    With regimes, their targets are found first; all learners then take them as interventions.
+    """
     knowledge = as_knowledge(learner.knowledge)
     bounds = bounds_of(knowledge, table.names)
-    target_sets = None
+    target_sets, of_regimes = None, None
+    if regimes is not None:
+        (seed,) = seeds_from(getattr(learner, "random_state", 0), 1)
+        of_regimes = targets_found(np.asarray(table.X, np.float64), regimes, Known(bounds), seed)
+        targets = of_regimes[regimes.labels]
     if targets is not None:
         target_sets = np.unique(targets, axis=0)
         always = never_free(targets, table.names)
@@ -248,6 +290,8 @@ def prepare_table(
         known,
         knowledge=knowledge,
         target_sets=target_sets,
+        regimes=regimes,
+        targets=of_regimes,
     )
 
 

@@ -13,6 +13,7 @@ from cosmodag.data.knowledge import Knowledge
 from cosmodag.errors import CosmodagError, DataError
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.fitted_regimes import FittedRegimes
 from cosmodag.fit.known import Known
 from cosmodag.fit.prepare import Preparation
 from cosmodag.fit.trusted import (
@@ -63,6 +64,7 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
         arrays |= _masks(dag.known)
     arrays |= {name: getattr(model, name) for name in kept if hasattr(model, name)}
     arrays |= dag.equations.arrays()
+    arrays |= {} if dag.regimes is None else dag.regimes.arrays()
     _check_name(model)
     # Knowledge as it was read, so that loading a model opens no other file.
     parameters = {**model.get_params(deep=False), "knowledge": dag.knowledge}
@@ -71,6 +73,7 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
         "learner": type(model).__name__,
         "parameters": {name: _written(name, value) for name, value in parameters.items()},
         "names": None if dag.columns is None else list(dag.columns),
+        "regimes": None if dag.regimes is None else list(dag.regimes.names),
         "fitted": {name: _plain(own[name]) for name in (*_FACTS, *model.extra_facts) if name in own}
         | {f"{name}_": getattr(dag, name) for name in _NOISE if getattr(dag, name) is not None},
     }
@@ -163,6 +166,7 @@ def _restore(
         columns=getattr(model, "feature_names_in_", None),
         knowledge=model.knowledge,
         target_sets=arrays.get("target_sets_"),
+        regimes=FittedRegimes.from_arrays(facts.get("regimes"), arrays),
         noise=fitted.get("noise_"),
         noise_reason=fitted.get("noise_reason_"),
         follows_units=model.order_follows_units(fitted.get("noise_")),

@@ -22,6 +22,7 @@ from cosmodag.fit.settle import (
     findings_after,
     refined_graph,
     unrefined_graph,
+    with_regimes,
     with_turning_losses,
 )
 from cosmodag.graph.dags import DENSE_LIMIT
@@ -161,7 +162,15 @@ class StructureLearner(FittedGraph):
         """Threshold on weights that refinement chose by evidence."""
         return 0.0 if self.threshold == "auto" else float(self.threshold)
 
-    def fit(self, X: Any, y: Any = None, *, interventions: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        interventions: Any = None,
+        regimes: Any = None,
+        find_targets: bool = True,
+    ) -> Self:
         """Learn a graph.
 
         Parameters
@@ -176,6 +185,13 @@ class StructureLearner(FittedGraph):
             of a column of X that holds such entries, and is then no variable; or a Boolean table.
             They are taken to be perfect: in its rows the variable does not depend on its causes,
             and its own equation is not learnt from them.
+        regimes : sequence or str, optional
+            The regime of each row (a treatment, a batch, an experiment): a label for each row,
+            nothing (None, ``""``) for plain observations, or the name of a column. The variables
+            whose equations differ in a regime are found (``targets_``), beside those that
+            `interventions` names, which may change in any way there. See ``docs/regimes.md``.
+        find_targets : bool
+            With `regimes`: whether variables that `interventions` does not name may change.
 
         Returns
         -------
@@ -187,7 +203,8 @@ class StructureLearner(FittedGraph):
             After Ctrl-C. The model holds the graph learnt so far, with ``stopped_`` set to
             ``"interrupt"``. A second Ctrl-C does not wait for that: the model is then not fitted.
         """
-        fit_prepared([FitTask(self, prepare(self, X, interventions))])
+        given = prepare(self, X, interventions, regimes, find_targets)
+        fit_prepared([FitTask(self, given)])
         return self
 
     @classmethod
@@ -201,7 +218,10 @@ class StructureLearner(FittedGraph):
 
     def examine(self, given: Prepared) -> None:
         """Record how firm arrows are, and warn of what the equations leave unexplained."""
-        self.fitted_ = with_turning_losses(self.fitted_, given)
+        self.fitted_ = with_turning_losses(with_regimes(self.fitted_, given), given)
+        if self.fitted_.regimes is not None:
+            about = self.fitted_.regimes.findings(self.fitted_.texts)
+            self.findings_ = [*self.findings_, *about]
         if self.is_linear:
             found = findings_after(self.fitted_, given, self.findings_, self._doubt)
             warn_about(found, stacklevel=5)

@@ -53,6 +53,8 @@ def bootstrap(
     n: int = 200,
     *,
     interventions: Any = None,
+    regimes: Any = None,
+    find_targets: bool = True,
     sample: str = "bootstrap",
     engine: str = "local",
     address: str | None = None,
@@ -83,6 +85,9 @@ def bootstrap(
         Resamples.
     interventions : optional
         What was set in each row, as for ``fit``.
+    regimes, find_targets : optional
+        The regime of each row, as for ``fit``. Rows are drawn within regimes. Targets are found
+        once, on the whole table: probabilities do not say how sure the targets are.
     sample : {"bootstrap", "half"}
         As many rows as there are, with replacement; or half of them, without: more cautious.
     engine : {"local", "ray"}
@@ -123,7 +128,7 @@ def bootstrap(
     begun = clone(model)
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
-        given = prepare(begun, X, interventions)
+        given = prepare(begun, X, interventions, regimes, find_targets)
     _warn_again(noted)
     d = len(given.names)
     if d > DENSE_LIMIT:
@@ -134,7 +139,8 @@ def bootstrap(
     names: list[Any] = given.names if given.is_named else list(range(d))
     result = BootstrapResult(names, seeds, sample, given.known.required)
     begin = time.monotonic()
-    result.doubts = _decide(result, begun, noted, partial(_fitted, X, interventions, max_time))
+    told = {"interventions": interventions, "regimes": regimes, "find_targets": find_targets}
+    result.doubts = _decide(result, begun, noted, partial(_fitted, X, told, max_time))
     left = None if max_time is None else max(max_time + begin - time.monotonic(), _NO_TIME)
     label = f"bootstrap of {type(model).__name__}"
     try:
@@ -189,7 +195,7 @@ def _decide(
 
 
 def _fitted(
-    X: Any, interventions: Any, max_time: float | None, begun: StructureLearner, seed: int
+    X: Any, told: dict[str, Any], max_time: float | None, begun: StructureLearner, seed: int
 ) -> StructureLearner:
     """Fit the whole table within the time there is, with a seed where the model has none."""
     whole = clone(begun)
@@ -198,7 +204,7 @@ def _fitted(
         whole.set_params(random_state=seed)
     if max_time is not None and "max_time" in parameters:
         whole.set_params(max_time=max_time)
-    fitted: StructureLearner = whole.fit(X, interventions=interventions)
+    fitted: StructureLearner = whole.fit(X, **told)
     return fitted
 
 

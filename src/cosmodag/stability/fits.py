@@ -77,8 +77,11 @@ def fit_resamples(
         is forgotten afterwards; by default a `Fit`.
     """
     n = len(given.data)
+    groups = None if given.regimes is None else given.regimes.labels
     tasks = [
-        FitTask(_seeded(model, seed), replace(given, draw=partial(rows_of, sample, n, seed)))
+        FitTask(
+            _seeded(model, seed), replace(given, draw=partial(rows_of, sample, n, seed, groups))
+        )
         for seed in seeds
     ]
     with blas_threads(1):

@@ -20,13 +20,19 @@ SAMPLES: dict[str, Any] = {"bootstrap": _with_replacement, "half": _half}
 """How rows are drawn, by name: n of n with replacement, or half of them without."""
 
 
-def rows_of(sample: str, n: int, seed: int) -> NDArray[np.intp]:
-    """Draw the rows of one resample, sorted.
+def rows_of(
+    sample: str, n: int, seed: int, groups: NDArray[np.intp] | None = None
+) -> NDArray[np.intp]:
+    """Draw the rows of one resample, sorted; within groups (n,) of rows, if these are given.
 
     Examples
     --------
     >>> rows_of("bootstrap", 6, seed=0).tolist()
     [0, 1, 1, 3, 3, 5]
     """
-    rows: NDArray[np.intp] = SAMPLES[sample](n, np.random.default_rng(seed))
-    return np.sort(rows)
+    random = np.random.default_rng(seed)
+    if groups is None:
+        rows: NDArray[np.intp] = SAMPLES[sample](n, random)
+        return np.sort(rows)
+    members = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+    return np.sort(np.concatenate([own[SAMPLES[sample](len(own), random)] for own in members]))
