@@ -135,7 +135,9 @@ def regimes_of(
                 )
             stated[place] = own[0]
     if OBSERVATIONAL in names and stated[names.index(OBSERVATIONAL)].any():
-        listed = name_list([variables[v] for v in np.flatnonzero(stated[names.index(OBSERVATIONAL)])])
+        listed = name_list(
+            [variables[v] for v in np.flatnonzero(stated[names.index(OBSERVATIONAL)]).tolist()]
+        )
         raise DataError(
             f"interventions names {listed} in rows without a regime: give these rows a label."
         )
@@ -144,8 +146,8 @@ def regimes_of(
 
 def _check_rows(labels: NDArray[np.intp], names: Sequence[str]) -> None:
     rows = np.bincount(labels)
-    small = np.flatnonzero(rows < FEWEST_ROWS)
-    if len(small):
+    small = np.flatnonzero(rows < FEWEST_ROWS).tolist()
+    if small:
         listed = name_list([f"{names[place]} ({rows[place]})" for place in small])
         raise DataError(
             f"Regimes with fewer than {FEWEST_ROWS} rows cannot be compared with others: leave out "

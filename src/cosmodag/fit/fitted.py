@@ -13,6 +13,7 @@ from cosmodag.fit.arcs import arc_table
 from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.fitted_regimes import FittedRegimes
 from cosmodag.fit.in_time import TimeSeriesView
 from cosmodag.fit.questions import Questions
 from cosmodag.fit.unroll import InTime
@@ -68,6 +69,7 @@ class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[mis
     knowledge_ = OfDAG("knowledge", may_be_none=True)
     target_sets_ = OfDAG("target_sets")
     kinds_ = OfDAG("kinds")
+    regimes_ = OfDAG("regimes")
     noise_ = OfDAG("noise")
     noise_reason_ = OfDAG("noise_reason")
     residuals_ = OfDAG("residuals")
@@ -157,19 +159,46 @@ class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[mis
         return arc_table(self)
 
     @property
+    def targets_(self) -> "pd.DataFrame":
+        """Table of the targets of regimes, for a fit with ``regimes``.
+
+        Columns: ``regime``, ``variable``; ``stated``, whether the user named it; ``evidence``, the
+        log-likelihood that an own equation gains in the regime, penalised and by ranks, so that it
+        does not depend on the shape of the noise (a variable that was not named is a target above
+        log(d − 1)); ``change``: ``noise`` (the shared weights with another intercept and
+        variance), ``cut`` (no parents) or ``weights`` (all parameters its own); ``deviation`` of
+        the noise of the own equation; ``rows`` of the regime.
+        """
+        return self._regimes.table(self.names_)
+
+    @property
+    def regime_evidence_(self) -> "pd.DataFrame":
+        """Evidence that each variable changed in each regime, for a fit with ``regimes``.
+
+        One row for each regime and one column for each variable, as ``evidence`` in ``targets_``.
+        """
+        return self._regimes.evidence_table(self.names_)
+
+    @property
+    def _regimes(self) -> FittedRegimes:
+        found: FittedRegimes = self.regimes_
+        return found
+
+    @property
     def arrow_basis_(self) -> list[str]:
         """What the direction of each arc of ``edges_`` rests on, in the same order.
 
         The first of these that holds. ``"time"``: with `lags`, the cause comes earlier.
         ``"knowledge"``: knowledge excludes the reverse.
         ``"interventions"``: one end of it was set in some rows in which the other was not, which
-        shows in which direction influence passes, if interventions are perfect. ``"shape of the
-        graph"``: every graph with the same conditional independences has the arrow; it is as sure
-        as the arcs around it. ``"weak evidence"``: likewise, but turning it costs the Gaussian
-        score less than 5 (``turning_losses_``). ``"knowledge"`` and ``"interventions"`` again, for
-        arrows that follow from those by Meek's rules. Otherwise what was assumed of the noise:
-        ``"equal variances"`` or ``"non-Gaussianity"``; ``"scale of the columns"`` where the order
-        follows the units; or nothing in the data, a ``"free choice"``.
+        shows in which direction influence passes. ``"intervention (found target)"``: likewise, in a
+        regime whose targets were found and not stated (``targets_``). ``"shape of the graph"``:
+        every graph with the same conditional independences has the arrow; it is as sure as the arcs
+        around it. ``"weak evidence"``: likewise, but turning it costs the Gaussian score less than
+        5 (``turning_losses_``). Knowledge and interventions again, for arrows that follow from
+        those by Meek's rules. Otherwise what was assumed of the noise: ``"equal variances"`` or
+        ``"non-Gaussianity"``; ``"scale of the columns"`` where the order follows the units; or
+        nothing in the data, a ``"free choice"``.
         """
         return list(self._dag.arrow_basis)
 
@@ -208,14 +237,17 @@ class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[mis
 
         return predict_set(self._dag, X, do)
 
-    def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, *, interventions: Any = None, regimes: Any = None
+    ) -> float:
         """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
 
         Error variances are those of the training data; constant columns are left out, and a table
         of nothing else has a score of zero. So are values that were set, where `interventions` says
-        so as for ``fit``. Greater is better, so that scikit-learn's searches can use it.
+        so as for ``fit``. Where `regimes` gives the regime of each row, targets have the equations
+        of their own there. Greater is better, so that scikit-learn's searches can use it.
         """
-        return self._dag.score(X, interventions)
+        return self._dag.score(X, interventions, regimes)
 
     def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
         """Gaussian log-likelihood of every entry of the columns that are not constant."""

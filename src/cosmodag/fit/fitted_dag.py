@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.interventions import take_column, targets_of
+from cosmodag.data.interventions import take_columns, targets_of
 from cosmodag.data.kinds import ColumnKind, matched
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
+from cosmodag.data.regimes import label_texts
 from cosmodag.data.window import Window
 from cosmodag.errors import DataError
 from cosmodag.fit.basis import TIME, arrow_basis, mask_of
 from cosmodag.fit.equations import FittedEquations, LinearEquations
+from cosmodag.fit.fitted_regimes import FittedRegimes
 from cosmodag.fit.hidden_causes import pag_of_fit
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.prepare import Preparation, deviations_of
@@ -56,6 +58,9 @@ class FittedDAG:
         What the numbers of each column mean.
     target_sets
         (k, d) bool: the distinct sets of variables that were set; None without interventions.
+    regimes
+        Targets of regimes, evidence for them, and own equations; None without regimes, or where the
+        graph was not examined.
     noise, noise_reason
         What refinement assumed of the noise, and why; None without refinement.
     follows_units
@@ -85,6 +90,7 @@ class FittedDAG:
     knowledge: Knowledge | None = None
     kinds: tuple[ColumnKind, ...] = ()
     target_sets: NDArray[np.bool_] | None = None
+    regimes: FittedRegimes | None = None
     noise: str | None = None
     noise_reason: str | None = None
     follows_units: bool = False
@@ -146,14 +152,21 @@ class FittedDAG:
         otherwise = _NOISE_BASES.get(self.noise or "", "free choice")
         otherwise = "scale of the columns" if self.follows_units else otherwise
         losses = self.turning_losses
+        by_knowledge, by_interventions = self._known_directions(edges)
+        by_found = None
+        if self.regimes is not None:
+            by_found = self.regimes.separate(edges.row, edges.col, stated=False)
+            by_interventions = self.regimes.separate(edges.row, edges.col, stated=True)
         bases = arrow_basis(
             self.arcs,
             edges.row,
             edges.col,
-            *self._known_directions(edges),
+            by_knowledge,
+            by_interventions,
             otherwise,
             None if losses is None else losses[edges.row, edges.col],
             self.equations.tells(edges.row, edges.col),
+            by_found,
         )
         if self.window is None:
             return bases
@@ -286,22 +299,23 @@ class FittedDAG:
         """Predict every variable of a table from its parents."""
         return self.preparation.undo(self.predict_prepared(self.prepared(X)))
 
-    def score(self, X: Any, interventions: Any = None) -> float:
+    def score(self, X: Any, interventions: Any = None, regimes: Any = None) -> float:
         """Mean Gaussian log-likelihood, per row and variable, of what was not set."""
-        X, entries = take_column(X, interventions)
+        X, entries, labels = take_columns(X, interventions, regimes)
         if self.window is not None and _width(X) != self.d:
             found = unroll(X, self.window.lags, InTime.like(self.window, X), entries)
             X, entries = found.table, found.targets
-        likelihoods = self.log_likelihoods(X)
+        likelihoods = self.log_likelihoods(X, labels)
         targets = targets_of(entries, [str(name) for name in self.names], len(likelihoods))
         if targets is not None:
             likelihoods = likelihoods[~targets[:, self.has_noise]]
         return float(np.mean(likelihoods)) if likelihoods.size else 0.0
 
-    def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
+    def log_likelihoods(self, X: Any, regimes: Any = None) -> NDArray[np.float64]:
         """Log-likelihood of every entry of the columns that have noise.
 
-        Gaussian, unless the equations have another one, such as that of categories.
+        Gaussian, unless the equations have another one, such as that of categories; under own
+        equations in the regimes that are given, under the shared ones without.
         """
         assert self.noise_variances is not None
         data = self.prepared(X)
@@ -316,7 +330,14 @@ class FittedDAG:
             own = self.equations.own_log_likelihoods(data, self.adjacency, v)
             if own is not None:
                 likelihood[:, place] = own
-        return np.asarray(likelihood)
+        if regimes is None:
+            return np.asarray(likelihood)
+        if self.regimes is None:
+            raise DataError("The model was fitted without regimes: leave regimes out.")
+        texts = label_texts(regimes, len(likelihood))
+        shared = np.zeros((len(likelihood), self.d))
+        shared[:, varying] = likelihood
+        return self.regimes.likelihoods(self.preparation.undo(data), texts, shared)[:, varying]
 
     def sample(
         self,

@@ -16,6 +16,7 @@ from cosmodag.data.window import Window
 from cosmodag.errors import CosmodagError, DataError
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.fitted_regimes import FittedRegimes
 from cosmodag.fit.known import Known
 from cosmodag.fit.prepare import Preparation
 from cosmodag.fit.trusted import (
@@ -69,6 +70,7 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
         arrays |= _masks(dag.known)
     arrays |= {name: getattr(model, name) for name in kept if hasattr(model, name)}
     arrays |= dag.equations.arrays()
+    arrays |= {} if dag.regimes is None else dag.regimes.arrays()
     _check_name(model)
     # Knowledge as it was read, so that loading a model opens no other file.
     parameters = {**model.get_params(deep=False), "knowledge": dag.knowledge}
@@ -79,6 +81,7 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
         "parameters": {name: _written(name, value) for name, value in parameters.items()},
         "names": None if dag.columns is None else list(dag.columns),
         "kinds": [kind.facts() for kind in dag.kinds],
+        "regimes": None if dag.regimes is None else list(dag.regimes.names),
         "fitted": {name: _plain(own[name]) for name in (*_FACTS, *model.extra_facts) if name in own}
         | {f"{name}_": getattr(dag, name) for name in _NOISE if getattr(dag, name) is not None},
     }
@@ -188,6 +191,7 @@ def _restore(
             for one in facts.get("kinds", ())
         ),
         target_sets=arrays.get("target_sets_"),
+        regimes=FittedRegimes.from_arrays(facts.get("regimes"), arrays),
         noise=fitted.get("noise_"),
         noise_reason=fitted.get("noise_reason_"),
         follows_units=model.order_follows_units(fitted.get("noise_")),

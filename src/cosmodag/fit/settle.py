@@ -15,6 +15,7 @@ from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.pipeline import Learnt, RefinedFit
 from cosmodag.fit.prepare import Preparation, Prepared
+from cosmodag.fit.regimes import fitted_regimes
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "isolated",
     "refined_graph",
     "unrefined_graph",
+    "with_regimes",
     "with_turning_losses",
 ]
 
@@ -91,6 +93,12 @@ def refined_graph(refined: RefinedFit, known: Known, threshold: float) -> dict[s
         "noise_reason": refined.reason,
         "turning_losses": refined.turning_losses,
     }
+
+
+def with_regimes(dag: FittedDAG, given: Prepared) -> FittedDAG:
+    """Add the evidence for targets of regimes, and their own equations, on the learnt graph."""
+    regimes = fitted_regimes(given, dag.arcs.toarray()) if given.regimes is not None else None
+    return dag if regimes is None else replace(dag, regimes=regimes)
 
 
 def with_turning_losses(dag: FittedDAG, given: Prepared) -> FittedDAG:

@@ -23,6 +23,7 @@ from cosmodag.fit.settle import (
     findings_after,
     refined_graph,
     unrefined_graph,
+    with_regimes,
     with_turning_losses,
 )
 from cosmodag.fit.unroll import InTime
@@ -185,6 +186,8 @@ class StructureLearner(FittedGraph):
         interventions: Any = None,
         series: Any = None,
         time: Any = None,
+        regimes: Any = None,
+        find_targets: bool = True,
     ) -> Self:
         """Learn a graph.
 
@@ -207,6 +210,13 @@ class StructureLearner(FittedGraph):
             With `lags`: the time of each row, numbers or dates, as n entries or the name of a
             column of X, which is then no variable. Rows are sorted by it, and no lag crosses a
             gap. By default rows are in order, without gaps.
+        regimes : sequence or str, optional
+            The regime of each row (a treatment, a batch, an experiment): a label for each row,
+            nothing (None, ``""``) for plain observations, or the name of a column. The variables
+            whose equations differ in a regime are found (``targets_``), beside those that
+            `interventions` names, which may change in any way there. See ``docs/regimes.md``.
+        find_targets : bool
+            With `regimes`: whether variables that `interventions` does not name may change.
 
         Returns
         -------
@@ -218,7 +228,8 @@ class StructureLearner(FittedGraph):
             After Ctrl-C. The model holds the graph learnt so far, with ``stopped_`` set to
             ``"interrupt"``. A second Ctrl-C does not wait for that: the model is then not fitted.
         """
-        fit_prepared([FitTask(self, prepare(self, X, interventions, InTime(series, time)))])
+        given = prepare(self, X, interventions, regimes, find_targets, InTime(series, time))
+        fit_prepared([FitTask(self, given)])
         return self
 
     @classmethod
@@ -232,7 +243,10 @@ class StructureLearner(FittedGraph):
 
     def examine(self, given: Prepared) -> None:
         """Record how firm arrows are, and warn of what the equations leave unexplained."""
-        self.fitted_ = with_turning_losses(self.fitted_, given)
+        self.fitted_ = with_turning_losses(with_regimes(self.fitted_, given), given)
+        if self.fitted_.regimes is not None:
+            about = self.fitted_.regimes.findings(self.fitted_.texts)
+            self.findings_ = [*self.findings_, *about]
         if self.is_linear and self.fitted_.is_linear:
             found = findings_after(self.fitted_, given, self.findings_, self._doubt)
             warn_about(found, stacklevel=5)

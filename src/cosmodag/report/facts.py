@@ -58,7 +58,8 @@ def page_data(
         ``reproduce.facts``: pairs of label and value. ``findings``: ``severity``, ``sentence``.
         ``diagnosed``: whether the data was available. ``choices``: ``title``, ``text``. ``starts``:
         records. ``history``: ``clock``, ``at``, ``series`` (each ``label``, ``values``).
-        ``curves``: ``arc``, ``x``, ``y``. ``stability`` (or None): ``resamples``, ``missed``,
+        ``curves``: ``arc``, ``x``, ``y``. ``regimes`` (or None): ``rows`` of each, ``targets`` with
+        the evidence, ``price``, ``findings``. ``stability`` (or None): ``resamples``, ``missed``,
         ``doubts``. ``reproduce.code``: text.
     """
     run = run or {}
@@ -85,6 +86,7 @@ def page_data(
         "starts": getattr(model, "refine_report_", None) or [],
         "history": _history(getattr(model, "history_", None) or []),
         "curves": response_curves(model),
+        "regimes": _regimes(model, names),
         "stability": _stability(evidence),
         "reproduce": _reproduce(model, run),
     }
@@ -169,6 +171,11 @@ def _history(records: list[dict[str, float]]) -> dict[str, Any]:
             for name in names
         ],
     }
+
+
+def _regimes(model: "StructureLearner", names: list[str]) -> dict[str, Any] | None:
+    regimes = getattr(model, "regimes_", None)
+    return None if regimes is None else regimes.facts(names)
 
 
 def _stability(evidence: Evidence) -> dict[str, Any] | None:

@@ -56,6 +56,8 @@ def bootstrap(
     interventions: Any = None,
     series: Any = None,
     time: Any = None,
+    regimes: Any = None,
+    find_targets: bool = True,
     sample: str = "bootstrap",
     engine: str = "local",
     address: str | None = None,
@@ -88,6 +90,9 @@ def bootstrap(
         What was set in each row, as for ``fit``.
     series, time : optional
         With `lags`, as for ``fit``. Blocks of successive windows are drawn, of n^(1/3) windows.
+    regimes, find_targets : optional
+        The regime of each row, as for ``fit``. Rows are drawn within regimes. Targets are found
+        once, on the whole table: probabilities do not say how sure the targets are.
     sample : {"bootstrap", "half"}
         As many rows as there are, with replacement; or half of them, without: more cautious.
     engine : {"local", "ray"}
@@ -128,7 +133,7 @@ def bootstrap(
     begun = clone(model)
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
-        given = prepare(begun, X, interventions, InTime(series, time))
+        given = prepare(begun, X, interventions, regimes, find_targets, InTime(series, time))
     _warn_again(noted)
     d = len(given.names)
     if d > DENSE_LIMIT:
@@ -140,6 +145,7 @@ def bootstrap(
     result = BootstrapResult(names, seeds, sample, given.known.required)
     begin = monotonic()
     told = {"interventions": interventions, "series": series, "time": time}
+    told |= {"regimes": regimes, "find_targets": find_targets}
     result.doubts = _decide(result, begun, noted, partial(_fitted, X, told, max_time))
     left = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
     label = f"bootstrap of {type(model).__name__}"

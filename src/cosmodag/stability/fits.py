@@ -78,7 +78,8 @@ def fit_resamples(
     """
     n = len(given.data)
     block = 1 if given.window is None else block_length(n, given.window.lags)
-    draws = [partial(rows_of, sample, n, seed, block) for seed in seeds]
+    groups = None if given.regimes is None else given.regimes.labels
+    draws = [partial(rows_of, sample, n, seed, block, groups) for seed in seeds]
     tasks = [
         FitTask(_seeded(model, seed), replace(given, draw=draw))
         for seed, draw in zip(seeds, draws, strict=True)

@@ -20,8 +20,10 @@ SAMPLES: dict[str, Any] = {"bootstrap": _with_replacement, "half": _half}
 """How rows are drawn, by name: n of n with replacement, or half of them without."""
 
 
-def rows_of(sample: str, n: int, seed: int, block: int = 1) -> NDArray[np.intp]:
-    """Draw the rows of one resample, sorted.
+def rows_of(
+    sample: str, n: int, seed: int, block: int = 1, groups: NDArray[np.intp] | None = None
+) -> NDArray[np.intp]:
+    """Draw the rows of one resample, sorted; within groups (n,) of rows, if these are given.
 
     With a `block` greater than one, successive rows are drawn together: dependence between rows of
     a time series that the equations do not explain is then the same as in the table.
@@ -34,8 +36,11 @@ def rows_of(sample: str, n: int, seed: int, block: int = 1) -> NDArray[np.intp]:
     random = np.random.default_rng(seed)
     if block > 1:
         return np.sort(_BLOCKS[sample](n, block, random))
-    rows: NDArray[np.intp] = SAMPLES[sample](n, random)
-    return np.sort(rows)
+    if groups is None:
+        rows: NDArray[np.intp] = SAMPLES[sample](n, random)
+        return np.sort(rows)
+    members = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+    return np.sort(np.concatenate([own[SAMPLES[sample](len(own), random)] for own in members]))
 
 
 def block_length(n: int, lags: int) -> int:

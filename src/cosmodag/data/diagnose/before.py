@@ -79,11 +79,11 @@ def before_fit(
     if kinds is not None and not all(kind.is_number for kind in kinds):
         places = [v for v, kind in enumerate(kinds) if kind.is_number]
         X, names = X[:, places], [names[v] for v in places]
-    return rare + (_of_numbers(X, names, untouched) if len(names) else [])
+    return rare + (_of_numbers(X, names, untouched, in_time) if len(names) else [])
 
 
 def _of_numbers(
-    X: NDArray[Any], names: Sequence[str], untouched: NDArray[np.bool_] | None
+    X: NDArray[Any], names: Sequence[str], untouched: NDArray[np.bool_] | None, in_time: bool
 ) -> list[Finding]:
     """Check columns whose numbers are ordered."""
     summary = summary_of(X)

@@ -145,8 +145,8 @@ class _Equation:
     def changes(self, targets: Bools) -> NDArray[np.intp]:
         """Which own equation is best in regime i, if the regimes in row i have their own."""
         regimes = np.arange(len(targets))
-        _, _, weights = self._shared(targets & ~targets.all(axis=1)[:, None])
-        return self._own(regimes, weights).argmax(axis=0)
+        _, _, weights = self._shared(targets & ~targets.all(axis=1, keepdims=True))
+        return np.asarray(self._own(regimes, weights).argmax(axis=0), np.intp)
 
     def _shared(self, targets: Bools) -> tuple[Floats, Floats, Floats]:
         """Rows, residual variance and weights of the shared equation."""
@@ -174,4 +174,4 @@ def _regressed(products: Floats, rows: Floats) -> tuple[Floats, Floats]:
     ridge = _RIDGE * np.maximum(rows, 1.0)[:, None, None]
     weights = np.linalg.solve(among + ridge * np.eye(p), along[:, :, None])[:, :, 0]
     squares = products[:, p, p] - (weights * along).sum(axis=1)
-    return np.maximum(squares / rows, _LEAST_VARIANCE), weights
+    return np.maximum(squares / rows, _LEAST_VARIANCE), np.asarray(weights, np.float64)

@@ -1,5 +1,6 @@
 """Whether an equation changed in a regime, judged by ranks: for noise of any shape."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,26 +58,22 @@ class RankEvidence:
         both = own | others
         ranked = np.empty(len(own))
         ranked[both] = ndtri((rankdata(residuals[both]) - 0.5) / np.count_nonzero(both))
-        apart = _likelihood(_variance(ranked[others]), np.count_nonzero(others))
-        together = _likelihood(_variance(ranked[both]), np.count_nonzero(both))
+        apart, together = _likelihood(ranked[others]), _likelihood(ranked[both])
         return apart - together + self._own(ranked[own], columns[own])
 
     @staticmethod
     def _own(ranked: Floats, columns: Floats) -> float:
         """Penalised likelihood of a regime on its own: of a constant, or given the parents."""
         rows, parameters = len(ranked), columns.shape[1] + 1
-        price = 0.5 * np.log(rows)
-        alone = _likelihood(_variance(ranked), rows) - 2 * price
+        price: float = 0.5 * math.log(rows)
+        alone = _likelihood(ranked) - 2 * price
         if rows <= parameters + 1:
             return alone
-        fitted = columns @ np.linalg.lstsq(columns, ranked, rcond=None)[0]
-        given = _likelihood(_variance(ranked - fitted), rows) - parameters * price
+        fitted: Floats = columns @ np.linalg.lstsq(columns, ranked, rcond=None)[0]
+        given = _likelihood(ranked - fitted) - parameters * price
         return max(alone, given)
 
 
-def _variance(values: Floats) -> float:
-    return max(float(values.var()), _LEAST_VARIANCE)
-
-
-def _likelihood(variance: float, rows: int) -> float:
-    return -0.5 * rows * float(np.log(variance))
+def _likelihood(values: Floats) -> float:
+    """Largest normal log-likelihood, without the terms that do not depend on the variance."""
+    return -0.5 * len(values) * math.log(max(float(values.var()), _LEAST_VARIANCE))

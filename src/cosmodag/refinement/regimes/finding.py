@@ -171,4 +171,3 @@ def _first_alone(labels: NDArray[np.intp], stated: Bools, may_change: Bools) -> 
         preferred = np.where(may_change[:, v], rows, rows + len(labels))
         targets[int(np.argmax(np.where(stated[:, v], -1.0, preferred))), v] = False
     return targets
-

@@ -7,6 +7,7 @@ const STYLES = {
   "time": { light: "#332288", dark: "#A79BE0", dash: [] },
   "knowledge": { light: "#AA4488", dark: "#DD99C0", dash: [] },
   "interventions": { light: "#009E73", dark: "#2CC79C", dash: [] },
+  "intervention (found target)": { light: "#009E73", dark: "#2CC79C", dash: [8, 3] },
   "non-Gaussianity": { light: "#B87A00", dark: "#E69F00", dash: [10, 3] },
   "equal variances": { light: "#D55E00", dark: "#F0864A", dash: [6, 4] },
   "scale of the columns": { light: "#8C5A3C", dark: "#C99A7A", dash: [4, 2] },
