@@ -9,18 +9,18 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.fit.arcs import arc_table
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.questions import Questions
+from cosmodag.fit.shown import Shown
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
+from cosmodag.io.like import like_table
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    import networkx as nx
     import pandas as pd
 
     from cosmodag.data.diagnose import Finding
@@ -49,7 +49,7 @@ class OfDAG:
         raise AttributeError(f"{self._path} is part of a fit, which cannot be changed in place.")
 
 
-class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
+class FittedGraph(Questions, Shown, BaseEstimator):  # type: ignore[misc]
     """Base of all learners: attributes and methods that need ``fitted_`` only."""
 
     fitted_: FittedDAG
@@ -110,40 +110,12 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         return [names[place] for place in self._dag.order]
 
     @property
-    def graph_(self) -> "nx.DiGraph[Any]":
-        """The learnt graph: column names as nodes, the weight on each edge."""
-        import networkx as nx
-
-        names = self.names_
-        graph: nx.DiGraph[Any] = nx.DiGraph()
-        graph.add_nodes_from(names)
-        edges = self.edges_
-        graph.add_weighted_edges_from(
-            (names[u], names[v], float(weight))
-            for u, v, weight in zip(edges.row, edges.col, edges.data, strict=True)
-        )
-        return graph
-
-    @property
     def edges_(self) -> sparse.coo_array:
         """The learnt graph as a sparse matrix: ``row`` → ``col`` with weight ``data``.
 
         An arc that knowledge requires is there even if its weight is zero.
         """
         return self._dag.edges.copy()
-
-    @property
-    def arcs_(self) -> "pd.DataFrame":
-        """Table of the arcs, the largest standardised weight first.
-
-        Columns: ``cause``, ``effect``, ``weight``; ``standardised``, the weight where every column
-        has a standard deviation of one; ``se`` and ``t`` of the weight by least squares on the
-        parents, as if the arcs had been known beforehand (NaN where the training data is not at
-        hand, or arcs are functions); ``basis``, what the direction rests on (``arrow_basis_``);
-        ``class``, whether the equivalence class has the arc ``directed`` or ``undirected``
-        (``cpdag_``). The index is the place of the arc in ``edges_``.
-        """
-        return arc_table(self)
 
     @property
     def arrow_basis_(self) -> list[str]:
@@ -161,7 +133,7 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         """
         return list(self._dag.arrow_basis)
 
-    def predict(self, X: Any, do: "Mapping[Any, Any] | None" = None) -> NDArray[np.float64]:
+    def predict(self, X: Any, do: "Mapping[Any, Any] | None" = None) -> Any:
         """Predict every variable from its parents in ``adjacency_``.
 
         Parameters
@@ -173,13 +145,14 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        (n, d) array
+        (n, d) array, or data frame if X is one
         """
+        dag = self._dag
         if do is None:
-            return self._dag.predict(X)
+            return like_table(dag.predict(X), X, dag.names)
         from cosmodag.assess.simulation import predict_set
 
-        return predict_set(self._dag, X, do)
+        return like_table(predict_set(dag, X, do), X, dag.names)
 
     def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
         """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
@@ -196,7 +169,7 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
 
     def sample(
         self, n: int, random_state: int | None = None, *, do: "Mapping[Any, Any] | None" = None
-    ) -> NDArray[np.float64]:
+    ) -> "NDArray[np.float64] | pd.DataFrame":
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
 
         A model that was loaded without its residuals draws from normal distributions of their
@@ -208,12 +181,23 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         random_state : int, optional
         do : mapping, optional
             Variables that are set from outside, and to what: a number, or one for each row.
-        """
-        if do is None:
-            return self._dag.sample(n, random_state)
-        from cosmodag.assess.names import values_set
 
-        return self._dag.sample(n, random_state, values_set(self.names_, do, n))
+        Returns
+        -------
+        (n, d) array, or pandas data frame if the training data had names
+        """
+        dag = self._dag
+        if do is None:
+            drawn = dag.sample(n, random_state)
+        else:
+            from cosmodag.assess.names import values_set
+
+            drawn = dag.sample(n, random_state, values_set(dag.names, do, n))
+        if dag.columns is None:
+            return drawn
+        import pandas as pd
+
+        return pd.DataFrame(drawn, columns=dag.names)
 
     @property
     def cpdag_(self) -> EquivalenceClass:
@@ -258,43 +242,6 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self, "fitted_")
         save(self, path, residuals=residuals)
-
-    def report(
-        self, path: "str | os.PathLike[str]", *, data: Any = None, bootstrap: Any = None
-    ) -> None:
-        """Write a report: one self-contained HTML file, see ``docs/report.md``.
-
-        It shows the graph, arcs, weights, training, the diagnosis of the data, the choices with
-        their reasons, and how to reproduce the fit. It contains no row of the data.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        data : table, optional
-            The training data, for the diagnosis and standard errors; only needed for a model that
-            was loaded.
-        bootstrap : object, optional
-            A :class:`cosmodag.stability.BootstrapResult` of the same table.
-        """
-        from cosmodag.report import Evidence, write_report
-
-        check_is_fitted(self, "fitted_")
-        write_report(path, self, Evidence.of(self, data, bootstrap))
-
-    def _repr_html_(self) -> str:
-        """Draw the graph for a notebook; before the fit, what scikit-learn shows."""
-        from sklearn.utils import estimator_html_repr
-
-        from cosmodag.report.drawings.thumbnail import thumbnail
-
-        if not hasattr(self, "fitted_"):
-            return str(estimator_html_repr(self))
-        return thumbnail(self)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        # scikit-learn's own would come before _repr_html_.
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def prepared(self, X: Any) -> NDArray[np.float64]:
         """Check the columns of new data, and prepare it like the training data."""
