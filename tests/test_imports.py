@@ -33,7 +33,7 @@ LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
 # model.report(), model.effect() and drawings of graphs are calls upwards, imported where they are
 # made.
-UPWARD = {("fit", "report"), ("fit", "assess"), ("io", "report")}
+UPWARD = {("fit", "report"), ("fit", "assess"), ("fit", "stability"), ("io", "report")}
 
 LATE = {"gadjid", "matplotlib", "ray", "torch"}
 

@@ -62,8 +62,8 @@ FAULTS = (
     Fault(
         "LiNGAM's matrix is not transposed",
         "io/convert.py",
-        "return np.ascontiguousarray(graph.dense().T)",
-        "return np.ascontiguousarray(graph.dense())",
+        "return np.ascontiguousarray(as_graph(graph).dense().T)",
+        "return np.ascontiguousarray(as_graph(graph).dense())",
         ("io/test_convert.py::test_lingam_is_transposed",),
     ),
     Fault(

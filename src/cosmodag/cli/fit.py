@@ -192,11 +192,16 @@ def fit(
         print_arcs(arcs, top, sure.doubts if sure else ())
         _print_reasons(choice, facts)
         print_result(
-            f"{facts['arcs']} arcs among {facts['variables']} variables in {total:.1f} s; "
+            f"{_counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
+            f"{total:.1f} s; "
             f"results in {output}/, report in {output / 'report.html'}"
         )
     if interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _facts_of(model: "StructureLearner") -> dict[str, Any]:

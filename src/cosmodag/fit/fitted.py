@@ -9,22 +9,22 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.fit.arcs import arc_table
 from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.fitted_regimes import FittedRegimes
 from cosmodag.fit.in_time import TimeSeriesView
 from cosmodag.fit.questions import Questions
+from cosmodag.fit.shown import Shown
 from cosmodag.fit.unroll import InTime
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
+from cosmodag.io.like import like_table
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    import networkx as nx
     import pandas as pd
 
     from cosmodag.data.diagnose import Finding
@@ -53,7 +53,7 @@ class OfDAG:
         raise AttributeError(f"{self._path} is part of a fit, which cannot be changed in place.")
 
 
-class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[misc]
+class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ignore[misc]
     """Base of all learners: attributes and methods that need ``fitted_`` only."""
 
     fitted_: FittedDAG
@@ -123,40 +123,12 @@ class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[mis
         return [names[place] for place in self._dag.order]
 
     @property
-    def graph_(self) -> "nx.DiGraph[Any]":
-        """The learnt graph: column names as nodes, the weight on each edge."""
-        import networkx as nx
-
-        names = self.names_
-        graph: nx.DiGraph[Any] = nx.DiGraph()
-        graph.add_nodes_from(names)
-        edges = self.edges_
-        graph.add_weighted_edges_from(
-            (names[u], names[v], float(weight))
-            for u, v, weight in zip(edges.row, edges.col, edges.data, strict=True)
-        )
-        return graph
-
-    @property
     def edges_(self) -> sparse.coo_array:
         """The learnt graph as a sparse matrix: ``row`` → ``col`` with weight ``data``.
 
         An arc that knowledge requires is there even if its weight is zero.
         """
         return self._dag.edges.copy()
-
-    @property
-    def arcs_(self) -> "pd.DataFrame":
-        """Table of the arcs, the largest standardised weight first.
-
-        Columns: ``cause``, ``effect``, ``weight``; ``standardised``, the weight where every column
-        has a standard deviation of one; ``se`` and ``t`` of the weight by least squares on the
-        parents, as if the arcs had been known beforehand (NaN where the training data is not at
-        hand, or arcs are functions); ``basis``, what the direction rests on (``arrow_basis_``);
-        ``class``, whether the equivalence class has the arc ``directed`` or ``undirected``
-        (``cpdag_``). The index is the place of the arc in ``edges_``.
-        """
-        return arc_table(self)
 
     @property
     def targets_(self) -> "pd.DataFrame":
@@ -209,7 +181,7 @@ class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[mis
         *,
         series: Any = None,
         time: Any = None,
-    ) -> NDArray[np.float64]:
+    ) -> Any:
         """Predict every variable from its parents in ``adjacency_``.
 
         With `lags`, each row is predicted from the rows before it alone, one step ahead; it is NaN
@@ -226,16 +198,16 @@ class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[mis
 
         Returns
         -------
-        (n, d) array
+        (n, d) array, or data frame if X is one
         """
-        window = self._dag.window
-        if window is not None:
-            return self._predict_ahead(X, do, InTime.like(window, X, series, time))
+        dag = self._dag
+        if dag.window is not None:
+            return self._predict_ahead(X, do, InTime.like(dag.window, X, series, time))
         if do is None:
-            return self._dag.predict(X)
+            return like_table(dag.predict(X), X, dag.names)
         from cosmodag.assess.simulation import predict_set
 
-        return predict_set(self._dag, X, do)
+        return like_table(predict_set(dag, X, do), X, dag.names)
 
     def score(
         self, X: Any, y: Any = None, *, interventions: Any = None, regimes: Any = None
@@ -255,7 +227,7 @@ class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[mis
 
     def sample(
         self, n: int, random_state: int | None = None, *, do: "Mapping[Any, Any] | None" = None
-    ) -> NDArray[np.float64]:
+    ) -> "NDArray[np.float64] | pd.DataFrame":
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
 
         A model that was loaded without its residuals draws from normal distributions of their
@@ -267,14 +239,25 @@ class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[mis
         random_state : int, optional
         do : mapping, optional
             Variables that are set from outside, and to what: a number, or one for each row.
+
+        Returns
+        -------
+        (n, d) array, or pandas data frame if the training data had names
         """
-        if self._dag.window is not None:
+        dag = self._dag
+        if dag.window is not None:
             return self._sample_path(n, random_state, do)
         if do is None:
-            return self._dag.sample(n, random_state)
-        from cosmodag.assess.names import values_set
+            drawn = dag.sample(n, random_state)
+        else:
+            from cosmodag.assess.names import values_set
 
-        return self._dag.sample(n, random_state, values_set(self.names_, do, n))
+            drawn = dag.sample(n, random_state, values_set(dag.names, do, n))
+        if dag.columns is None:
+            return drawn
+        import pandas as pd
+
+        return pd.DataFrame(drawn, columns=dag.names)
 
     @property
     def cpdag_(self) -> EquivalenceClass:
@@ -320,43 +303,6 @@ class FittedGraph(Questions, TimeSeriesView, BaseEstimator):  # type: ignore[mis
 
         check_is_fitted(self, "fitted_")
         save(self, path, residuals=residuals)
-
-    def report(
-        self, path: "str | os.PathLike[str]", *, data: Any = None, bootstrap: Any = None
-    ) -> None:
-        """Write a report: one self-contained HTML file, see ``docs/report.md``.
-
-        It shows the graph, arcs, weights, training, the diagnosis of the data, the choices with
-        their reasons, and how to reproduce the fit. It contains no row of the data.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        data : table, optional
-            The training data, for the diagnosis and standard errors; only needed for a model that
-            was loaded.
-        bootstrap : object, optional
-            A :class:`cosmodag.stability.BootstrapResult` of the same table.
-        """
-        from cosmodag.report import Evidence, write_report
-
-        check_is_fitted(self, "fitted_")
-        write_report(path, self, Evidence.of(self, data, bootstrap))
-
-    def _repr_html_(self) -> str:
-        """Draw the graph for a notebook; before the fit, what scikit-learn shows."""
-        from sklearn.utils import estimator_html_repr
-
-        from cosmodag.report.drawings.thumbnail import thumbnail
-
-        if not hasattr(self, "fitted_"):
-            return str(estimator_html_repr(self))
-        return thumbnail(self)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        # scikit-learn's own would come before _repr_html_.
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def prepared(self, X: Any) -> NDArray[np.float64]:
         """Check the columns of new data, and prepare it like the training data."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from cosmodag.assess import Effect, Effects, ResampledFits, Validation
     from cosmodag.fit.fitted import FittedGraph
     from cosmodag.fit.fitted_dag import FittedDAG
+    from cosmodag.learners.base import StructureLearner
+    from cosmodag.stability import BootstrapResult
 
 __all__ = ["Questions"]
 
@@ -119,6 +121,31 @@ class Questions:
         """
         refuse_lags(self, "effects_", RESPONSES)
         return self._effects(None, None, None).matrix()
+
+    def bootstrap(self, X: Any, n: int = 200, **options: Any) -> "BootstrapResult":
+        """Fit the learner to resamples of the rows, and count in how many each edge is found.
+
+        The result is kept: ``arcs_``, ``graph_``, ``summary`` and ``report`` then give ``p_edge``
+        and ``p_direction``.
+
+        Parameters
+        ----------
+        X : table
+            The training data.
+        n : int
+            Resamples.
+        **options
+            As for :func:`cosmodag.stability.bootstrap`: ``interventions``, ``random_state``, …
+
+        Returns
+        -------
+        BootstrapResult
+        """
+        from cosmodag.stability import bootstrap
+
+        check_is_fitted(self, "fitted_")
+        self.bootstrap_ = bootstrap(cast("StructureLearner", self), X, n, **options)
+        return self.bootstrap_
 
     def adjustment_set(self, cause: Any, effect: Any, kind: str = "optimal") -> tuple[Any, ...]:
         """Variables to adjust for in a regression of `effect` on `cause`.

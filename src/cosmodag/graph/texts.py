@@ -24,12 +24,12 @@ def tetrad_text(names: Sequence[Any], edges: Iterable[tuple[Any, str, Any]]) -> 
 
 
 def quoted(name: str) -> str:
-    """Quote a name for Graphviz.
+    r"""Quote a name for Graphviz.
 
     Examples
     --------
     >>> print(quoted('the "dose"'))
-    "the \\"dose\\""
+    "the \"dose\""
     """
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

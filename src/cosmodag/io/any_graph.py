@@ -28,8 +28,8 @@ def as_graph(graph: GraphLike) -> Graph:
     graph : object
         A `Graph`; a fitted model; a ``networkx.DiGraph``, which those of pgmpy are, or a DoWhy
         model that holds one; a square array, data frame or sparse matrix of weights, u → v at
-        [u, v]; a data frame of arcs such as ``model.arcs_``; or the path of a file that `read_graph`
-        reads, or of a folder that ``cosmodag fit`` wrote.
+        [u, v]; a data frame of arcs such as ``model.arcs_``; or the path of a file that
+        `read_graph` reads, or of a folder that ``cosmodag fit`` wrote.
 
     Returns
     -------
@@ -62,16 +62,16 @@ def as_graph(graph: GraphLike) -> Graph:
         return from_networkx(graph.graph)
     if hasattr(graph, "undirected") or hasattr(graph, "marks"):
         raise DataError(
-            f"a {type(graph).__name__} may have edges without a direction: give the fitted model or "
-            "a directed graph, or write it with write_graph to a .txt, .dot or .graphml file."
+            f"a {type(graph).__name__} may have edges without a direction: give the fitted model "
+            "or a directed graph, or write it with write_graph to a .txt, .dot or .graphml file."
         )
     if hasattr(graph, "columns"):
         return _of_frame(graph)
     if sparse.issparse(graph) or isinstance(graph, np.ndarray | list | tuple):
         return _of_matrix(graph)
     raise DataError(
-        f"a {type(graph).__name__} is not a graph: give a fitted model, a networkx.DiGraph, a square "
-        "matrix of weights, a file, or the folder of a fit."
+        f"a {type(graph).__name__} is not a graph: give a fitted model, a networkx.DiGraph, a "
+        "square matrix of weights, a file, or the folder of a fit."
     )
 
 
@@ -103,8 +103,8 @@ def _of_frame(frame: Any) -> Graph:
     numbers = [str(place) for place in range(len(rows))]
     if len(rows) != len(columns) or rows not in (columns, numbers):
         raise DataError(
-            "a data frame is a graph if its rows and columns have the same names in the same order, "
-            "or if its columns 'cause' and 'effect' list arcs."
+            "a data frame is a graph if its rows and columns have the same names in the same "
+            "order, or if its columns 'cause' and 'effect' list arcs."
         )
     names = [f"x{name}" for name in columns] if columns == numbers else columns
     return Graph(names, np.asarray(frame))

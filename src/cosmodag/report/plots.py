@@ -5,7 +5,7 @@ They show the content of the interactive page, for papers and notebooks.
 
 import io
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from cosmodag.report.evidence import checked_shares, resamples_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from cosmodag.learners.base import StructureLearner
 
@@ -142,7 +143,7 @@ def save_drawing(graph: GraphLike, path: "str | os.PathLike[str]", format: str) 
     """
     import matplotlib.pyplot as plt
 
-    figure = plot_graph(graph).figure
+    figure = cast("Figure", plot_graph(graph).figure)
     content = io.BytesIO()
     try:
         with plt.rc_context({"svg.hashsalt": "cosmodag"}):

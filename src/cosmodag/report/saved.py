@@ -75,8 +75,8 @@ def _folder_and_model(given: Path) -> tuple[Path | None, Path]:
         return given.parent, given.parent
     if given.suffix.lower() != Path(MODEL).suffix:
         raise DataError(
-            f"'{given}' is not a fit, which a report describes: give the folder that 'cosmodag fit' "
-            f"wrote to. 'cosmodag convert {given} graph.pdf' draws a graph alone."
+            f"'{given}' is not a fit, which a report describes: give the folder that "
+            f"'cosmodag fit' wrote to. 'cosmodag convert {given} graph.pdf' draws a graph alone."
         )
     return None, given
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosmodag.cli.shared.knowledge import read_data
-from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table

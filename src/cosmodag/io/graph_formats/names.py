@@ -94,8 +94,8 @@ def checked_format(format: str | None) -> GraphFormat | None:
 def format_of_path(path: Path, format: str | None = None) -> str:
     """Return the requested format, or detect it from the file extension."""
     name = path.name.lower()
-    by_name = (known for end, known in _SUFFIXES.items() if name.endswith(end))
-    chosen = checked_format(format) or next(by_name, None)
+    by_name = next((known for end, known in _SUFFIXES.items() if name.endswith(end)), None)
+    chosen = checked_format(format) or by_name
     if chosen is None:
         raise DataError(
             f"the format of '{path}' is not clear from its name: end the name in one of "
