@@ -260,12 +260,18 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         save(self, path, residuals=residuals)
 
     def report(
-        self, path: "str | os.PathLike[str]", *, data: Any = None, bootstrap: Any = None
+        self,
+        path: "str | os.PathLike[str]",
+        *,
+        data: Any = None,
+        bootstrap: Any = None,
+        groups: "Mapping[Any, Any] | None" = None,
     ) -> None:
         """Write a report: one self-contained HTML file, see ``docs/report.md``.
 
-        It shows the graph, arcs, weights, training, the diagnosis of the data, the choices with
-        their reasons, and how to reproduce the fit. It contains no row of the data.
+        It shows the surest arcs and what they rest on, the graph, effects, arcs, weights, training,
+        the diagnosis of the data, the choices with their reasons, and how to reproduce the fit. It
+        contains no row of the data.
 
         Parameters
         ----------
@@ -276,11 +282,15 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
             was loaded.
         bootstrap : object, optional
             A :class:`cosmodag.stability.BootstrapResult` of the same table.
+        groups : mapping, optional
+            Name of the group of each variable, which the page shows by colour. By default the tiers
+            of the knowledge.
         """
         from cosmodag.report import Evidence, write_report
 
         check_is_fitted(self, "fitted_")
-        write_report(path, self, Evidence.of(self, data, bootstrap))
+        run = None if groups is None else {"groups": groups}
+        write_report(path, self, Evidence.of(self, data, bootstrap), run)
 
     def _repr_html_(self) -> str:
         """Draw the graph for a notebook; before the fit, what scikit-learn shows."""

@@ -13,13 +13,14 @@ from cosmodag.data.diagnose import Finding
 from cosmodag.errors import DataError
 from cosmodag.io.files import read_text
 from cosmodag.learners import load
+from cosmodag.report.answers import ANSWERS, Answers
 from cosmodag.report.evidence import Evidence
 from cosmodag.report.page import write_report
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["EDGES", "MODEL", "RUN", "edge_list", "report_folder", "run_facts"]
+__all__ = ["ANSWERS", "EDGES", "MODEL", "RUN", "edge_list", "report_folder", "run_facts"]
 
 MODEL, RUN, EDGES = "model.safetensors", "run.json", "edges.csv"
 
@@ -41,7 +42,7 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
     Parameters
     ----------
     folder : Path
-        Folder with ``model.safetensors``, ``run.json`` and ``edges.csv``.
+        Folder with ``model.safetensors``, ``run.json``, ``edges.csv`` and ``answers.json``.
     path : Path
         The page to create or replace.
 
@@ -57,8 +58,9 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
     model = load(folder / MODEL)
     run = _run(folder / RUN)
     columns = _columns(folder / EDGES, model)
+    answers = _answers(folder / ANSWERS, model)
     try:
-        evidence = _evidence(run, columns, model.n_features_in_)
+        evidence = _evidence(run, columns, model.n_features_in_, answers)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         raise _changed(folder / RUN) from None
     write_report(path, model, evidence, run)
@@ -66,7 +68,10 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
 
 
 def _evidence(
-    run: dict[str, Any], columns: dict[str, NDArray[np.float64]], variables: int
+    run: dict[str, Any],
+    columns: dict[str, NDArray[np.float64]],
+    variables: int,
+    answers: Answers,
 ) -> Evidence:
     stored = run.get("findings")
     stability = run.get("stability") or {}
@@ -84,6 +89,7 @@ def _evidence(
         resamples=stability.get("resamples"),
         doubts=doubts,
         missed=missed,
+        answers=answers,
     )
 
 
@@ -125,6 +131,16 @@ def run_facts(evidence: Evidence) -> dict[str, Any]:
             "doubts": list(evidence.doubts),
         }
     return facts
+
+
+def _answers(path: Path, model: "StructureLearner") -> Answers:
+    """Read the answers; for a folder of an earlier version, compute those that need no data."""
+    if not path.is_file():
+        return Answers.of(model)
+    try:
+        return Answers.read(json.loads(read_text(path)), model.n_features_in_)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise _changed(path) from None
 
 
 def _run(path: Path) -> dict[str, Any]:
