@@ -18,6 +18,7 @@ from cosmodag.io.graphs import read_graph
 
 FILES = [
     "adjacency.csv",
+    "answers.json",
     "edges.csv",
     "graph.cyjs",
     "graph.graphml",
