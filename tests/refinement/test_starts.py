@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refine_reference import linear_table
 
-from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.elimination import LEAST_SHARE
+from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.starts import (
     elimination_order,
     equal_variance_order,
@@ -84,7 +84,7 @@ def test_variance_order_breaks_ties_by_index():
 
 
 def plain_elimination(table, penalty):
-    """The definition with all costs renewed: invert what is left, count the pairs, take the least."""
+    """The definition, with all costs renewed in every step."""
     left, order = list(range(table.shape[1])), []
 
     def worth(columns):

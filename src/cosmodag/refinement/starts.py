@@ -14,8 +14,8 @@ from cosmodag.refinement.scores import NEGLIGIBLE, default_penalty
 
 __all__ = [
     "closed_order",
-    "equal_variance_order",
     "elimination_order",
+    "equal_variance_order",
     "further_starts",
     "respecting",
     "scale_free_order",
