@@ -28,7 +28,6 @@ from cosmodag.cli.shared.knowledge import (
     InterventionsOption,
     KnowledgeOption,
     input_facts,
-    read_data,
 )
 from cosmodag.cli.shared.learners import Method, make_learner, read_settings
 from cosmodag.cli.shared.options import (
@@ -61,6 +60,12 @@ from cosmodag.cli.shared.options import (
     TransposeOption,
 )
 from cosmodag.cli.shared.output import noted_warnings, print_json, print_result
+from cosmodag.cli.shared.regimes import (
+    FindTargetsOption,
+    RegimesOption,
+    print_targets,
+    read_experiments,
+)
 from cosmodag.cli.shared.results import (
     check_names_for,
     output_folder,
@@ -97,6 +102,8 @@ def fit(
     count: CountOption = None,
     knowledge: KnowledgeOption = None,
     interventions: InterventionsOption = None,
+    regimes: RegimesOption = None,
+    find_targets: FindTargetsOption = True,
     scale: ScaleOption = None,
     refine: RefineOption = Refine.AUTO,
     noise: NoiseOption = None,
@@ -133,7 +140,7 @@ def fit(
         gaps = "keep" if missing is Filling.IMPUTE else missing.value
         reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
         reading |= {"decimal": decimal.value, "transpose": transpose, "declared": asked.declared}
-        data, targets = read_data(table, interventions, **reading)
+        data, told = read_experiments(table, interventions, regimes, find_targets, **reading)
     check_names_for(format or [], data.names)
     options = {
         "knowledge": ("--knowledge", known),
@@ -162,10 +169,10 @@ def fit(
         return
     with output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = time.monotonic()
-        choice = chosen(data, targets, options, settings, quiet) if auto else None
-        model = fitted(model, data, targets) if choice is None else choice.model
+        choice = chosen(data, told, options, settings, quiet) if auto else None
+        model = fitted(model, data, told) if choice is None else choice.model
         seconds = time.monotonic() - begin
-        sure, interrupted = bootstrapped(model, data, targets, bootstrap, max_time, quiet)
+        sure, interrupted = bootstrapped(model, data, told, bootstrap, max_time, quiet)
         total = time.monotonic() - begin
     facts = {
         "table": str(table),
@@ -185,11 +192,16 @@ def fit(
         print_arcs(arcs, top, sure.doubts if sure else ())
         _print_reasons(choice, facts)
         print_result(
-            f"{facts['arcs']} arcs among {facts['variables']} variables in {total:.1f} s; "
+            f"{_counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
+            f"{total:.1f} s; "
             f"results in {output}/, report in {output / 'report.html'}"
         )
     if interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _facts_of(model: "StructureLearner") -> dict[str, Any]:
@@ -231,6 +243,8 @@ def _print_reasons(choice: "Choice | None", facts: dict[str, Any]) -> None:
         print_result(str(choice))
     elif facts["noise_reason"]:
         print_result(facts["noise_reason"])
+    if "regimes" in facts:
+        print_targets(facts["regimes"])
     if "interventions" in facts:
         print_result(facts["interventions"]["assumption"])
 

@@ -67,7 +67,7 @@ def pag(
     keep_compiled_programs()
     from cosmodag.data.diagnose.ancestral import of_pag
     from cosmodag.data.knowledge import as_knowledge
-    from cosmodag.io.pags import write_pag
+    from cosmodag.io.graphs import write_graph
 
     gaps = "keep" if missing is Filling.IMPUTE else missing.value
     reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
@@ -84,10 +84,10 @@ def pag(
     if quiet and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=False)
     with output_folder(output, quiet):
-        graph = fitted(model, data, targets).pag_
+        graph = fitted(model, data, {"interventions": targets}).pag_
         files = [output / f"pag{suffix}" for suffix in (".txt", ".dot", ".graphml")]
         for path in files:
-            write_pag(graph, path)
+            write_graph(graph, path)
     findings = of_pag(graph)
     if json:
         edges = [{"first": u, "edge": symbol, "second": v} for u, symbol, v in graph.edges()]

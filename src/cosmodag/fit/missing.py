@@ -49,12 +49,15 @@ class Completed(NamedTuple):
         Treatment, as plain values; None if nothing was missing.
     absent
         (n, d) bool: imputed values; None for none.
+    kept
+        (rows of the original table,) bool: rows that were not dropped; None for all.
     """
 
     table: Table
     targets: Targets
     report: dict[str, Any] | None = None
     absent: NDArray[np.bool_] | None = None
+    kept: NDArray[np.bool_] | None = None
 
 
 def complete(model: "StructureLearner", X: Any, entries: Any) -> Completed:
@@ -116,7 +119,8 @@ def _dropped(
         )
     rest = table.of_rows(~gone)
     free = None if targets is None else targets[~gone]
-    return Completed(rest, free, {**report, "method": "drop", "dropped": dropped})
+    told = {**report, "method": "drop", "dropped": dropped}
+    return Completed(rest, free, told, kept=~gone)
 
 
 def _imputed(model: "StructureLearner", given: Completed) -> Completed:

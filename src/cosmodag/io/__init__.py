@@ -1,5 +1,6 @@
 """Reading and writing of tables and graphs, and conversion to other libraries' graphs."""
 
+from cosmodag.io.any_graph import as_graph
 from cosmodag.io.convert import (
     from_networkx,
     to_causallearn,
@@ -18,6 +19,7 @@ __all__ = [
     "Dataset",
     "Graph",
     "Table",
+    "as_graph",
     "as_table",
     "dump_graph",
     "from_networkx",

@@ -21,6 +21,7 @@ from cosmodag.data.diagnose.scale import (
     too_large,
     too_small,
 )
+from cosmodag.data.diagnose.series import changing_series
 from cosmodag.data.diagnose.values import binary, counts, few_values, running_ids
 from cosmodag.data.value_counts import FEW_VALUES, value_counts
 from cosmodag.io.kinds import ColumnKind
@@ -38,6 +39,8 @@ def before_fit(
     names: Sequence[str],
     untouched: NDArray[np.bool_] | None = None,
     kinds: Sequence[ColumnKind] | None = None,
+    *,
+    in_time: bool = False,
 ) -> list[Finding]:
     """Check the table alone: O(n·d), plus correlations for up to 500 columns.
 
@@ -54,6 +57,9 @@ def before_fit(
         rows and for clusters.
     kinds : sequence of ColumnKind, optional
         Kinds of the columns. Numbers of levels without order are checked for rare levels only.
+    in_time : bool
+        Whether the rows are those of time series, in order, and are learnt from as such: they may
+        follow one another, but their distribution must not change.
 
     Returns
     -------
@@ -73,11 +79,11 @@ def before_fit(
     if kinds is not None and not all(kind.is_number for kind in kinds):
         places = [v for v, kind in enumerate(kinds) if kind.is_number]
         X, names = X[:, places], [names[v] for v in places]
-    return rare + (_of_numbers(X, names, untouched) if len(names) else [])
+    return rare + (_of_numbers(X, names, untouched, in_time) if len(names) else [])
 
 
 def _of_numbers(
-    X: NDArray[Any], names: Sequence[str], untouched: NDArray[np.bool_] | None
+    X: NDArray[Any], names: Sequence[str], untouched: NDArray[np.bool_] | None, in_time: bool
 ) -> list[Finding]:
     """Check columns whose numbers are ordered."""
     summary = summary_of(X)
@@ -89,7 +95,8 @@ def _of_numbers(
     number = value_counts(X)
     alike = list(collinear(X, distinct, names))
     rows = X if untouched is None else X[untouched]
-    following = list(rows_follow(rows, varying, names))
+    following = [] if in_time else list(rows_follow(rows, varying, names))
+    changing = list(changing_series(rows, varying, names)) if in_time else []
     return [
         *constant(is_constant, names),
         *too_large(summary.spans, names),
@@ -100,11 +107,12 @@ def _of_numbers(
         *few_rows(*X.shape),
         *running_ids(X, varying, names),
         *following,
+        *changing,
         *outliers(summary.distances, names),
         *binary(number, names),
         *few_values(X, number, names),
         *counts(X, number, names),
-        *_correlated(rows, distinct, number, names, bool(alike), bool(following)),
+        *_correlated(rows, distinct, number, names, bool(alike), in_time or bool(following)),
     ]
 
 
