@@ -158,8 +158,8 @@ FAULTS = (
     Fault(
         "held-out rows are fitted to",
         "selection/held_out.py",
-        "prepare(one, Table(table.X[seen], table.names), rows)",
-        "prepare(one, Table(table.X, table.names), targets)",
+        "prepare(one, table.of_rows(seen), rows)",
+        "prepare(one, table, targets)",
         (f"{SELECTION}::test_held_out_rows_are_not_seen",),
     ),
     Fault(

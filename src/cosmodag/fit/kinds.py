@@ -21,15 +21,21 @@ def check_levels(learner: "StructureLearner", table: Table) -> None:
     unordered = {
         table.names[v]: len(kind.levels) for v, kind in enumerate(kinds) if not kind.is_number
     }
-    if learner.takes_levels or not unordered:
+    if not unordered or _takes_levels(learner, len(table.names)):
         return
     listed = ", ".join(f"{name!r} ({levels} levels)" for name, levels in unordered.items())
     one = len(unordered) == 1
+    how = type(learner).__name__ + ("" if not learner.takes_levels else " without refinement")
     raise DataError(
-        f"{type(learner).__name__} takes numbers only, but {listed} "
+        f"{how} takes numbers only, but {listed} "
         f"{'is a category' if one else 'are categories'}: use OrderSearch (--method order-search), "
         f"or leave {'it' if one else 'them'} out (--drop {shlex.quote(','.join(unordered))})."
     )
+
+
+def _takes_levels(learner: "StructureLearner", d: int) -> bool:
+    """Whether a learner can use categories; it is refinement that does, not training."""
+    return learner.takes_levels and learner.refinement_for(d) is not None
 
 
 def kinds_findings(learner: "StructureLearner", table: Table) -> list[Finding]:
@@ -37,6 +43,6 @@ def kinds_findings(learner: "StructureLearner", table: Table) -> list[Finding]:
     kinds = table.kinds or ()
     said = declared_names(learner.kinds, table)
     found = list(inferred_kinds(kinds, table.names, said))
-    if not learner.takes_levels:
+    if not _takes_levels(learner, len(table.names)):
         found += levels_as_numbers(kinds, table.names, type(learner).__name__)
     return found

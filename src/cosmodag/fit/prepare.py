@@ -216,7 +216,7 @@ class Prepared:
     def level_numbers(self, v: int) -> NDArray[np.intp]:
         """Numbers of the levels of one column, row by row, for a column that holds levels."""
         scales, means = self.preparation.factors, self.preparation.means
-        return np.rint(self.X[:, v] * scales[v] + means[v]).astype(np.intp)
+        return np.asarray(np.rint(self.X[:, v] * scales[v] + means[v]), np.intp)
 
     @property
     def row_counts(self) -> NDArray[np.float32] | None:
