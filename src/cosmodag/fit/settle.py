@@ -101,7 +101,8 @@ def with_regimes(dag: FittedDAG, given: Prepared) -> FittedDAG:
 
 def with_turning_losses(dag: FittedDAG, given: Prepared) -> FittedDAG:
     """Add the loss of score from turning each arrow, if the Gaussian score alone decides."""
-    if dag.noise != "gaussian" or dag.d > _MOST_TURNED:
+    # Over regimes, another score decided.
+    if dag.noise != "gaussian" or dag.d > _MOST_TURNED or given.regimes is not None:
         return dag
     from cosmodag.refinement.turning import turning_losses
 
