@@ -105,6 +105,8 @@ def with_turning_losses(dag: FittedDAG, given: Prepared) -> FittedDAG:
     """Add the loss of score from turning each arrow, if the Gaussian score alone decides."""
     if dag.noise != "gaussian" or dag.d > _MOST_TURNED or not dag.is_linear:
         return dag
+    if given.regimes is not None:  # another score decided
+        return dag
     from cosmodag.refinement.turning import turning_losses
 
     edges, known = dag.edges, given.known
