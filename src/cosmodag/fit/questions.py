@@ -36,7 +36,7 @@ class Questions:
         effect: Any,
         *,
         direct: bool = False,
-        values: "Sequence[float] | None" = None,
+        values: "Sequence[float | str] | None" = None,
         bootstrap: "int | ResampledFits | None" = None,
         level: float = 0.95,
         X: Any = None,
@@ -54,9 +54,9 @@ class Questions:
         cause, effect : name of a column, or its number where the table had no names
         direct : bool
             The effect with all other causes of `effect` held fixed, in place of the total one.
-        values : pair of float, optional
-            The two values of the cause to compare, in its units. By default they are one unit
-            apart, about its mean.
+        values : pair of float or str, optional
+            The two values of the cause to compare, in its units, or two of its levels. By default
+            they are one unit apart, about its mean; a category of more than two levels has none.
         bootstrap : int or ResampledFits, optional
             Fit so many resamples of the rows, for an interval that holds the uncertainty of the
             graph. They are kept and used for the next questions too. Without them the interval
