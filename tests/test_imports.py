@@ -31,8 +31,9 @@ LAYERS = [
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
-# model.report(), model.effect() and the like are calls upwards, imported inside the method.
-UPWARD = {("fit", "report"), ("fit", "assess")}
+# model.report(), model.effect() and drawings of graphs are calls upwards, imported where they are
+# made.
+UPWARD = {("fit", "report"), ("fit", "assess"), ("fit", "stability"), ("io", "report")}
 
 LATE = {"gadjid", "matplotlib", "ray", "torch"}
 

@@ -10,7 +10,7 @@ from cosmodag.cli import main
 from cosmodag.io import Graph, dump_graph, graph_suffix, read_graph, write_graph
 
 GRAPH = Graph(["a", "b c", "é"], [[0, 1.5, -2e-9], [0, 0, 3.0], [0, 0, 0]])
-FORMATS = ["graphml", "gml", "dot", "dagitty", "edges", "adjacency", "json"]
+FORMATS = ["graphml", "gml", "dot", "dagitty", "edges", "adjacency", "json", "cyjs"]
 
 
 @pytest.mark.parametrize(("one", "other"), list(itertools.permutations(FORMATS, 2)))
@@ -45,9 +45,9 @@ def test_formats_may_be_named_and_nothing_said(tmp_path, capsys):
     ("arguments", "words"),
     [
         (["nowhere.csv", "out.dot"], "'nowhere.csv' does not exist"),
-        (["g.csv", "out.png"], "'out.png' is not clear from its name"),
+        (["g.csv", "out.jpeg"], "'out.jpeg' is not clear from its name"),
         (["g.csv", "-"], "--to"),
-        (["g.csv", "out.dot", "--to", "svg"], "'svg' is not one of"),
+        (["g.csv", "out.dot", "--to", "jpeg"], "'jpeg' is not one of"),
         (["g.csv", "no/where.dot"], "make the folder"),
         (["quote.csv", "out.dagitty"], "DAGitty does not allow"),
         (["g.csv"], "OUT"),

@@ -127,7 +127,7 @@ def test_a_folder_that_cannot_be_written_is_found_before_the_fit(table, monkeypa
     [
         (["--set", "critrion=none"], "the nearest is 'criterion'"),
         (["--metod", "cosmo"], "--method"),
-        (["--format", "svg"], "'svg' is not one of 'graphml'"),
+        (["--format", "jpeg"], "'jpeg' is not one of 'graphml'"),
         (["--columns", "level"], "one column"),
     ],
 )

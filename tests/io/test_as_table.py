@@ -69,7 +69,9 @@ def test_text_columns_become_levels(kind):
     ids=["date", "duration", "bytes", "complex", "list", "dict"],
 )
 def test_other_columns_are_named(column):
-    with pytest.raises(DataError, match="column 'odd' of the table holds neither numbers nor levels"):
+    with pytest.raises(
+        DataError, match="column 'odd' of the table holds neither numbers nor levels"
+    ):
         as_table(pd.DataFrame({"a": [1, 2], "odd": column}))
 
 
@@ -187,6 +189,7 @@ def test_long_lists_of_names_are_cut():
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_whole_numbers_beyond_double_precision_are_infinite(sign):
-    frame = pd.DataFrame({"a": [sign * 10**400, 1, 2], "b": [1.0, 2.0, 3.0]})
+    huge = pd.Series([sign * 10**400, 1, 2], dtype=object)
+    frame = pd.DataFrame({"a": huge, "b": [1.0, 2.0, 3.0]})
     with pytest.raises(DataError, match="infinite values in 'a'"):
         as_table(frame)

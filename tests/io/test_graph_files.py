@@ -241,8 +241,8 @@ def test_bad_files(tmp_path, read, case):
 
 
 def test_unknown_format(tmp_path):
-    with pytest.raises(DataError, match="'svg' is not known"):
-        write_graph(GRAPH, tmp_path / "g.svg", "svg")
+    with pytest.raises(DataError, match="'jpeg' is not known"):
+        write_graph(GRAPH, tmp_path / "g.jpeg", "jpeg")
 
 
 def test_a_refused_name_leaves_the_old_file(tmp_path):

@@ -62,8 +62,8 @@ FAULTS = (
     Fault(
         "LiNGAM's matrix is not transposed",
         "io/convert.py",
-        "return np.ascontiguousarray(graph.dense().T)",
-        "return np.ascontiguousarray(graph.dense())",
+        "return np.ascontiguousarray(as_graph(graph).dense().T)",
+        "return np.ascontiguousarray(as_graph(graph).dense())",
         ("io/test_convert.py::test_lingam_is_transposed",),
     ),
     Fault(
@@ -129,8 +129,8 @@ FAULTS = (
     Fault(
         "fit --bootstrap forgets interventions",
         "cli/shared/fit_steps.py",
-        "            interventions=targets,\n",
-        "            interventions=None,\n",
+        "            **told,\n            random_state",
+        "            random_state",
         ("cli/test_fit_told.py::test_a_bootstrap_is_told_of_interventions",),
         was_missed=True,
     ),

@@ -1,7 +1,7 @@
 """``cosmodag convert``: convert a graph from one format to another."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +17,11 @@ __all__ = ["convert"]
 
 def convert(
     given: Annotated[
-        Path, typer.Argument(metavar="IN", help="The graph to read; - is standard input.")
+        Path,
+        typer.Argument(
+            metavar="IN",
+            help="The graph to read: a file, the folder of a fit, or - for standard input.",
+        ),
     ],
     wanted: Annotated[
         Path, typer.Argument(metavar="OUT", help="The file to write; - is standard output.")
@@ -32,22 +36,33 @@ def convert(
     ] = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Write a graph in another format: GraphML, GML, DOT, DAGitty, CSV or JSON.
+    """Write a graph in another format, or draw it.
 
-    A .csv is written as a list of arcs or, with --to adjacency, as a matrix: row u, column v is the
-    arc u → v. Weights and names survive exactly; a graph that the format cannot hold is refused.
+    GraphML, GML, DOT, DAGitty, CSV, JSON and Cytoscape's .cyjs keep weights and names exactly; .bif
+    holds the structure, .txt (Tetrad) no weights. A .csv is written as a list of arcs or, with --to
+    adjacency, as a matrix: row u, column v is the arc u → v. --to cpdag writes the equivalence
+    class as text; .pdf, .svg and .png are drawings. A graph that the format cannot hold is refused.
     """
-    from cosmodag.io import dump_graph, read_graph, write_graph
+    from cosmodag.io import as_graph, dump_graph, write_graph
 
-    graph = read_graph(given, format=_word(from_format))
+    source = _read(given, from_format)
     if str(wanted) == "-":
         if to_format is None:
             raise DataError("standard output has no file extension: name its format with --to.")
-        print_result(dump_graph(graph, to_format.value).removesuffix("\n"))
+        print_result(dump_graph(source, to_format.value).removesuffix("\n"))
         return
-    write_graph(graph, wanted, format=_word(to_format))
+    write_graph(source, wanted, format=_word(to_format))
     if not quiet:
+        graph = as_graph(source)
         say(f"wrote '{wanted}': {len(graph.names)} nodes, {graph.number_of_arcs} arcs.")
+
+
+def _read(given: Path, format: Format | None) -> Any:
+    """Read a graph; of a fit its model, which knows the class and the basis of directions."""
+    from cosmodag.cli.shared.saved_fit import is_fit, load_fit
+    from cosmodag.io import read_graph
+
+    return load_fit(given) if is_fit(given) else read_graph(given, format=_word(format))
 
 
 def _word(format: Format | None) -> "GraphFormat | None":

@@ -22,9 +22,9 @@ def effect(
         bool, typer.Option("--direct", help="Hold all other causes of the variable fixed.")
     ] = False,
     start: Annotated[
-        float | None, typer.Option("--from", help="Value of the cause before the change.")
+        str | None, typer.Option("--from", help="Value or level of the cause before the change.")
     ] = None,
-    end: Annotated[float | None, typer.Option("--to", help="Value after the change.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="Value or level after it.")] = None,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -64,7 +64,7 @@ def effect(
         if bootstrap is not None:
             fits = refit_resamples(model, bootstrap, X=table, interventions=targets)
         effects = Effects.of(model, X=table, interventions=targets, resampled=fits)
-    values = None if start is None or end is None else (start, end)
+    values = None if start is None or end is None else (_value(start), _value(end))
     found = effects.effect(
         _named(model.names_, of), _named(model.names_, on), direct=direct, values=values
     )
@@ -80,3 +80,11 @@ def _named(names: list[object], given: str) -> object:
     """Take a number for a column of a table without names."""
     is_number = given.isdigit() and all(isinstance(name, int) for name in names)
     return int(given) if is_number else given
+
+
+def _value(text: str) -> float | str:
+    """Read a number, or else the label of a level."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -12,7 +12,9 @@ __all__ = ["report"]
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to.")],
+    folder: Annotated[
+        Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to, or a saved model.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File to write; by default report.html in the folder."),
@@ -26,7 +28,8 @@ def report(
     """
     from cosmodag.report.saved import report_folder
 
-    page = folder / "report.html" if output is None else output
+    home = folder if folder.is_dir() else folder.parent
+    page = home / "report.html" if output is None else output
     model = report_folder(folder, page)
     if json:
         print_json({"report": page, "arcs": int(model.edges_.nnz)})

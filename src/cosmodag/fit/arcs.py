@@ -1,6 +1,6 @@
 """Table of the arcs of a fitted graph: standardised weights, errors and bases of directions."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from cosmodag.fit.fitted import FittedGraph
 
-__all__ = ["arc_table", "largest_first", "standard_errors", "standardised"]
+__all__ = ["arc_table", "largest_first", "standard_errors", "standardised", "with_shares"]
 
 _REDUNDANT = 1e-10  # smallest eigenvalue of correlations that is not rounding error
 
@@ -55,6 +55,26 @@ def arc_table(model: "FittedGraph", errors: NDArray[np.float64] | None = None) -
         }
     )
     return table.iloc[largest_first(table["standardised"].to_numpy(), table["weight"].to_numpy())]
+
+
+def with_shares(table: "pd.DataFrame", resamples: Any) -> "pd.DataFrame":
+    """Add ``p_edge`` and ``p_direction`` of a bootstrap to a table of arcs; NaN without one.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `arc_table` makes it.
+    resamples : BootstrapResult or None
+    """
+    if resamples is None:
+        return table.assign(p_edge=np.nan, p_direction=np.nan)
+    place = {name: number for number, name in enumerate(resamples.names)}
+    rows = [place[name] for name in table["cause"]]
+    columns = [place[name] for name in table["effect"]]
+    return table.assign(
+        p_edge=resamples.edge_probabilities[rows, columns],
+        p_direction=resamples.direction_probabilities[rows, columns],
+    )
 
 
 def largest_first(

@@ -127,9 +127,7 @@ class BlockEquations(AdditiveNoise):
     def _prepared(self, values: NDArray[np.float64], v: int) -> NDArray[np.float64]:
         return np.asarray((values - self.means[v]) / self.scales[v])
 
-    def noise_of(
-        self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]
-    ) -> NDArray[Any]:
+    def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
         """(n, d): residuals, of counts on their scale; for categories, numbers between 0 and 1.
 
         The number is in the middle of the part that the level has there.

@@ -41,9 +41,7 @@ class FittedEquations(Protocol):
         """Whether the equations have constants of their own, and hold about any means."""
         ...
 
-    def noise_of(
-        self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]
-    ) -> NDArray[Any]:
+    def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
         """(n, d): noise that `respond` turns into the data, given data less predictions."""
         ...
 
@@ -75,9 +73,7 @@ class AdditiveNoise:
 
     has_constants = False
 
-    def noise_of(
-        self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]
-    ) -> NDArray[Any]:
+    def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
         """Return the residuals."""
         return residuals
 

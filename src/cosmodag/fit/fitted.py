@@ -9,18 +9,22 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.fit.arcs import arc_table
+from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.fitted_regimes import FittedRegimes
+from cosmodag.fit.in_time import TimeSeriesView
 from cosmodag.fit.questions import Questions
+from cosmodag.fit.shown import Shown
+from cosmodag.fit.unroll import InTime
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
+from cosmodag.io.like import labelled, like_table
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    import networkx as nx
     import pandas as pd
 
     from cosmodag.data.diagnose import Finding
@@ -49,7 +53,7 @@ class OfDAG:
         raise AttributeError(f"{self._path} is part of a fit, which cannot be changed in place.")
 
 
-class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
+class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ignore[misc]
     """Base of all learners: attributes and methods that need ``fitted_`` only."""
 
     fitted_: FittedDAG
@@ -65,6 +69,7 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
     knowledge_ = OfDAG("knowledge", may_be_none=True)
     target_sets_ = OfDAG("target_sets")
     kinds_ = OfDAG("kinds")
+    regimes_ = OfDAG("regimes")
     noise_ = OfDAG("noise")
     noise_reason_ = OfDAG("noise_reason")
     residuals_ = OfDAG("residuals")
@@ -118,21 +123,6 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         return [names[place] for place in self._dag.order]
 
     @property
-    def graph_(self) -> "nx.DiGraph[Any]":
-        """The learnt graph: column names as nodes, the weight on each edge."""
-        import networkx as nx
-
-        names = self.names_
-        graph: nx.DiGraph[Any] = nx.DiGraph()
-        graph.add_nodes_from(names)
-        edges = self.edges_
-        graph.add_weighted_edges_from(
-            (names[u], names[v], float(weight))
-            for u, v, weight in zip(edges.row, edges.col, edges.data, strict=True)
-        )
-        return graph
-
-    @property
     def edges_(self) -> sparse.coo_array:
         """The learnt graph as a sparse matrix: ``row`` → ``col`` with weight ``data``.
 
@@ -141,62 +131,95 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         return self._dag.edges.copy()
 
     @property
-    def arcs_(self) -> "pd.DataFrame":
-        """Table of the arcs, the largest standardised weight first.
+    def targets_(self) -> "pd.DataFrame":
+        """Table of the targets of regimes, for a fit with ``regimes``.
 
-        Columns: ``cause``, ``effect``, ``weight``; ``standardised``, the weight where every column
-        has a standard deviation of one; ``se`` and ``t`` of the weight by least squares on the
-        parents, as if the arcs had been known beforehand (NaN where the training data is not at
-        hand, or arcs are functions); ``basis``, what the direction rests on (``arrow_basis_``);
-        ``class``, whether the equivalence class has the arc ``directed`` or ``undirected``
-        (``cpdag_``). The index is the place of the arc in ``edges_``.
+        Columns: ``regime``, ``variable``; ``stated``, whether the user named it; ``evidence``, the
+        log-likelihood that an own equation gains in the regime, penalised and by ranks, so that it
+        does not depend on the shape of the noise (a variable that was not named is a target above
+        log(d − 1)); ``change``: ``noise`` (the shared weights with another intercept and
+        variance), ``cut`` (no parents) or ``weights`` (all parameters its own); ``deviation`` of
+        the noise of the own equation; ``rows`` of the regime.
         """
-        return arc_table(self)
+        return self._regimes.table(self.names_)
+
+    @property
+    def regime_evidence_(self) -> "pd.DataFrame":
+        """Evidence that each variable changed in each regime, for a fit with ``regimes``.
+
+        One row for each regime and one column for each variable, as ``evidence`` in ``targets_``.
+        """
+        return self._regimes.evidence_table(self.names_)
+
+    @property
+    def _regimes(self) -> FittedRegimes:
+        found: FittedRegimes = self.regimes_
+        return found
 
     @property
     def arrow_basis_(self) -> list[str]:
         """What the direction of each arc of ``edges_`` rests on, in the same order.
 
-        The first of these that holds. ``"knowledge"``: knowledge excludes the reverse.
+        The first of these that holds. ``"time"``: with `lags`, the cause comes earlier.
+        ``"knowledge"``: knowledge excludes the reverse.
         ``"interventions"``: one end of it was set in some rows in which the other was not, which
-        shows in which direction influence passes, if interventions are perfect. ``"shape of the
-        graph"``: every graph with the same conditional independences has the arrow; it is as sure
-        as the arcs around it. ``"weak evidence"``: likewise, but turning it costs the Gaussian
-        score less than 5 (``turning_losses_``). ``"knowledge"`` and ``"interventions"`` again, for
-        arrows that follow from those by Meek's rules. Otherwise what was assumed of the noise:
-        ``"equal variances"`` or ``"non-Gaussianity"``; ``"scale of the columns"`` where the order
-        follows the units; or nothing in the data, a ``"free choice"``.
+        shows in which direction influence passes. ``"intervention (found target)"``: likewise, in a
+        regime whose targets were found and not stated (``targets_``). ``"shape of the graph"``:
+        every graph with the same conditional independences has the arrow; it is as sure as the arcs
+        around it. ``"weak evidence"``: likewise, but turning it costs the Gaussian score less than
+        5 (``turning_losses_``). Knowledge and interventions again, for arrows that follow from
+        those by Meek's rules. Otherwise what was assumed of the noise: ``"equal variances"`` or
+        ``"non-Gaussianity"``; ``"scale of the columns"`` where the order follows the units; or
+        nothing in the data, a ``"free choice"``.
         """
         return list(self._dag.arrow_basis)
 
-    def predict(self, X: Any, do: "Mapping[Any, Any] | None" = None) -> NDArray[np.float64]:
+    def predict(
+        self,
+        X: Any,
+        do: "Mapping[Any, Any] | None" = None,
+        *,
+        series: Any = None,
+        time: Any = None,
+    ) -> Any:
         """Predict every variable from its parents in ``adjacency_``.
+
+        With `lags`, each row is predicted from the rows before it alone, one step ahead; it is NaN
+        where these are missing.
 
         Parameters
         ----------
         X : table with the columns of the training data
         do : mapping, optional
-            Variables that are set from outside, and to what: a number, or one for each row. Their
-            descendants are predicted from predicted parents.
+            Variables that are set from outside, and to what: a number or label, or one for each
+            row. Their descendants are predicted from predicted parents.
+        series, time : optional
+            With `lags`, as for ``fit``; by default the columns named there, if X has them.
 
         Returns
         -------
-        (n, d) array
+        (n, d) array, or data frame if X is one; levels are numbers in an array, labels in a frame
         """
+        dag = self._dag
+        if dag.window is not None:
+            return self._predict_ahead(X, do, InTime.like(dag.window, X, series, time))
         if do is None:
-            return self._dag.predict(X)
+            return like_table(dag.predict(X), X, dag.names, dag.kinds)
         from cosmodag.assess.simulation import predict_set
 
-        return predict_set(self._dag, X, do)
+        return like_table(predict_set(dag, X, do), X, dag.names, dag.kinds)
 
-    def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, *, interventions: Any = None, regimes: Any = None
+    ) -> float:
         """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
 
         Error variances are those of the training data; constant columns are left out, and a table
         of nothing else has a score of zero. So are values that were set, where `interventions` says
-        so as for ``fit``. Greater is better, so that scikit-learn's searches can use it.
+        so as for ``fit``. Where `regimes` gives the regime of each row, targets have the equations
+        of their own there. Greater is better, so that scikit-learn's searches can use it.
         """
-        return self._dag.score(X, interventions)
+        return self._dag.score(X, interventions, regimes)
 
     def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
         """Gaussian log-likelihood of every entry of the columns that are not constant."""
@@ -204,24 +227,39 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
 
     def sample(
         self, n: int, random_state: int | None = None, *, do: "Mapping[Any, Any] | None" = None
-    ) -> NDArray[np.float64]:
+    ) -> "NDArray[np.float64] | pd.DataFrame":
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
 
         A model that was loaded without its residuals draws from normal distributions of their
-        variances instead.
+        variances instead. With `lags` the rows are successive times of one series.
 
         Parameters
         ----------
         n : int
         random_state : int, optional
         do : mapping, optional
-            Variables that are set from outside, and to what: a number, or one for each row.
-        """
-        if do is None:
-            return self._dag.sample(n, random_state)
-        from cosmodag.assess.names import values_set
+            Variables that are set from outside, and to what: a number or label, or one for each
+            row.
 
-        return self._dag.sample(n, random_state, values_set(self.names_, do, n))
+        Returns
+        -------
+        (n, d) array, or pandas data frame if the training data had names; levels are numbers in an
+        array, labels in a frame
+        """
+        dag = self._dag
+        if dag.window is not None:
+            return self._sample_path(n, random_state, do)
+        if do is None:
+            drawn = dag.sample(n, random_state)
+        else:
+            from cosmodag.assess.names import values_set
+
+            drawn = dag.sample(n, random_state, values_set(dag.names, do, n, dag.kinds))
+        if dag.columns is None:
+            return drawn
+        import pandas as pd
+
+        return labelled(pd.DataFrame(drawn, columns=dag.names), dag.kinds)
 
     @property
     def cpdag_(self) -> EquivalenceClass:
@@ -241,6 +279,7 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
         ``∘–∘`` (open). Computed when first asked for, from the graph and the training data; see
         ``docs/hidden_causes.md``.
         """
+        refuse_lags(self, "pag_", "cpdag_ gives the class, as if nothing were hidden")
         return self._dag.pag
 
     def equivalence_class(self) -> Any:
@@ -266,43 +305,6 @@ class FittedGraph(Questions, BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self, "fitted_")
         save(self, path, residuals=residuals)
-
-    def report(
-        self, path: "str | os.PathLike[str]", *, data: Any = None, bootstrap: Any = None
-    ) -> None:
-        """Write a report: one self-contained HTML file, see ``docs/report.md``.
-
-        It shows the graph, arcs, weights, training, the diagnosis of the data, the choices with
-        their reasons, and how to reproduce the fit. It contains no row of the data.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        data : table, optional
-            The training data, for the diagnosis and standard errors; only needed for a model that
-            was loaded.
-        bootstrap : object, optional
-            A :class:`cosmodag.stability.BootstrapResult` of the same table.
-        """
-        from cosmodag.report import Evidence, write_report
-
-        check_is_fitted(self, "fitted_")
-        write_report(path, self, Evidence.of(self, data, bootstrap))
-
-    def _repr_html_(self) -> str:
-        """Draw the graph for a notebook; before the fit, what scikit-learn shows."""
-        from sklearn.utils import estimator_html_repr
-
-        from cosmodag.report.drawings.thumbnail import thumbnail
-
-        if not hasattr(self, "fitted_"):
-            return str(estimator_html_repr(self))
-        return thumbnail(self)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        # scikit-learn's own would come before _repr_html_.
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def prepared(self, X: Any) -> NDArray[np.float64]:
         """Check the columns of new data, and prepare it like the training data."""

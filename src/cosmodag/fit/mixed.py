@@ -187,9 +187,7 @@ def _said(reason: str) -> str:
     return f"{_GAUSSIAN} is assumed. {reason}"
 
 
-def _choose(
-    lines: list[dict[str, Any]], curves: list[dict[str, Any]], gain: CurveGain
-) -> None:
+def _choose(lines: list[dict[str, Any]], curves: list[dict[str, Any]], gain: CurveGain) -> None:
     """Leave the mark of the chosen start in one of two reports."""
     for entry in lines if gain.is_curved else curves:
         entry["chosen"] = False

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sklearn.utils.validation import check_is_fitted
 
+from cosmodag.fit.checks import refuse_lags
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -12,8 +14,12 @@ if TYPE_CHECKING:
     from cosmodag.assess import Effect, Effects, ResampledFits, Validation
     from cosmodag.fit.fitted import FittedGraph
     from cosmodag.fit.fitted_dag import FittedDAG
+    from cosmodag.learners.base import StructureLearner
+    from cosmodag.stability import BootstrapResult
 
 __all__ = ["Questions"]
+
+RESPONSES = "impulse_responses gives effects over time"
 
 
 class Questions:
@@ -30,7 +36,7 @@ class Questions:
         effect: Any,
         *,
         direct: bool = False,
-        values: "Sequence[float] | None" = None,
+        values: "Sequence[float | str] | None" = None,
         bootstrap: "int | ResampledFits | None" = None,
         level: float = 0.95,
         X: Any = None,
@@ -48,9 +54,9 @@ class Questions:
         cause, effect : name of a column, or its number where the table had no names
         direct : bool
             The effect with all other causes of `effect` held fixed, in place of the total one.
-        values : pair of float, optional
-            The two values of the cause to compare, in its units. By default they are one unit
-            apart, about its mean.
+        values : pair of float or str, optional
+            The two values of the cause to compare, in its units, or two of its levels. By default
+            they are one unit apart, about its mean; a category of more than two levels has none.
         bootstrap : int or ResampledFits, optional
             Fit so many resamples of the rows, for an interval that holds the uncertainty of the
             graph. They are kept and used for the next questions too. Without them the interval
@@ -80,6 +86,7 @@ class Questions:
         as if the graph had been known). It is adjusted for sun. The directions rest on: shape of
         the graph.
         """
+        refuse_lags(self, "effect", RESPONSES)
         return self._effects(bootstrap, X, interventions).effect(
             cause, effect, direct=direct, values=values, level=level
         )
@@ -112,7 +119,33 @@ class Questions:
         directed path leads from the one to the other; one on the diagonal. Above 1,000 variables
         they are products of weights over paths, sparse, in the fitted graph.
         """
+        refuse_lags(self, "effects_", RESPONSES)
         return self._effects(None, None, None).matrix()
+
+    def bootstrap(self, X: Any, n: int = 200, **options: Any) -> "BootstrapResult":
+        """Fit the learner to resamples of the rows, and count in how many each edge is found.
+
+        The result is kept: ``arcs_``, ``graph_``, ``summary`` and ``report`` then give ``p_edge``
+        and ``p_direction``.
+
+        Parameters
+        ----------
+        X : table
+            The training data.
+        n : int
+            Resamples.
+        **options
+            As for :func:`cosmodag.stability.bootstrap`: ``interventions``, ``random_state``, …
+
+        Returns
+        -------
+        BootstrapResult
+        """
+        from cosmodag.stability import bootstrap
+
+        check_is_fitted(self, "fitted_")
+        self.bootstrap_ = bootstrap(cast("StructureLearner", self), X, n, **options)
+        return self.bootstrap_
 
     def adjustment_set(self, cause: Any, effect: Any, kind: str = "optimal") -> tuple[Any, ...]:
         """Variables to adjust for in a regression of `effect` on `cause`.
@@ -131,6 +164,7 @@ class Questions:
         """
         from cosmodag.assess.effects import adjustment_set
 
+        refuse_lags(self, "adjustment_set", RESPONSES)
         return adjustment_set(self._dag, cause, effect, kind)
 
     def validate(
@@ -183,6 +217,7 @@ class Questions:
         from cosmodag.assess.validate import validate
 
         check_is_fitted(self, "fitted_")
+        refuse_lags(self, "validate", "compare score on later rows")
         return validate(
             cast("FittedGraph", self),
             X,

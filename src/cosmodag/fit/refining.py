@@ -16,6 +16,7 @@ from cosmodag.refinement.starts import respecting
 from cosmodag.solve.devices import device_named
 
 if TYPE_CHECKING:
+    from cosmodag.fit.known import Known
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.solve.watch import Watch
 
@@ -65,10 +66,11 @@ def refine_orders(
             support=known.support,
             required=known.required,
             before=known.before,
-            beyond_support=None if known.bounds is None else known.bounds.beyond_support,
+            beyond_support=_order_rules(known),
             counted=known.counted,
             untouched=known.untouched,
             means=given.preparation.means / given.preparation.factors,
+            given=known.given,
         ),
         orders,
         noise=getattr(model, "noise", "auto"),
@@ -93,6 +95,16 @@ def refine_orders(
         found.scores,
         doubt=None if found.doubt is None else _as_finding(found.doubt, names),
     )
+
+
+def _order_rules(known: "Known") -> NDArray[np.bool_] | None:
+    """Say what must come before what, beyond the support; what is given comes first."""
+    if known.bounds is None:
+        return None
+    beyond, first = known.bounds.beyond_support, known.given_first
+    if first is None:
+        return beyond
+    return first if beyond is None else beyond | first
 
 
 def _as_finding(doubt: Doubt, names: list[str]) -> Finding:

@@ -17,6 +17,7 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import Matrix, topological_order
 from cosmodag.graph.meek import heads_of, propagated
+from cosmodag.graph.texts import quoted, tetrad_text
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -74,6 +75,18 @@ class EquivalenceClass:
         both = [pair for u, v in self.undirected for pair in ((u, v), (v, u))]
         graph.add_edges_from(both, directed=False)
         return graph
+
+    def text(self) -> str:
+        """Write the class as Tetrad's graph text: ``a --> b`` and ``a --- b``, one edge a line."""
+        arrows = [(u, "-->", v) for u, v in self.directed]
+        return tetrad_text(self.names, [*arrows, *((u, "---", v) for u, v in self.undirected)])
+
+    def to_dot(self) -> str:
+        """Write the class for Graphviz, undirected edges as lines."""
+        names = {name: quoted(str(name)) for name in self.names}
+        lines = [f"  {names[u]} -> {names[v]};" for u, v in self.directed]
+        lines += [f"  {names[u]} -> {names[v]} [dir=none];" for u, v in self.undirected]
+        return "\n".join(["digraph {", *(f"  {name};" for name in names.values()), *lines, "}", ""])
 
     def __repr__(self) -> str:
         arrows, lines = len(self.directed), len(self.undirected)

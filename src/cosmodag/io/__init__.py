@@ -1,5 +1,6 @@
 """Reading and writing of tables and graphs, and conversion to other libraries' graphs."""
 
+from cosmodag.io.any_graph import as_graph
 from cosmodag.io.convert import (
     from_networkx,
     to_causallearn,
@@ -10,12 +11,15 @@ from cosmodag.io.convert import (
 )
 from cosmodag.io.datasets import Dataset, read_dataset
 from cosmodag.io.graphs import Graph, dump_graph, graph_suffix, read_graph, write_graph
+from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables import Table, as_table, read_table
 
 __all__ = [
+    "ColumnKind",
     "Dataset",
     "Graph",
     "Table",
+    "as_graph",
     "as_table",
     "dump_graph",
     "from_networkx",

@@ -32,9 +32,12 @@ def joined(
     numbers: list[NDArray[Any]] = []
     kinds: list[ColumnKind] = []
     for column in columns:
-        is_encoded = isinstance(column, Encoded)
-        numbers.append(column.numbers if is_encoded else column)
-        kinds.append(column.kind if is_encoded else NOT_EXAMINED)
+        if isinstance(column, Encoded):
+            numbers.append(column.numbers)
+            kinds.append(column.kind)
+        elif not isinstance(column, BadColumn):
+            numbers.append(column)
+            kinds.append(NOT_EXAMINED)
     matrix = np.column_stack(numbers) if numbers else np.empty((rows, 0))
     return matrix, tuple(kinds) if any(kind is not NOT_EXAMINED for kind in kinds) else None
 

@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, name_list
-from cosmodag.io.digraph import Graph, graph_from_names
+from cosmodag.io.any_graph import GraphLike, as_graph, is_model
+from cosmodag.io.digraph import Graph
+from cosmodag.io.networkx_graphs import from_networkx, networkx_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -36,8 +38,11 @@ __all__ = [
 ]
 
 
-def to_networkx(graph: Graph) -> "nx.DiGraph":
+def to_networkx(graph: GraphLike) -> "nx.DiGraph":
     """Make a ``networkx.DiGraph``: names as nodes, in order, and ``weight`` on each edge.
+
+    Every function here takes whatever `as_graph` does: a `Graph`, a fitted model, a matrix, a
+    file, a folder of a fit. Of a model this is its ``graph_``.
 
     Examples
     --------
@@ -45,28 +50,12 @@ def to_networkx(graph: Graph) -> "nx.DiGraph":
     >>> list(graph.edges(data="weight"))
     [('rain', 'wet', 0.5)]
     """
-    import networkx as nx
-
-    made = nx.DiGraph()
-    made.add_nodes_from(graph.names)
-    made.add_weighted_edges_from(graph.named_arcs())
-    return made
+    return graph.graph_ if is_model(graph) else networkx_of(as_graph(graph))
 
 
-def from_networkx(graph: "nx.DiGraph") -> Graph:
-    """Make a `Graph` of a ``networkx.DiGraph``; an edge without ``weight`` weighs 1.
-
-    Nodes that are not strings are named by ``str``.
-    """
-    if not graph.is_directed() or graph.is_multigraph():
-        raise DataError(f"a networkx.DiGraph is needed, not a {type(graph).__name__}.")
-    arcs = list(graph.edges(data="weight", default=1.0))
-    return graph_from_names(list(graph), arcs, "the graph", [str(node) for node in graph])
-
-
-def to_pgmpy(graph: Graph) -> Any:
+def to_pgmpy(graph: GraphLike) -> Any:
     """Make a ``pgmpy.base.DAG``, with ``weight`` on each edge; the graph must be acyclic."""
-    _check_acyclic(graph, "pgmpy")
+    graph = _acyclic(graph, "pgmpy")
     made = _imported("pgmpy.base", "pgmpy").DAG()
     made.add_nodes_from(list(graph.names))
     for source, target, weight in graph.named_arcs():
@@ -74,13 +63,13 @@ def to_pgmpy(graph: Graph) -> Any:
     return made
 
 
-def to_causallearn(graph: Graph) -> Any:
+def to_causallearn(graph: GraphLike) -> Any:
     """Make a causal-learn ``Dag``; weights are dropped, and the graph must be acyclic.
 
     Its matrix marks ends of edges, not arcs: for u → v, ``graph[v, u]`` is 1 and ``graph[u, v]``
     is -1.
     """
-    _check_acyclic(graph, "causal-learn")
+    graph = _acyclic(graph, "causal-learn")
     node_class = _imported("causallearn.graph.GraphNode", "causal-learn").GraphNode
     nodes = [node_class(name) for name in graph.names]
     made = _imported("causallearn.graph.Dag", "causal-learn").Dag(nodes)
@@ -89,7 +78,7 @@ def to_causallearn(graph: Graph) -> Any:
     return made
 
 
-def to_lingam(graph: Graph) -> NDArray[np.float64]:
+def to_lingam(graph: GraphLike) -> NDArray[np.float64]:
     """Make LiNGAM's matrix B of x = Bx + e: ``B[v, u]`` is the weight of u → v, the transpose.
 
     It is comparable with the ``adjacency_matrix_`` of a model of the ``lingam`` package, which need
@@ -101,26 +90,27 @@ def to_lingam(graph: Graph) -> NDArray[np.float64]:
     array([[0. , 0. ],
            [0.5, 0. ]])
     """
-    return np.ascontiguousarray(graph.dense().T)
+    return np.ascontiguousarray(as_graph(graph).dense().T)
 
 
-def to_dowhy(graph: Graph) -> Any:
+def to_dowhy(graph: GraphLike) -> Any:
     """Make a ``dowhy.gcm.StructuralCausalModel`` without mechanisms; the graph must be acyclic.
 
     Continue with ``dowhy.gcm.auto.assign_causal_mechanisms`` and ``dowhy.gcm.fit``; its
     ``graph`` is the ``DiGraph`` that ``dowhy.CausalModel(graph=…)`` takes.
     """
-    _check_acyclic(graph, "DoWhy")
-    return _imported("dowhy.gcm", "dowhy").StructuralCausalModel(to_networkx(graph))
+    known = _acyclic(graph, "DoWhy")
+    return _imported("dowhy.gcm", "dowhy").StructuralCausalModel(networkx_of(known))
 
 
-def _check_acyclic(graph: Graph, library: str) -> None:
+def _acyclic(graph: GraphLike, library: str) -> Graph:
     import networkx as nx
 
+    known = as_graph(graph)
     try:
-        cycle = nx.find_cycle(to_networkx(graph))
+        cycle = nx.find_cycle(networkx_of(known))
     except nx.NetworkXNoCycle:
-        return
+        return known
     nodes = name_list([str(source) for source, _ in cycle])
     raise DataError(f"{library} accepts only acyclic graphs, and this one has a cycle: {nodes}.")
 

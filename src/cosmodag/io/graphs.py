@@ -1,38 +1,37 @@
-"""Graphs to and from files: GraphML, GML, DOT, DAGitty, edge list, adjacency matrix and JSON."""
+"""Graphs to files: GraphML, GML, DOT, DAGitty, CSV, JSON, Cytoscape, BIF, Tetrad, pictures."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import cast
 
+from cosmodag.errors import DataError
+from cosmodag.graph.equivalence import EquivalenceClass
+from cosmodag.graph.mixed.pag import PartialAncestralGraph
+from cosmodag.io.any_graph import GraphLike, as_graph
 from cosmodag.io.digraph import Graph
-from cosmodag.io.files import given_file, read_text, write_text
-from cosmodag.io.graph_formats.csv_text import (
-    dump_adjacency,
-    dump_edges,
-    is_edge_list,
-    parse_adjacency,
-    parse_edges,
-)
-from cosmodag.io.graph_formats.dot_text import dump_dagitty, dump_dot, parse_dot
+from cosmodag.io.files import write_text
+from cosmodag.io.graph_files import read_graph
+from cosmodag.io.graph_formats.bif_text import dump_bif
+from cosmodag.io.graph_formats.csv_text import dump_adjacency, dump_edges
+from cosmodag.io.graph_formats.cyjs_text import dump_cyjs
+from cosmodag.io.graph_formats.dot_text import dump_dagitty, dump_dot
 from cosmodag.io.graph_formats.names import (
+    MARKED,
+    PICTURES,
     GraphFormat,
     checked_format,
     format_of_path,
-    format_of_text,
     graph_suffix,
 )
-from cosmodag.io.graph_formats.networkx_text import (
-    dump_gml,
-    dump_graphml,
-    dump_json,
-    parse_gml,
-    parse_graphml,
-    parse_json,
-)
+from cosmodag.io.graph_formats.networkx_text import dump_gml, dump_graphml, dump_json
+from cosmodag.io.graph_formats.tetrad_text import dump_tetrad
+from cosmodag.io.marked_graphs import dump_marked, marked_graph, write_marked
 
 __all__ = [
     "Graph",
     "GraphFormat",
+    "check_names_for_format",
     "dump_graph",
     "dump_graphml",
     "graph_suffix",
@@ -42,19 +41,23 @@ __all__ = [
 
 
 def write_graph(
-    graph: Graph, path: str | os.PathLike[str], format: GraphFormat | None = None
+    graph: GraphLike, path: str | os.PathLike[str], format: GraphFormat | None = None
 ) -> None:
     """Write a graph to a file, atomically.
 
     Parameters
     ----------
-    graph : Graph
-        The graph; ``Graph(names, weights)`` makes one, ``weights[u, v]`` for the arc u → v.
+    graph : Graph, fitted model, networkx.DiGraph, or anything else that `as_graph` accepts
+        ``Graph(names, weights)`` makes one, ``weights[u, v]`` for the arc u → v. Also
+        ``model.cpdag_`` and ``model.pag_``, to a ``.txt``, ``.dot`` or ``.graphml`` file.
     path : path-like
         The file to create or replace.
     format : str, optional
-        ``"graphml"``, ``"gml"``, ``"dot"``, ``"dagitty"``, ``"edges"``, ``"adjacency"`` or
-        ``"json"``; by default from the file extension, an edge list for ``.csv``.
+        ``"graphml"``, ``"gml"``, ``"dot"``, ``"dagitty"``, ``"edges"``, ``"adjacency"``,
+        ``"json"``, ``"cyjs"`` (Cytoscape), ``"bif"`` (structure only) or ``"tetrad"`` (Tetrad's
+        text, without weights); ``"cpdag"`` or ``"pag"``, the text of the equivalence class, or of
+        the partial ancestral graph of a fitted model; ``"pdf"``, ``"svg"`` or ``"png"``, a
+        drawing. By default from the file extension, an edge list for ``.csv``.
 
     Raises
     ------
@@ -75,48 +78,20 @@ def write_graph(
     >>> read_graph(path).named_arcs()
     [('rain', 'wet', 0.5)]
     """
-    dump, _ = _FORMATS[format_of_path(Path(path), format)]
-    write_text(path, dump(graph))
+    if format is None and isinstance(graph, EquivalenceClass | PartialAncestralGraph):
+        write_marked(graph, path)
+        return
+    chosen = format_of_path(Path(path), format)
+    if chosen in PICTURES:
+        from cosmodag.report.plots import save_drawing
+
+        save_drawing(graph, path, chosen)
+    else:
+        write_text(path, dump_graph(graph, cast(GraphFormat, chosen)))
 
 
-def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) -> Graph:
-    """Read a directed graph from a file.
-
-    Parameters
-    ----------
-    path : path-like
-        A file in one of the formats of `write_graph`, in UTF-8, optionally compressed (``.gz``),
-        or ``-`` for standard input, whose format is detected from its beginning.
-    format : str, optional
-        As for `write_graph`; a ``.csv`` whose first line names both ends of an arc (``source``
-        and ``target``, ``cause`` and ``effect``, ``from`` and ``to`` or ``parent`` and ``child``)
-        is an edge list, any other an adjacency matrix. The nodes of a square matrix without names
-        are called ``x0, x1, …``.
-
-    Returns
-    -------
-    Graph
-        Names and weights; an arc without a weight weighs 1.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read as a directed graph.
-    """
-    with given_file(path) as (file, source):
-        is_pipe = file != Path(path)  # without a file extension
-        unpacked = file.with_suffix("") if file.suffix.lower() == ".gz" else file
-        named = checked_format(format) if is_pipe else format_of_path(unpacked, format)
-        text = read_text(file, source)
-    chosen = named or format_of_text(text)
-    if format is None and chosen == "edges" and not is_edge_list(text):
-        chosen = "adjacency"
-    _, parse = _FORMATS[chosen]
-    return parse(text, source)
-
-
-def dump_graph(graph: Graph, format: GraphFormat) -> str:
-    """Write a graph as text in one of the formats of `write_graph`.
+def dump_graph(graph: GraphLike, format: GraphFormat) -> str:
+    """Write a graph as text in one of the formats of `write_graph` that are not pictures.
 
     Examples
     --------
@@ -124,16 +99,29 @@ def dump_graph(graph: Graph, format: GraphFormat) -> str:
     source,target,weight
     rain,wet,0.5
     """
-    dump, _ = _FORMATS[checked_format(format) or "edges"]
-    return dump(graph)
+    chosen = checked_format(format) or "edges"
+    if chosen in PICTURES:
+        raise DataError(f"a picture ({chosen}) is not text: write it to a file.")
+    if chosen in MARKED:
+        return dump_marked(marked_graph(graph, chosen))
+    return _DUMPS[chosen](as_graph(graph))
 
 
-_FORMATS: dict[str, tuple[Callable[[Graph], str], Callable[[str, str], Graph]]] = {
-    "graphml": (dump_graphml, parse_graphml),
-    "gml": (dump_gml, parse_gml),
-    "dot": (dump_dot, parse_dot),
-    "dagitty": (dump_dagitty, parse_dot),
-    "edges": (dump_edges, parse_edges),
-    "adjacency": (dump_adjacency, parse_adjacency),
-    "json": (dump_json, parse_json),
+def check_names_for_format(names: Sequence[str], format: GraphFormat) -> None:
+    """Refuse names that a format cannot hold, before there is a graph."""
+    if format not in (*MARKED, *PICTURES):
+        dump_graph(Graph.from_arcs(names, [], []), format)
+
+
+_DUMPS: dict[str, Callable[[Graph], str]] = {
+    "graphml": dump_graphml,
+    "gml": dump_gml,
+    "dot": dump_dot,
+    "dagitty": dump_dagitty,
+    "edges": dump_edges,
+    "adjacency": dump_adjacency,
+    "json": dump_json,
+    "cyjs": dump_cyjs,
+    "bif": dump_bif,
+    "tetrad": dump_tetrad,
 }

@@ -140,23 +140,58 @@ def read_with_labels(
     >>> table.names, labels
     (['dose', 'response'], ['dose', None])
     """
+    table, labels = read_apart(
+        path,
+        [column],
+        header,
+        missing,
+        columns=columns,
+        drop=drop,
+        decimal=decimal,
+        transpose=transpose,
+        declared=declared,
+    )
+    return table, labels[column]
+
+
+def read_apart(
+    path: str | os.PathLike[str],
+    apart: Sequence[str],
+    header: bool = True,
+    missing: Missing = "error",
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    decimal: Decimal = "auto",
+    transpose: bool = False,
+    declared: Collection[str] = (),
+) -> tuple[Table, dict[str, list[Any]]]:
+    """Read a table of numbers and, separately, several columns of labels, by name.
+
+    Parameters are those of `read_with_labels`, with the names of all columns of labels.
+    """
     with given_file(path) as (file, source):
 
         def choose(names: Sequence[str]) -> list[int]:
-            if column not in names:
-                raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
+            for column in apart:
+                if column not in names:
+                    raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
             others = choose_columns(names, columns, drop, source)
-            return sorted({*others, list(names).index(column)})
+            return sorted({*others, *(list(names).index(column) for column in apart)})
 
         layout = _Layout(header, decimal, transpose)
-        frame = _read_columns(file, source, layout, choose, declared, apart=column)
-        labels, rest = frame[column], frame.drop(columns=column)
+        frame = _read_columns(file, source, layout, choose, declared, apart)
+        chosen, rest = frame[list(apart)], frame.drop(columns=list(apart))
         if missing == "drop":
-            labels = labels[rest.notna().all(axis=1)]
+            chosen = chosen[rest.notna().all(axis=1)]
         table = _checked(rest, source, missing, declared)
-    return table, [
-        None if absent else label for label, absent in zip(labels, labels.isna(), strict=True)
-    ]
+    return table, {
+        column: [
+            None if absent else label
+            for label, absent in zip(chosen[column], chosen[column].isna(), strict=True)
+        ]
+        for column in apart
+    }
 
 
 def _checked(data: Any, source: str, missing: Missing, declared: Collection[str]) -> Table:
@@ -177,9 +212,9 @@ def _read_columns(
     layout: _Layout,
     choose: _Choose,
     declared: Collection[str] = (),
-    apart: str | None = None,
+    apart: Sequence[str] = (),
 ) -> Any:
-    """Read the chosen columns of a file; all but ``apart`` must hold numbers or levels."""
+    """Read the chosen columns of a file; all but those ``apart`` must hold numbers or levels."""
     frame = _read_file(path, source, layout)
     if isinstance(frame, np.ndarray):
         return frame  # not a table: `as_table` says why
@@ -192,7 +227,7 @@ def _read_columns(
     names = [names[place] for place in chosen]
     check_names(names, source)
     frame = frame.iloc[:, chosen].set_axis(names, axis=1)
-    bad = bad_columns(frame if apart is None else frame.drop(columns=apart), declared)
+    bad = bad_columns(frame.drop(columns=list(apart)), declared)
     if bad:
         raise columns_error(bad, source)
     return frame

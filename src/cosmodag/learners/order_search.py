@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,8 @@ class OrderSearch(StructureLearner):
     >>> metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)["nhd"] < 0.2
     True
     """
+
+    takes_levels: ClassVar[bool] = True
 
     noise: str = "auto"
     restarts: int | str = "auto"

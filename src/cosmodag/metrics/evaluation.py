@@ -12,6 +12,7 @@ from cosmodag.graph.equivalence import class_distance
 from cosmodag.metrics.adjustment import adjustment_distances
 from cosmodag.metrics.counts import Counts, count, hamming_scores, skeleton_scores
 from cosmodag.metrics.matrices import Matrix, aligned, arcs_of, labelled
+from cosmodag.metrics.named_graphs import is_graph, matched
 from cosmodag.metrics.orders import order_divergence
 from cosmodag.metrics.ranking import ranking_scores
 
@@ -23,7 +24,7 @@ Names = Sequence[Hashable] | None
 def evaluate(
     truth: Matrix,
     weights: Matrix,
-    threshold: float = 0.3,
+    threshold: float | None = None,
     *,
     order: ArrayLike | None = None,
     names: Names = None,
@@ -33,13 +34,17 @@ def evaluate(
 
     Parameters
     ----------
-    truth : array, data frame or sparse matrix, shape (d, d)
-        The true graph: its non-zero entries are the arcs. No self-loops.
-    weights : array, data frame or sparse matrix, shape (d, d)
+    truth : array, data frame or sparse matrix, shape (d, d), or a graph
+        The true graph: its non-zero entries are the arcs. No self-loops. A graph is a
+        ``networkx.DiGraph``, a `Graph`, a fitted model, or the path of a file or of a folder of
+        ``cosmodag fit``.
+    weights : array, data frame or sparse matrix, shape (d, d), or a graph
         The estimate W, of which only |W| matters. Variables are matched by label if both are
-        labelled data frames, and by position otherwise.
-    threshold : float
-        Arcs are the entries with |W_uv| strictly above it.
+        labelled data frames or one is a graph, and by position otherwise. A model is scored by its
+        graph, ``model.raw_weights_`` by all weights, as the paper does.
+    threshold : float, optional
+        Arcs are the entries with |W_uv| strictly above it. By default 0.3 for a matrix, and 0 for
+        a graph, whose arcs have been chosen.
     order : sequence of d names or numbers, optional
         The learner's causal order (``causal_order_``), causes first, for ``order_divergence``.
         Without it, the topological order of the thresholded estimate is used (ties by lowest
@@ -95,6 +100,12 @@ def evaluate(
     >>> scores["shd"], scores["shd_double"], scores["tpr"].__round__(3)
     (2, 3, 0.333)
     """
+    if threshold is None:
+        threshold = 0.0 if is_graph(weights) else 0.3
+    if is_graph(truth) or is_graph(weights):
+        first, second, _ = matched(truth, weights)
+        truth, weights = first.weights, second.weights
+        names = first.names if names is None else names
     true_graph, estimate = labelled(truth, "truth"), labelled(weights, "weights")
     labels = true_graph.names or estimate.names
     truth, weights = true_graph.matrix, aligned(true_graph, estimate)

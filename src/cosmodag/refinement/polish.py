@@ -81,8 +81,8 @@ def polish(
     squares = moments.own_scales**2
     precision = np.full(d, np.nan)
     if score == "equal-variance":
-        rows = moments.own_rows
-        common = float(rows @ noise_variances(moments, graph)) / rows.sum()
+        rows = np.where(moments.has_noise, moments.own_rows, 0.0)
+        common = float(rows @ noise_variances(moments, graph)) / max(rows.sum(), 1.0)
         precision = squares / max(common, 1e-300)
     arcs = graph.adjacency().toarray()
     weights, residuals = np.zeros((d, d)), np.ones(d)

@@ -32,7 +32,7 @@ def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
     if response is None:
         return []
     edges, names = model.edges_, model.names_
-    drawn = model.sample(_SAMPLED, random_state=0)
+    drawn = model.fitted_.sample(_SAMPLED, random_state=0)
     low, high = np.quantile(drawn, [_TAIL, 1 - _TAIL], axis=0)
     strongest = largest_first(standardised(model), edges.data)[:_MOST]
     curves = []

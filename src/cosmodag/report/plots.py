@@ -3,28 +3,37 @@
 They show the content of the interactive page, for papers and notebooks.
 """
 
-from typing import TYPE_CHECKING, Any
+import io
+import os
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.fit.arcs import standardised
-from cosmodag.fit.basis import BASES, FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, WEAK
+from cosmodag.fit.basis import BASES, FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, TIME, WEAK
+from cosmodag.graph.dags import is_dag
+from cosmodag.io.any_graph import GraphLike, as_graph, is_model
+from cosmodag.io.files import write_bytes
 from cosmodag.report.drawings.layout import layered_layout
 from cosmodag.report.evidence import checked_shares, resamples_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["plot_graph", "plot_history", "plot_matrix", "plot_stability"]
+__all__ = ["plot_graph", "plot_history", "plot_matrix", "plot_stability", "save_drawing"]
 
 _INK, _NODE, _BORDER = "#1b2430", "#eef2f6", "#8a97a6"
 # Colours that readers with any kind of colour vision can tell apart (Okabe and Ito).
 _ARCS: dict[str, tuple[str, Any]] = {
     SHAPE: ("#0072B2", "solid"),
     WEAK: ("#56B4E9", "dashed"),
+    TIME: ("#332288", "solid"),
     KNOWLEDGE: ("#AA4488", "solid"),
     INTERVENTIONS: ("#009E73", "solid"),
     "non-Gaussianity": ("#B87A00", (0, (7, 2))),
@@ -35,19 +44,21 @@ _ARCS: dict[str, tuple[str, Any]] = {
 _POSITIVE, _NEGATIVE = "#0072B2", "#D55E00"
 _OTHER = ("#555555", (0, (6, 2, 1, 2)))
 _NAMED = 60
+_UNKNOWN = "unknown"  # basis of directions in a graph that is not a fit
+# The same graph gives the same file.
+_NO_DATE: dict[str, dict[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
 
-def plot_graph(
-    model: "StructureLearner", ax: "Axes | None" = None, *, legend: bool = True
-) -> "Axes":
-    """Draw the learnt graph in layers, causes above effects.
+def plot_graph(graph: GraphLike, ax: "Axes | None" = None, *, legend: bool = True) -> "Axes":
+    """Draw a graph in layers, causes above effects.
 
     The width of an arc shows its standardised weight, its colour the basis of its direction; an
-    arc whose direction is a free choice has no arrow head.
+    arc whose direction is a free choice has no arrow head. Of a graph that is not a fitted model
+    the widths are weights, and there is one colour.
 
     Parameters
     ----------
-    model : fitted learner
+    graph : fitted learner, or any acyclic graph that `cosmodag.io.as_graph` accepts
     ax : matplotlib Axes, optional
     legend : bool
 
@@ -64,11 +75,10 @@ def plot_graph(
     from matplotlib.lines import Line2D
     from matplotlib.patches import FancyArrowPatch
 
-    edges, basis = model.edges_, model.arrow_basis_
+    names, edges, sizes, basis = _drawn(graph)
     layout = layered_layout(edges)
     x, y = layout.x, -layout.layer.astype(float)
     ax = _axes(ax, width=max(5.0, 1.1 * float(np.ptp(x)) + 2), height=1.0 - 0.9 * float(y.min()))
-    sizes = np.abs(np.nan_to_num(standardised(model)))
     shares = sizes / (sizes.max(initial=0.0) or 1.0)
     for u, v, share, rests in zip(edges.row, edges.col, shares, basis, strict=True):
         colour, line = _ARCS.get(rests, _OTHER)
@@ -90,7 +100,7 @@ def plot_graph(
         )
     box = {"boxstyle": "round,pad=0.35", "facecolor": _NODE, "edgecolor": _BORDER}
     size = 9 if len(x) <= _NAMED else 5
-    for place, name in enumerate(model.names_):
+    for place, name in enumerate(names):
         # A dollar sign in a name must not start a formula.
         label = str(name).replace("$", r"\$")
         ax.text(
@@ -100,13 +110,47 @@ def plot_graph(
     ax.set_ylim(float(y.min()) - 0.5, 0.5)
     ax.axis("off")
     found = [name for name in [*BASES, *sorted(set(basis) - BASES.keys())] if name in set(basis)]
-    if legend and found:
+    if legend and found and found != [_UNKNOWN]:
         styles = [_ARCS.get(name, _OTHER) for name in found]
         lines = [Line2D([], [], color=colour, linestyle=line) for colour, line in styles]
         ax.legend(
             lines, found, title="basis of direction", fontsize=8, title_fontsize=8, loc="best"
         )
     return ax
+
+
+def _drawn(graph: GraphLike) -> tuple[list[str], sparse.coo_array, NDArray[Any], list[str]]:
+    """Names, arcs, absolute sizes and bases of directions of a model or another graph."""
+    if is_model(graph):
+        sizes = np.abs(np.nan_to_num(standardised(graph)))
+        return [str(name) for name in graph.names_], graph.edges_, sizes, graph.arrow_basis_
+    known = as_graph(graph)
+    rows, columns, weights = known.arcs()
+    edges = sparse.coo_array((weights, (rows, columns)), shape=known.weights.shape)
+    if not is_dag(edges):
+        raise DataError("only a graph without cycles can be drawn in layers, and this one has one.")
+    return list(known.names), edges, np.abs(weights), [_UNKNOWN] * len(weights)
+
+
+def save_drawing(graph: GraphLike, path: "str | os.PathLike[str]", format: str) -> None:
+    """Draw a graph as `plot_graph` does, and write it to a file, atomically.
+
+    Parameters
+    ----------
+    graph : fitted learner, or any acyclic graph that `cosmodag.io.as_graph` accepts
+    path : path
+    format : {"pdf", "svg", "png"}
+    """
+    import matplotlib.pyplot as plt
+
+    figure = cast("Figure", plot_graph(graph).figure)
+    content = io.BytesIO()
+    try:
+        with plt.rc_context({"svg.hashsalt": "cosmodag"}):
+            figure.savefig(content, format=format, metadata=_NO_DATE.get(format))
+    finally:
+        plt.close(figure)
+    write_bytes(path, content.getvalue())
 
 
 def plot_matrix(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":

@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import Finding
 from cosmodag.errors import DataError
+from cosmodag.fit.saved import MODEL
 from cosmodag.io.files import read_text
 from cosmodag.learners import load
+from cosmodag.report.answers import ANSWERS, Answers
 from cosmodag.report.evidence import Evidence
 from cosmodag.report.page import write_report
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["EDGES", "MODEL", "RUN", "edge_list", "report_folder", "run_facts"]
+__all__ = ["ANSWERS", "EDGES", "MODEL", "RUN", "edge_list", "report_folder", "run_facts"]
 
-MODEL, RUN, EDGES = "model.safetensors", "run.json", "edges.csv"
+RUN, EDGES = "run.json", "edges.csv"
 
 _NUMBER = (int, float)
 # Larger than any count, time or score; integers in JSON may have any number of digits.
@@ -41,7 +43,8 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
     Parameters
     ----------
     folder : Path
-        Folder with ``model.safetensors``, ``run.json`` and ``edges.csv``.
+        Folder with ``model.safetensors``, ``run.json``, ``edges.csv`` and ``answers.json``, or a
+        file in it; or a model that was saved alone.
     path : Path
         The page to create or replace.
 
@@ -50,23 +53,41 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
     fitted learner
         The saved model.
     """
-    if not (folder / MODEL).is_file():
-        raise DataError(
-            f"'{folder}' holds no {MODEL}: give the folder that 'cosmodag fit' wrote to."
-        )
-    model = load(folder / MODEL)
-    run = _run(folder / RUN)
-    columns = _columns(folder / EDGES, model)
+    home, file = _folder_and_model(folder)
+    model = load(file)
+    if home is None:
+        write_report(path, model, Evidence.of(model))
+        return model
+    run = _run(home / RUN)
+    columns = _columns(home / EDGES, model)
+    answers = _answers(home / ANSWERS, model)
     try:
-        evidence = _evidence(run, columns, model.n_features_in_)
+        evidence = _evidence(run, columns, model.n_features_in_, answers)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
-        raise _changed(folder / RUN) from None
+        raise _changed(home / RUN) from None
     write_report(path, model, evidence, run)
     return model
 
 
+def _folder_and_model(given: Path) -> tuple[Path | None, Path]:
+    """Find the folder of a fit, None for a model that was saved alone, and what to load."""
+    if not given.is_file():
+        return given, given
+    if (given.parent / MODEL).is_file():
+        return given.parent, given.parent
+    if given.suffix.lower() != Path(MODEL).suffix:
+        raise DataError(
+            f"'{given}' is not a fit, which a report describes: give the folder that "
+            f"'cosmodag fit' wrote to. 'cosmodag convert {given} graph.pdf' draws a graph alone."
+        )
+    return None, given
+
+
 def _evidence(
-    run: dict[str, Any], columns: dict[str, NDArray[np.float64]], variables: int
+    run: dict[str, Any],
+    columns: dict[str, NDArray[np.float64]],
+    variables: int,
+    answers: Answers,
 ) -> Evidence:
     stored = run.get("findings")
     stability = run.get("stability") or {}
@@ -84,6 +105,7 @@ def _evidence(
         resamples=stability.get("resamples"),
         doubts=doubts,
         missed=missed,
+        answers=answers,
     )
 
 
@@ -125,6 +147,16 @@ def run_facts(evidence: Evidence) -> dict[str, Any]:
             "doubts": list(evidence.doubts),
         }
     return facts
+
+
+def _answers(path: Path, model: "StructureLearner") -> Answers:
+    """Read the answers; for a folder of an earlier version, compute those that need no data."""
+    if not path.is_file():
+        return Answers.of(model)
+    try:
+        return Answers.read(json.loads(read_text(path)), model.n_features_in_)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise _changed(path) from None
 
 
 def _run(path: Path) -> dict[str, Any]:

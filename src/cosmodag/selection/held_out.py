@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from cosmodag.data.interventions import take_column
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_count, seeds_from
+from cosmodag.fit.checks import check_count, refuse_lags, seeds_from
 from cosmodag.fit.missing import complete
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import prepare
@@ -52,6 +52,7 @@ def held_out(
     True
     """
     check_count("folds", folds, low=2)
+    refuse_lags(model, "held_out", "fit to early rows, and score later ones")
     X, entries = take_column(X, interventions)
     table, targets, *_ = complete(model, X, entries)
     n = len(table.X)

@@ -1,9 +1,9 @@
 """The bootstrap: how sure each arc is, from fits to resamples of the rows."""
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from cosmodag.errors import (
 )
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
 from cosmodag.fit.prepare import prepare
+from cosmodag.fit.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.watch import Watch
@@ -53,6 +54,10 @@ def bootstrap(
     n: int = 200,
     *,
     interventions: Any = None,
+    series: Any = None,
+    time: Any = None,
+    regimes: Any = None,
+    find_targets: bool = True,
     sample: str = "bootstrap",
     engine: str = "local",
     address: str | None = None,
@@ -83,6 +88,11 @@ def bootstrap(
         Resamples.
     interventions : optional
         What was set in each row, as for ``fit``.
+    series, time : optional
+        With `lags`, as for ``fit``. Blocks of successive windows are drawn, of n^(1/3) windows.
+    regimes, find_targets : optional
+        The regime of each row, as for ``fit``. Rows are drawn within regimes. Targets are found
+        once, on the whole table: probabilities do not say how sure the targets are.
     sample : {"bootstrap", "half"}
         As many rows as there are, with replacement; or half of them, without: more cautious.
     engine : {"local", "ray"}
@@ -123,7 +133,7 @@ def bootstrap(
     begun = clone(model)
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
-        given = prepare(begun, X, interventions)
+        given = prepare(begun, X, interventions, regimes, find_targets, InTime(series, time))
     _warn_again(noted)
     d = len(given.names)
     if d > DENSE_LIMIT:
@@ -133,9 +143,11 @@ def bootstrap(
         )
     names: list[Any] = given.names if given.is_named else list(range(d))
     result = BootstrapResult(names, seeds, sample, given.known.required)
-    begin = time.monotonic()
-    result.doubts = _decide(result, begun, noted, partial(_fitted, X, interventions, max_time))
-    left = None if max_time is None else max(max_time + begin - time.monotonic(), _NO_TIME)
+    begin = monotonic()
+    told = {"interventions": interventions, "series": series, "time": time}
+    told |= {"regimes": regimes, "find_targets": find_targets}
+    result.doubts = _decide(result, begun, noted, partial(_fitted, X, told, max_time))
+    left = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
     label = f"bootstrap of {type(model).__name__}"
     try:
         with Watch(n, label, left, verbose) as watch, warnings.catch_warnings():
@@ -189,7 +201,7 @@ def _decide(
 
 
 def _fitted(
-    X: Any, interventions: Any, max_time: float | None, begun: StructureLearner, seed: int
+    X: Any, told: dict[str, Any], max_time: float | None, begun: StructureLearner, seed: int
 ) -> StructureLearner:
     """Fit the whole table within the time there is, with a seed where the model has none."""
     whole = clone(begun)
@@ -198,7 +210,7 @@ def _fitted(
         whole.set_params(random_state=seed)
     if max_time is not None and "max_time" in parameters:
         whole.set_params(max_time=max_time)
-    fitted: StructureLearner = whole.fit(X, interventions=interventions)
+    fitted: StructureLearner = whole.fit(X, **told)
     return fitted
 
 

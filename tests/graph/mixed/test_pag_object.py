@@ -8,7 +8,7 @@ from cosmodag.data.diagnose.ancestral import of_pag
 from cosmodag.errors import DataError
 from cosmodag.graph.mixed.orientation import directed_by_rules
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
-from cosmodag.io.pags import write_pag
+from cosmodag.io.graphs import write_graph
 
 NAMES = ("a", 'b "x"', "c", "d")
 MARKS = np.array([[0, 2, 0, 1], [2, 0, 2, 0], [0, 3, 0, 1], [1, 0, 2, 0]])
@@ -39,7 +39,7 @@ def test_networkx_has_the_marks_of_both_ends(graph):
 @pytest.mark.parametrize("suffix", [".txt", ".dot", ".graphml"])
 def test_files_name_every_edge(graph, tmp_path, suffix):
     path = tmp_path / f"pag{suffix}"
-    write_pag(graph, path)
+    write_graph(graph, path)
     text = path.read_text(encoding="utf-8")
     expected = {
         ".txt": "2. a o-o d\n",
@@ -54,7 +54,7 @@ def test_files_name_every_edge(graph, tmp_path, suffix):
 
 def test_other_files_and_matrices_are_refused(graph, tmp_path):
     with pytest.raises(DataError, match="no known format"):
-        write_pag(graph, tmp_path / "pag.csv")
+        write_graph(graph, tmp_path / "pag.csv")
     for wrong in ([[0, 2], [0, 0]], [[1, 0], [0, 0]], [[0, 4], [4, 0]], [[0, 1]]):
         with pytest.raises(DataError, match="matrix of marks"):
             PartialAncestralGraph(("a", "b"), np.array(wrong))

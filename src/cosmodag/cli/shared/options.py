@@ -117,6 +117,14 @@ class Format(StrEnum):
     EDGES = "edges"
     ADJACENCY = "adjacency"
     JSON = "json"
+    CYJS = "cyjs"
+    BIF = "bif"
+    TETRAD = "tetrad"
+    CPDAG = "cpdag"
+    PAG = "pag"
+    PDF = "pdf"
+    SVG = "svg"
+    PNG = "png"
 
 
 # Reading the table.

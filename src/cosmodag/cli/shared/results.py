@@ -54,13 +54,10 @@ def _check_writable(folder: Path) -> None:
 
 def check_names_for(formats: Sequence[Format], names: list[str]) -> None:
     """Refuse formats that cannot hold these names, before the fit starts."""
-    from scipy import sparse
+    from cosmodag.io.graphs import check_names_for_format
 
-    from cosmodag.io import Graph, dump_graph
-
-    unconnected = Graph(names, sparse.csr_array((len(names), len(names))))
     for format in (Format.GRAPHML, *formats):
-        dump_graph(unconnected, format.value)
+        check_names_for_format(names, format.value)
 
 
 def write_results(
@@ -118,7 +115,7 @@ def _written(
     from cosmodag.io.files import write_text
     from cosmodag.io.graphs import dump_graphml
     from cosmodag.report import write_cytoscape, write_report
-    from cosmodag.report.saved import edge_list, run_facts
+    from cosmodag.report.saved import ANSWERS, edge_list, run_facts
 
     names = data.names
     run = {**_origin(facts, data), **run_facts(evidence), **facts}
@@ -130,6 +127,7 @@ def _written(
         "adjacency": folder / "adjacency.csv",
         "weights": folder / "weights.csv",
         "model": folder / "model.safetensors",
+        "answers": folder / ANSWERS,
         "report": folder / "report.html",
         "run": folder / "run.json",
     }
@@ -146,13 +144,14 @@ def _written(
         del files["adjacency"], files["weights"]
     for format in formats:
         word: GraphFormat = format.value
-        if word not in {"graphml", *files}:
+        if word not in {"graphml", "cyjs", *files}:
             files[word] = folder / f"graph{graph_suffix(word)}"
-            write_graph(graph, files[word], format=word)
+            write_graph(model, files[word], format=word)
     model.save(files["model"])
     if bootstrap is not None:
         files["bootstrap"] = folder / "bootstrap.csv"
         write_text(files["bootstrap"], bootstrap.edges().to_csv(index=False))
+    write_text(files["answers"], json.dumps(evidence.answers.facts()) + "\n")
     write_report(files["report"], model, evidence, run)
     write_text(files["run"], json.dumps(run, indent=2) + "\n")
     return files

@@ -5,25 +5,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosmodag.cli.shared.knowledge import read_data
-from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
-__all__ = ["is_table_of_fit", "load_fit", "read_for", "rows_of_fit"]
+__all__ = ["is_fit", "is_table_of_fit", "load_fit", "read_for", "rows_of_fit"]
+
+
+def is_fit(path: Path) -> bool:
+    """Whether a path is the folder of a fit, or the model in it."""
+    from cosmodag.fit.saved import MODEL
+
+    return (path / MODEL).is_file() or path.suffix.lower() == ".safetensors"
 
 
 def load_fit(folder: Path) -> "StructureLearner":
-    """Load the model of a folder."""
+    """Load the model of a folder, or of the file of the model itself."""
     from cosmodag.learners import load
-    from cosmodag.report.saved import MODEL
 
-    if not (folder / MODEL).is_file():
-        raise DataError(
-            f"'{folder}' holds no {MODEL}: give the folder that 'cosmodag fit' wrote to."
-        )
-    return load(folder / MODEL)
+    return load(folder)
 
 
 def read_for(
@@ -31,7 +32,9 @@ def read_for(
 ) -> "tuple[Table, list[Any] | None]":
     """Read the columns of a model from a table, in the order of the model."""
     names = model.fitted_.texts
-    table, labels = read_data(path, interventions, missing="keep", columns=names)
+    held = zip(names, model.fitted_.kinds, strict=False)
+    declared = [name for name, kind in held if kind.is_levels]
+    table, labels = read_data(path, interventions, missing="keep", columns=names, declared=declared)
     places = [table.names.index(name) for name in names]
     return table.of_columns(places), labels
 

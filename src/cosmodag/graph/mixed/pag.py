@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks, check_marks
+from cosmodag.graph.texts import quoted, tetrad_text
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -89,12 +90,10 @@ class PartialAncestralGraph:
 
     def text(self) -> str:
         """Write the graph as Tetrad's graph text: ``a o-> b``, one edge per line."""
-        names = [str(name) for name in self.names]
-        lines = [
-            f"{number}. {names[u]} {_SYMBOLS[self._ends(u, v)][1]} {names[v]}"
-            for number, (u, v) in enumerate(self._pairs(), start=1)
-        ]
-        return "\n".join(["Graph Nodes:", ";".join(names), "", "Graph Edges:", *lines])
+        edges = (
+            (self.names[u], _SYMBOLS[self._ends(u, v)][1], self.names[v]) for u, v in self._pairs()
+        )
+        return tetrad_text(self.names, edges)
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """Convert to networkx: one arc per edge, in the order of :meth:`edges`.
@@ -120,7 +119,7 @@ class PartialAncestralGraph:
     def to_dot(self) -> str:
         """Write the graph for Graphviz."""
         shapes = {CIRCLE: "odot", ARROW: "normal", TAIL: "none"}
-        names = [_quoted(str(name)) for name in self.names]
+        names = [quoted(str(name)) for name in self.names]
         lines = []
         for u, v in self._pairs():
             at_u, at_v = self._ends(u, v)
@@ -141,8 +140,3 @@ class PartialAncestralGraph:
 
     def _ends(self, u: int, v: int) -> tuple[int, int]:
         return int(self.marks[v, u]), int(self.marks[u, v])
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

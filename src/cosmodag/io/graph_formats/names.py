@@ -6,11 +6,41 @@ from typing import Literal, cast, get_args
 
 from cosmodag.errors import DataError
 
-__all__ = ["GraphFormat", "checked_format", "format_of_path", "format_of_text", "graph_suffix"]
+__all__ = [
+    "MARKED",
+    "PICTURES",
+    "GraphFormat",
+    "checked_format",
+    "format_of_path",
+    "format_of_text",
+    "graph_suffix",
+]
 
-GraphFormat = Literal["graphml", "gml", "dot", "dagitty", "edges", "adjacency", "json"]
+GraphFormat = Literal[
+    "graphml",
+    "gml",
+    "dot",
+    "dagitty",
+    "edges",
+    "adjacency",
+    "json",
+    "cyjs",
+    "bif",
+    "tetrad",
+    "cpdag",
+    "pag",
+    "pdf",
+    "svg",
+    "png",
+]
+
+MARKED = ("cpdag", "pag")
+"""Texts of graphs whose edges need not have a direction."""
+
+PICTURES = ("pdf", "svg", "png")
 
 _FORMATS = get_args(GraphFormat)
+# The longest ending that fits a name counts.
 _SUFFIXES = {
     ".graphml": "graphml",
     ".gml": "gml",
@@ -19,10 +49,21 @@ _SUFFIXES = {
     ".dagitty": "dagitty",
     ".csv": "edges",
     ".json": "json",
+    ".cyjs": "cyjs",
+    ".bif": "bif",
+    ".cpdag.txt": "cpdag",
+    ".pag.txt": "pag",
+    ".txt": "tetrad",
+    ".pdf": "pdf",
+    ".svg": "svg",
+    ".png": "png",
 }
 _BEGINNINGS = {
     "graphml": r"<",
+    "cyjs": r"\{(?=[\s\S]*\"elements\"\s*:)",
     "json": r"\{",
+    "tetrad": r"(?i)graph\s+nodes:",
+    "bif": r"network\b[^{]*\{",
     "gml": r"(?i)(creator\b[^\n]*\s+)?graph\s*\[",
     "dot": r"(?i)(strict\s+)?[a-z]+\b[^,;\n]*\{",
 }
@@ -52,7 +93,9 @@ def checked_format(format: str | None) -> GraphFormat | None:
 
 def format_of_path(path: Path, format: str | None = None) -> str:
     """Return the requested format, or detect it from the file extension."""
-    chosen = checked_format(format) or _SUFFIXES.get(path.suffix.lower())
+    name = path.name.lower()
+    by_name = next((known for end, known in _SUFFIXES.items() if name.endswith(end)), None)
+    chosen = checked_format(format) or by_name
     if chosen is None:
         raise DataError(
             f"the format of '{path}' is not clear from its name: end the name in one of "

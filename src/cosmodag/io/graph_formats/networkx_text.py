@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cosmodag.errors import DataError
-from cosmodag.io.convert import to_networkx
 from cosmodag.io.digraph import Graph, graph_from_names, number
+from cosmodag.io.networkx_graphs import networkx_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -89,14 +89,14 @@ def dump_gml(graph: Graph) -> str:
     """Write a graph as GML, names as labels and weights as ``weight``."""
     import networkx as nx
 
-    return "\n".join([*nx.generate_gml(to_networkx(graph)), ""])
+    return "\n".join([*nx.generate_gml(networkx_of(graph)), ""])
 
 
 def dump_json(graph: Graph) -> str:
     """Write ``{"directed": true, "nodes": [{"id": …}], "edges": [{"source": …}]}``."""
     import networkx as nx
 
-    document = nx.node_link_data(to_networkx(graph), edges="edges")
+    document = nx.node_link_data(networkx_of(graph), edges="edges")
     return json.dumps(document, allow_nan=False) + "\n"
 
 

@@ -11,9 +11,7 @@ _SETTLED = 1e-3  # gain of log-likelihood below which a fit has ended
 _RIDGE = 1e-2
 
 
-def probabilities(
-    design: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def probabilities(design: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n, k + 1): probabilities of levels; that of the first has no weights."""
     utilities = np.column_stack([np.zeros(len(design)), design @ weights])
     utilities -= utilities.max(axis=1, keepdims=True)

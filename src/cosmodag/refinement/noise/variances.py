@@ -88,7 +88,7 @@ def compare_best(moments: Moments, equal: RegressionGraph, unequal: RegressionGr
     equal, unequal : RegressionGraph
         The best that searches found.
     """
-    varies = moments.own_scales > 0
+    varies = moments.has_noise
     rows = moments.own_rows[varies]
     if len(rows) < 2:
         return Variances(0.0, 0.0, 0.0, 0.0)
@@ -104,7 +104,7 @@ def compare_best(moments: Moments, equal: RegressionGraph, unequal: RegressionGr
 
 def are_plausible(moments: Moments, graph: RegressionGraph) -> bool:
     """Tell whether most noise variances are alike, even if some equations lack a parent."""
-    varies = moments.own_scales > 0
+    varies = moments.has_noise
     if np.count_nonzero(varies) < 2:
         return False
     logs: NDArray[np.float64] = np.log(noise_variances(moments, graph)[varies])

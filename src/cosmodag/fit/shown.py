@@ -1,0 +1,161 @@
+"""How a fitted graph is shown: table of arcs, networkx graph, summary, report, drawing."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from sklearn.utils.validation import check_is_fitted
+
+from cosmodag.fit.arcs import arc_table, with_shares
+from cosmodag.fit.summary import Summary, summary_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    import networkx as nx
+    import pandas as pd
+
+    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.fitted_dag import FittedDAG
+    from cosmodag.stability import BootstrapResult
+
+__all__ = ["Shown"]
+
+
+class Shown:
+    """Attributes and methods of fitted graphs that show the whole fit."""
+
+    if TYPE_CHECKING:
+        bootstrap_: BootstrapResult
+
+        @property
+        def _dag(self) -> "FittedDAG": ...
+
+        @property
+        def names_(self) -> list[Any]:
+            """Column names, or column numbers where the data had no names."""
+
+    @property
+    def arcs_(self) -> "pd.DataFrame":
+        """Table of the arcs, the largest standardised weight first.
+
+        Columns: ``cause``, ``effect``, ``weight``; ``standardised``, the weight where every column
+        has a standard deviation of one; ``se`` and ``t`` of the weight by least squares on the
+        parents, as if the arcs had been known beforehand (NaN where the training data is not at
+        hand, or arcs are functions); ``basis``, what the direction rests on (``arrow_basis_``);
+        ``class``, whether the equivalence class has the arc ``directed`` or ``undirected``
+        (``cpdag_``); ``p_edge`` and ``p_direction``, the shares of resamples that join the two and
+        that have the arrow (NaN before :meth:`bootstrap`, and where it withholds them). The index
+        is the place of the arc in ``edges_``.
+        """
+        model, dag = cast("FittedGraph", self), self._dag
+        resamples = getattr(self, "bootstrap_", None)
+        done = vars(self).get("_arc_table_")
+        if done is None or done[0] is not dag or done[1] is not resamples:
+            done = self._arc_table_ = (dag, resamples, with_shares(arc_table(model), resamples))
+        return done[2].copy()
+
+    def summary(self, arcs: int = 30) -> Summary:
+        """Describe the fit in words: data, learner, assumptions, arcs and findings.
+
+        Parameters
+        ----------
+        arcs : int
+            Number of arcs to list, the largest standardised weights first.
+
+        Returns
+        -------
+        str
+            Shown without quotes.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> from cosmodag import OrderSearch
+        >>> rain, sun, noise = np.random.default_rng(0).normal(size=(3, 500))
+        >>> table = pd.DataFrame({"rain": rain, "sun": sun, "growth": 2 * rain + sun + noise})
+        >>> OrderSearch(random_state=0).fit(table).summary()
+        OrderSearch: 2 arcs among 3 variables
+        =====================================
+        data        500 rows, 3 columns
+        learner     OrderSearch(random_state=0)
+        assumed     Linear equations. The best graph with one noise variance for all variables
+                    scores higher than the best with a noise variance for each variable, by 4 in
+                    units of log-likelihood.
+                    No common cause of two variables was left out, rows were not selected by
+                    their values, and there is no feedback: no table can show this.
+        directions  rest on: shape of the graph (2)
+        <BLANKLINE>
+        2 arcs, the largest standardised weight first
+        cause effect weight standardised    se    t              basis
+         rain growth  2.025       +0.832 0.045 45.3 shape of the graph
+          sun growth 0.9731       +0.370 0.048 20.2 shape of the graph
+        <BLANKLINE>
+        findings: none
+        """
+        return summary_of(cast("FittedGraph", self), arcs)
+
+    @property
+    def graph_(self) -> "nx.DiGraph[Any]":
+        """The learnt graph: column names as nodes, the columns of ``arcs_`` on each edge.
+
+        A number that is not known, such as ``p_edge`` without resamples, is left out.
+        """
+        import networkx as nx
+
+        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph.add_nodes_from(self.names_)
+        for arc in self.arcs_.sort_index().to_dict("records"):
+            cause, effect = arc.pop("cause"), arc.pop("effect")
+            known = {str(name): value for name, value in arc.items() if value == value}  # not NaN
+            graph.add_edge(cause, effect, **known)
+        return graph
+
+    def report(
+        self,
+        path: "str | os.PathLike[str]",
+        *,
+        data: Any = None,
+        bootstrap: Any = None,
+        groups: "Mapping[Any, Any] | None" = None,
+    ) -> None:
+        """Write a report: one self-contained HTML file, see ``docs/report.md``.
+
+        It shows the surest arcs and what they rest on, the graph, effects, arcs, weights, training,
+        the diagnosis of the data, the choices with their reasons, and how to reproduce the fit. It
+        contains no row of the data.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        data : table, optional
+            The training data, for the diagnosis and standard errors; only needed for a model that
+            was loaded.
+        bootstrap : object, optional
+            A :class:`cosmodag.stability.BootstrapResult` of the same table; by default that of
+            :meth:`bootstrap`, if there is one.
+        groups : mapping, optional
+            Name of the group of each variable, which the page shows by colour. By default the tiers
+            of the knowledge.
+        """
+        from cosmodag.report import Evidence, write_report
+
+        check_is_fitted(self, "fitted_")
+        resamples = getattr(self, "bootstrap_", None) if bootstrap is None else bootstrap
+        model = cast("FittedGraph", self)
+        run = None if groups is None else {"groups": groups}
+        write_report(path, model, Evidence.of(model, data, resamples), run)
+
+    def _repr_html_(self) -> str:
+        """Draw the graph for a notebook; before the fit, what scikit-learn shows."""
+        from sklearn.utils import estimator_html_repr
+
+        from cosmodag.report.drawings.thumbnail import thumbnail
+
+        if not hasattr(self, "fitted_"):
+            return str(estimator_html_repr(self))
+        return thumbnail(cast("FittedGraph", self))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        # scikit-learn's own would come before _repr_html_.
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}

@@ -1,0 +1,116 @@
+"""A fit as a person sees it: table of arcs, attributes of edges, summary, frames with names."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.model_selection import cross_val_predict
+
+from cosmodag import EmptyGraph, Knowledge, OrderSearch
+from learner_catalogue import chain_table
+
+pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+COLUMNS = ["cause", "effect", "weight", "standardised", "se", "t", "basis", "class"]
+SHARES = ["p_edge", "p_direction"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    return chain_table()
+
+
+@pytest.fixture
+def model(table):
+    return OrderSearch(random_state=0).fit(table)
+
+
+def test_the_table_of_arcs_has_all_columns_before_and_after_resamples(model, table):
+    before = model.arcs_
+    assert list(before.columns) == COLUMNS + SHARES
+    assert before[SHARES].isna().all(axis=None)
+    result = model.bootstrap(table, 3, random_state=0, verbose=False)
+    after = model.arcs_
+    pd.testing.assert_frame_equal(before[COLUMNS], after[COLUMNS])
+    place = {name: number for number, name in enumerate(model.names_)}
+    for arc in after.itertuples():
+        ends = place[arc.cause], place[arc.effect]
+        assert arc.p_edge == result.edge_probabilities[ends]
+        assert arc.p_direction == result.direction_probabilities[ends]
+    model.fit(table)
+    assert model.arcs_[SHARES].isna().all(axis=None)
+
+
+def test_the_table_is_the_callers_to_change(model):
+    arcs = model.arcs_
+    arcs["weight"] = 0.0
+    assert (model.arcs_["weight"] != 0).all()
+
+
+def test_edges_of_the_graph_carry_the_columns_of_the_table(model):
+    arcs = model.arcs_.set_index(["cause", "effect"])
+    graph = model.graph_
+    assert set(graph.edges) == set(arcs.index)
+    for ends, facts in graph.edges.items():
+        assert list(facts) == COLUMNS[2:]  # what is not known is left out
+        assert facts == arcs.loc[ends, COLUMNS[2:]].to_dict()
+
+
+def test_the_summary_says_data_learner_assumptions_arcs_and_findings(table):
+    known = Knowledge(required_edges=[("a", "b")])
+    model = OrderSearch(random_state=0, knowledge=known).fit(table)
+    summary = model.summary()
+    assert repr(summary) == str(summary)
+    for words in ("120 rows, 5 columns", "OrderSearch(", "no feedback", "knowledge", "findings"):
+        assert words in summary
+    assert model.noise_reason_.split(",")[0] in " ".join(summary.split())
+    for arc in model.arcs_.itertuples():
+        assert f"{arc.standardised:+.3f}" in summary
+    assert max(map(len, summary.splitlines()[:6])) <= 88
+    short = model.summary(arcs=1)
+    assert f"{len(model.arcs_)} arcs, 1 shown" in short
+    assert len(short.splitlines()) == len(summary.splitlines()) - len(model.arcs_) + 1
+
+
+def test_the_summary_of_an_empty_graph_says_so(table):
+    assert "no arc found" in EmptyGraph().fit(table).summary()
+
+
+def test_the_summary_shows_probabilities_and_findings(model, table):
+    model.bootstrap(table, 3, random_state=0, verbose=False)
+    assert ("p_edge" in model.summary()) == (not model.bootstrap_.doubts)
+    copied = OrderSearch(random_state=0).fit(table.assign(e=table["d"]))
+    assert copied.findings_
+    told = " ".join(copied.summary().split())
+    for finding in copied.findings_:
+        assert f"{finding.severity} {finding.sentence}" in told
+
+
+def test_predictions_are_frames_for_frames(model, table):
+    expected = model.predict(table.to_numpy())
+    assert isinstance(expected, np.ndarray)
+    rows = table.set_axis([f"r{place}" for place in range(len(table))])
+    predicted = model.predict(rows)
+    assert isinstance(predicted, pd.DataFrame)
+    assert predicted.index.equals(rows.index)
+    assert list(predicted.columns) == list(table.columns)
+    np.testing.assert_array_equal(predicted, expected)
+    polars = model.predict(pl.from_pandas(table))
+    assert isinstance(polars, pl.DataFrame)
+    assert polars.columns == list(table.columns)
+    arrow = model.predict(pa.Table.from_pandas(table))
+    assert isinstance(arrow, pa.Table)
+    np.testing.assert_array_equal(polars.to_numpy(), expected)
+    set_from_outside = model.predict(rows, do={"a": 1.0})
+    assert (set_from_outside["a"] == 1).all()
+    assert cross_val_predict(OrderSearch(random_state=0), table, cv=2).shape == table.shape
+
+
+def test_samples_and_effects_keep_names(model, table):
+    drawn = model.sample(4, random_state=0)
+    assert isinstance(drawn, pd.DataFrame)
+    assert list(drawn.columns) == list("abcde")
+    assert (model.sample(4, random_state=0, do={"b": 2.0})["b"] == 2).all()
+    assert list(model.effects_.index) == list(model.effects_.columns) == list("abcde")
+    bare = OrderSearch(random_state=0).fit(table.to_numpy())
+    assert isinstance(bare.sample(4), np.ndarray)
