@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from cosmodag.fit.checks import check_choice
 from cosmodag.fit.pipeline import FitTask, Learning
 from cosmodag.learners.trained.annealed import AnnealedLearner
-from cosmodag.learners.trained.losses import AUTO, SQUARED_ERROR, learn_by_loss
+from cosmodag.learners.trained.losses import AUTO, LIKELIHOOD, SQUARED_ERROR, learn_by_loss
 from cosmodag.learners.trained.networks import NetworkLearner
 from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism
@@ -94,7 +94,8 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         """Loss of training; of a fit that is still to be made, the one that is tried first."""
         if self.loss != AUTO:
             return self.loss
-        return str(getattr(self, "loss_", SQUARED_ERROR))
+        first = LIKELIHOOD if self.scale == "standardize" else SQUARED_ERROR
+        return str(getattr(self, "loss_", first))
 
     @classmethod
     def learn_many(cls, tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
