@@ -23,7 +23,7 @@ from cosmodag.assess.independences import (
 from cosmodag.assess.tables import given_table, training_table
 from cosmodag.assess.validation import Validation
 from cosmodag.errors import CosmodagWarning, DataError
-from cosmodag.fit.checks import check_choice, check_count
+from cosmodag.fit.checks import check_choice, check_count, refuse_lags
 from cosmodag.fit.equations import LinearEquations
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.prepare import Prepared
@@ -62,6 +62,7 @@ def validate(
     random = np.random.default_rng(random_state)
     begin = time.monotonic()
     model, given, is_same = _tested(model, X, interventions, split, random)
+    refuse_lags(model, "validate", "fit to early rows, and score later ones")
     dag = model.fitted_
     values = given.X * given.preparation.factors
     test = _test_for(dag) if test == "auto" else test

@@ -71,7 +71,7 @@ def pag(
     if quiet and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=False)
     with output_folder(output, quiet):
-        graph = fitted(model, data, targets).pag_
+        graph = fitted(model, data, {"interventions": targets}).pag_
         files = [output / f"pag{suffix}" for suffix in (".txt", ".dot", ".graphml")]
         for path in files:
             write_pag(graph, path)

@@ -61,10 +61,11 @@ def arrow_basis(
     by_interventions: NDArray[np.bool_],
     otherwise: str,
     losses: NDArray[np.float64] | None = None,
+    by_time: NDArray[np.bool_] | None = None,
 ) -> list[str]:
     """Name what the direction of each arc rests on.
 
-    The first of these that holds:
+    The first of these that holds, after ``time`` for the arcs that time directs:
 
     1. ``knowledge``: knowledge excludes the reverse. No search was free to find it, so that the
        data have no part in the direction, even where the shape of the graph agrees.
@@ -88,8 +89,12 @@ def arrow_basis(
         What directions rest on that the class leaves open.
     losses : (m,) array, optional
         How much of the score is lost where each arc is turned; NaN where that is not known.
+    by_time : (m,) array of bool, optional
+        Arcs whose cause comes before the effect in time. They count as part of the shape.
     """
-    shape = _directed(arcs, tails, heads, None)
+    by_time = np.zeros(len(tails), np.bool_) if by_time is None else by_time
+    shape = _directed(arcs, tails, heads, by_time)
+    by_knowledge, by_interventions = by_knowledge | by_time, by_interventions | by_time
     known = _directed(arcs, tails, heads, by_knowledge)
     told = _directed(arcs, tails, heads, by_knowledge | by_interventions)
     bases = np.full(len(tails), otherwise, object)
@@ -100,6 +105,7 @@ def arrow_basis(
         bases[shape & (losses < FIRM)] = WEAK
     bases[by_interventions] = INTERVENTIONS
     bases[by_knowledge] = KNOWLEDGE
+    bases[by_time] = TIME
     return list(bases.tolist())
 
 

@@ -26,7 +26,15 @@ from cosmodag.io.values import bad_columns, columns_error
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Decimal", "Missing", "Table", "as_table", "read_table", "read_with_labels"]
+__all__ = [
+    "Decimal",
+    "Missing",
+    "Table",
+    "as_table",
+    "read_table",
+    "read_with_columns",
+    "read_with_labels",
+]
 
 _Choose = Callable[[Sequence[str]], list[int]]
 _SUPPORTED = ".csv, .tsv, .txt, .xlsx, .parquet, .feather, .json, .jsonl, .h5ad or .npy"
@@ -134,24 +142,57 @@ def read_with_labels(
     >>> table.names, labels
     (['dose', 'response'], ['dose', None])
     """
+    reading: dict[str, Any] = {"columns": columns, "drop": drop, "decimal": decimal}
+    reading["transpose"] = transpose
+    table, labels = read_with_columns(path, [column], header, missing, **reading)
+    return table, labels[column]
+
+
+def read_with_columns(
+    path: str | os.PathLike[str],
+    apart: Sequence[str],
+    header: bool = True,
+    missing: Missing = "error",
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    decimal: Decimal = "auto",
+    transpose: bool = False,
+) -> tuple[Table, dict[str, list[Any]]]:
+    """Read a table of numbers and, separately, some columns of any type, by name.
+
+    Parameters
+    ----------
+    path, header, missing, columns, drop, decimal, transpose
+        As for `read_table`; the entries of a dropped row are dropped too.
+    apart : sequence of str
+        Names of the columns that are no variables.
+
+    Returns
+    -------
+    Table, dict
+        The table without the columns, and the entries of these; a missing one is None.
+    """
     with given_file(path) as (file, source):
 
         def choose(names: Sequence[str]) -> list[int]:
-            if column not in names:
-                raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
+            for column in apart:
+                if column not in names:
+                    raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
             others = choose_columns(names, columns, drop, source)
-            return sorted({*others, list(names).index(column)})
+            return sorted({*others, *(list(names).index(column) for column in apart)})
 
-        frame = _read_columns(
-            file, source, _Layout(header, decimal, transpose), choose, apart=column
-        )
-        labels, rest = frame[column], frame.drop(columns=column)
-        if missing == "drop":
-            labels = labels[rest.notna().all(axis=1)]
+        layout = _Layout(header, decimal, transpose)
+        frame = _read_columns(file, source, layout, choose, apart=apart)
+        rest = frame.drop(columns=list(apart))
+        kept = rest.notna().all(axis=1) if missing == "drop" else slice(None)
+        labels = {column: _entries(frame.loc[kept, column]) for column in apart}
         table = _checked(rest, source, missing)
-    return table, [
-        None if absent else label for label, absent in zip(labels, labels.isna(), strict=True)
-    ]
+    return table, labels
+
+
+def _entries(column: "pd.Series[Any]") -> list[Any]:
+    return [None if absent else entry for entry, absent in zip(column, column.isna(), strict=True)]
 
 
 def _checked(data: Any, source: str, missing: Missing) -> Table:
@@ -166,9 +207,9 @@ def _checked(data: Any, source: str, missing: Missing) -> Table:
 
 
 def _read_columns(
-    path: Path, source: str, layout: _Layout, choose: _Choose, apart: str | None = None
+    path: Path, source: str, layout: _Layout, choose: _Choose, apart: Sequence[str] = ()
 ) -> Any:
-    """Read the chosen columns of a file; all but the column ``apart`` must be numeric."""
+    """Read the chosen columns of a file; all but the columns ``apart`` must be numeric."""
     frame = _read_file(path, source, layout)
     if isinstance(frame, np.ndarray):
         return frame  # not a table: `as_table` says why
@@ -181,7 +222,7 @@ def _read_columns(
     names = [names[place] for place in chosen]
     check_names(names, source)
     frame = frame.iloc[:, chosen].set_axis(names, axis=1)
-    bad = bad_columns(frame if apart is None else frame.drop(columns=apart))
+    bad = bad_columns(frame.drop(columns=list(apart)))
     if bad:
         raise columns_error(bad, source)
     return frame

@@ -116,8 +116,11 @@ def _summary(
     model: "StructureLearner", run: dict[str, Any], arcs: dict[str, Any], bases: list[Any]
 ) -> list[tuple[str, str]]:
     counts = np.bincount(np.asarray(arcs["basis"], np.intp), minlength=len(bases))
+    window = model.fitted_.window
+    variables = model.n_features_in_ if window is None else window.d
     facts = [
-        ("Variables", f"{model.n_features_in_:,}"),
+        ("Variables", f"{variables:,}"),
+        ("Lags", "" if window is None else f"{window.lags}"),
         ("Arcs", f"{len(arcs['basis']):,}"),
         ("Rows", _count(run.get("rows") or _rows(model))),
         ("Learner", type(model).__name__),

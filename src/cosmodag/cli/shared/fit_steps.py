@@ -68,10 +68,10 @@ def chosen(
     return selection.auto(data, interventions=targets, verbose=not quiet, **given)
 
 
-def fitted(model: "StructureLearner", data: "Table", targets: Any) -> "StructureLearner":
+def fitted(model: "StructureLearner", data: "Table", told: dict[str, Any]) -> "StructureLearner":
     """Fit a learner; after a first Ctrl-C, return it with the graph learnt so far."""
     try:
-        return model.fit(data, interventions=targets)
+        return model.fit(data, **told)
     except KeyboardInterrupt:
         if getattr(model, "stopped_", None) != "interrupt":
             raise
@@ -88,7 +88,7 @@ def command_of(model: "StructureLearner") -> str:
 def bootstrapped(
     model: "StructureLearner",
     data: "Table",
-    targets: Any,
+    told: dict[str, Any],
     resamples: int | None,
     max_time: float | None,
     quiet: bool,
@@ -107,7 +107,7 @@ def bootstrapped(
             model,
             data,
             resamples,
-            interventions=targets,
+            **told,
             random_state=getattr(model, "random_state", 0),
             max_time=max_time,
             verbose=not quiet,

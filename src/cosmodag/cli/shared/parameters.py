@@ -24,6 +24,7 @@ _OPTIONS = {
     "noise": "--noise",
     "threshold": "--threshold",
     "scale": "--scale",
+    "lags": "--lags",
     "epochs": "--epochs",
     "restarts": "--restarts",
     "device": "--device",
@@ -63,7 +64,7 @@ def parameters_of(entry: LearnerEntry) -> list[Parameter]:
     --------
     >>> from cosmodag.learners.registry import LEARNERS
     >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])]
-    ['threshold', 'knowledge', 'missing', 'scale']
+    ['threshold', 'knowledge', 'missing', 'scale', 'lags']
     """
     lineage = list(_lineage(f"cosmodag.learners.{entry.module}", entry.name))
     fields = {name: value for node in reversed(lineage) for name, value in _own_fields(node)}
