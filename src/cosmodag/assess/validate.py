@@ -57,12 +57,12 @@ def validate(
     random_state: int = 0,
 ) -> Validation:
     """Test the graph of a fitted model; see :meth:`cosmodag.fit.fitted.FittedGraph.validate`."""
+    refuse_lags(model, "validate", "fit to early rows, and score later ones")
     if test != "auto":
         check_choice("test", test, TESTS)
     random = np.random.default_rng(random_state)
     begin = time.monotonic()
     model, given, is_same = _tested(model, X, interventions, split, random)
-    refuse_lags(model, "validate", "fit to early rows, and score later ones")
     dag = model.fitted_
     values = given.X * given.preparation.factors
     test = _test_for(dag) if test == "auto" else test

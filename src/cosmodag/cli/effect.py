@@ -91,12 +91,13 @@ def _print_responses(model: "StructureLearner", of: str, on: str, json: bool) ->
 
     names = list(model.window_.names)
     cause, effect = (names[place_of(names, name)] for name in (of, on))
-    found = model.impulse_responses(_HORIZON).loc[(cause, effect)]
+    responses = model.impulse_responses(_HORIZON)
+    found = responses.to_numpy()[responses.index.get_loc((cause, effect))].tolist()
     if json:
-        print_json({"of": cause, "on": effect, "responses": found.tolist()})
+        print_json({"of": cause, "on": effect, "responses": found})
         return
     print_result(f"Raising {cause} once by 1 changes {effect} by (row after it: change)")
-    print_result("\n".join(f"{time}: {change:+.4g}" for time, change in found.items()))
+    print_result("\n".join(f"{time}: {change:+.4g}" for time, change in enumerate(found)))
 
 
 def _named(names: list[object], given: str) -> object:
