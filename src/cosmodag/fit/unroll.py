@@ -13,7 +13,7 @@ from cosmodag.data.window import Window
 from cosmodag.errors import DataError
 from cosmodag.io.frames import Table, as_table
 
-__all__ = ["InTime", "Unrolled", "unroll"]
+__all__ = ["InTime", "Unrolled", "as_windows", "unroll"]
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,17 @@ def unroll(
     return Unrolled(table, window, found.rows, targets, _about_gaps(found, n), n)
 
 
+def as_windows(window: Window, X: Any, interventions: Any = None) -> tuple[Any, Any]:
+    """Make windows of the rows of a new table, and of what was set; keep a table of windows.
+
+    Times and series are taken from the columns that held them in training, if the table has them.
+    """
+    if _width(X) == len(window.columns):
+        return X, interventions
+    found = unroll(X, window.lags, InTime.like(window, X), interventions)
+    return found.table, found.targets
+
+
 def _about_gaps(found: LaggedTable, rows: int) -> list[Finding]:
     """Say how many windows gaps in time cost."""
     used, gaps = len(found.X), found.gaps
@@ -141,3 +152,12 @@ def _about_gaps(found: LaggedTable, rows: int) -> list[Finding]:
             "times (working days, say), leave the times out.",
         )
     ]
+
+
+def _width(X: Any) -> int:
+    """Count the columns of a table; 0 if it has none."""
+    names = getattr(X, "names", None)
+    if names is not None and not hasattr(X, "shape"):
+        return len(names)
+    shape: tuple[int, ...] = getattr(X, "shape", ()) or np.shape(X)
+    return shape[1] if len(shape) == 2 else 0

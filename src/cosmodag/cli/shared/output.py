@@ -59,8 +59,11 @@ def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
 
         def note(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             is_ours = issubclass(category, CosmodagWarning)
+            text = " ".join(str(message).split())
+            if is_ours and text in noted:
+                return  # the bootstrap prepares the table again
             if is_ours:
-                noted.append(" ".join(str(message).split()))
+                noted.append(text)
             if not (is_ours and quiet):
                 show(message, category, *where, **more)
 
