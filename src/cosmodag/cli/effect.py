@@ -13,6 +13,8 @@ from cosmodag.errors import DataError
 
 __all__ = ["effect"]
 
+_MOST_PATHS = 10
+
 
 def effect(
     folder: Annotated[Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to.")],
@@ -72,8 +74,10 @@ def effect(
         print_json(found.facts())
         return
     print_result(str(found))
-    for path in found.paths:
+    for path in found.paths[:_MOST_PATHS]:
         print_result(" → ".join(map(str, path)))
+    if len(found.paths) > _MOST_PATHS:
+        print_result(f"… and {len(found.paths) - _MOST_PATHS} more paths (--json lists all)")
 
 
 def _named(names: list[object], given: str) -> object:
