@@ -18,6 +18,7 @@ __all__ = ["effect"]
 
 # Rows after a pulse for which the changes of a time series are printed.
 _HORIZON = 10
+_MOST_PATHS = 10
 
 
 def effect(
@@ -81,8 +82,10 @@ def effect(
         print_json(found.facts())
         return
     print_result(str(found))
-    for path in found.paths:
+    for path in found.paths[:_MOST_PATHS]:
         print_result(" → ".join(map(str, path)))
+    if len(found.paths) > _MOST_PATHS:
+        print_result(f"… and {len(found.paths) - _MOST_PATHS} more paths (--json lists all)")
 
 
 def _print_responses(model: "StructureLearner", of: str, on: str, json: bool) -> None:
