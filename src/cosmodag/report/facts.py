@@ -48,7 +48,7 @@ def page_data(
     evidence : Evidence
     run : dict, optional
         Facts about the run: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
-        ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (the group of each variable).
+        ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (of variables, by name).
 
     Returns
     -------
