@@ -48,12 +48,8 @@ def page_data(
     evidence : Evidence
     run : dict, optional
         Facts about the run: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
-    <<<<<<< HEAD
-        ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (of the variables).
-    =======
-        ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (of variables, by name).
-    >>>>>>> page
-
+            ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (of variables, by name).
+    
     Returns
     -------
     dict
