@@ -48,8 +48,8 @@ def page_data(
     evidence : Evidence
     run : dict, optional
         Facts about the run: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
-            ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (of variables, by name).
-    
+        ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (of variables, by name).
+
     Returns
     -------
     dict
