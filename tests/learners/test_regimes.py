@@ -147,7 +147,7 @@ def test_the_page_names_the_targets(model, tmp_path):
 def test_resamples_are_drawn_within_regimes():
     groups = np.repeat([0, 1, 2], [50, 10, 20])
     for sample, sizes in (("bootstrap", [50, 10, 20]), ("half", [25, 5, 10])):
-        rows = rows_of(sample, 80, 3, groups)
+        rows = rows_of(sample, 80, 3, groups=groups)
         assert np.bincount(groups[rows]).tolist() == sizes
 
 
