@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Sequence
 
 import numpy as np
+
 from tables_sections.generators import GENERATORS, class_errors
 from trust_sections.base import Cell, Found, Row, mean_row, values
 
@@ -37,10 +38,14 @@ def cells() -> list[Cell]:
     found = []
     for d, errors, seconds in ((20, 3.5, 1), (50, 10, 5), (100, 25, 30)):
         targets = {"class errors": errors, "seconds": seconds}
-        found += [cell(f"mixed, lines, d = {d}", "mixed", d, 1000, all_three, targets, curved=False)]
+        found += [
+            cell(f"mixed, lines, d = {d}", "mixed", d, 1000, all_three, targets, curved=False)
+        ]
     for d, errors in ((20, 6), (50, 18), (100, 45)):
         targets = {"class errors": errors}
-        found += [cell(f"mixed, curves, d = {d}", "mixed", d, 1000, all_three, targets, curved=True)]
+        found += [
+            cell(f"mixed, curves, d = {d}", "mixed", d, 1000, all_three, targets, curved=True)
+        ]
     found += [cell("mixed, Cosmo, d = 20", "mixed", 20, 1000, "Cosmo()", {}, curved=False)]
     for name, spread in (("Poisson", False), ("Poisson, gamma rates", True)):
         fits = "BlockSearch(), codes as numbers"

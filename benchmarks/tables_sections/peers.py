@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 import numpy as np
+
 from tables_sections.fits import _codes, _fitted
 from tables_sections.generators import GENERATORS, class_errors
 from trust_sections.base import Cell, Found, Row, mean_row, values

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 
 import numpy as np
+
 from tables_sections.generators import GENERATORS
 from trust_sections.base import Cell, Found, Row, mean_row
 

@@ -81,9 +81,7 @@ class Records:
         score, (path, widths, later) = self._chosen(v, roles)
         return _Record(_bits(np.flatnonzero(path)), _bits(np.flatnonzero(later)), widths, score)
 
-    def _chosen(
-        self, v: int, roles: NDArray[np.int64]
-    ) -> tuple[float, NDArray[np.int64]]:
+    def _chosen(self, v: int, roles: NDArray[np.int64]) -> tuple[float, NDArray[np.int64]]:
         found = np.zeros((3, self.problem.variables), np.int64)
         score = choose_blocks(
             self.problem.moments.correlations[self.group[v]],

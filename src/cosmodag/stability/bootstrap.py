@@ -189,7 +189,7 @@ def _decide(
         if whole.stopped_ == "interrupt":
             raise KeyboardInterrupt
         result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
-        begun.set_params(noise=whole.noise_)
+        begun.set_params(**whole.decided())
     before = {str(one.message) for one in noted}
     doubts = [
         str(one.message)

@@ -63,7 +63,7 @@ def curve_gain(
     random : Generator
         Draws the folds.
     """
-    n, d = table.X.shape
+    n = len(table.X)
     folds = random.permutation(n) % _FOLDS
     gains = np.zeros(n)
     changed = np.flatnonzero(np.any(lines != curves, axis=0))
