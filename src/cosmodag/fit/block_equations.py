@@ -227,7 +227,12 @@ class BlockEquations(AdditiveNoise):
     def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell of each arc whether curves may decide its direction: between numbers."""
         numbers = np.array([self.embedding.is_number(v) for v in range(len(self.widths))])
-        return np.asarray(numbers[tails] & numbers[heads] & self.embedding.has_curves)
+        return np.asarray(numbers[tails] & numbers[heads] & self.is_curved)
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether some arc is a curve."""
+        return bool(np.any(self.widths > self.embedding.shortest[:, None]))
 
     def settled(self, unexplained: NDArray[np.float64]) -> "BlockEquations":
         """Return the same equations: they have constants."""

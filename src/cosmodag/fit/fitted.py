@@ -105,6 +105,10 @@ class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ign
         """Whether the order depends on units; one that refinement found for a noise does not."""
         return self._order_from_units and noise is None
 
+    def decided(self) -> dict[str, Any]:
+        """Parameters that fix what the fit decided, so that resamples do not decide again."""
+        return {"noise": self._dag.noise} if hasattr(self, "noise") else {}
+
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit from what their ``arrays`` gave."""
         if "block_widths" in arrays:

@@ -43,6 +43,7 @@ _FACTS = (
     "noise_scores_",
     "refine_report_",
     "missing_report_",
+    "curves_reason_",
 )
 
 _NOISE = ("noise", "noise_reason")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,13 +77,17 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     """
 
     mask: str = "weights"
-    loss: str = AUTO
+    loss: str = "auto"
     refine: str | None = "prune"
 
     extra_facts = (*NetworkLearner.extra_facts, "loss_", "loss_reason_")
     _further_losses = (AUTO,)
 
     extra_arrays = (*AnnealedLearner.extra_arrays, *NetworkLearner.extra_arrays)
+
+    def decided(self) -> dict[str, Any]:
+        """Parameters that fix what the fit decided, so that resamples do not decide again."""
+        return {**super().decided(), "loss": self.loss_}
 
     def check_settings(self) -> None:
         """Refuse parameter values that cannot be used, in one sentence each."""

@@ -20,8 +20,9 @@ def eliminate(inverse: Any, half_rows: float, penalty: float, costs: Any, ints: 
 
     The cost of v is the change, by its elimination, of the number of pairs of neighbours that
     depend on each other given the rest, and one for each neighbour. A pair that is worth less than
-    the penalty counts in part. Only the costs of the neighbours of what was eliminated are renewed. Of equal costs the last
-    variable goes, so that variables which nothing orders keep the order of the columns.
+    the penalty counts in part. Only the costs of the neighbours of what was eliminated are renewed.
+    Of equal costs the last variable goes, so that variables which nothing orders keep the order of
+    the columns.
     """
     order, state, near = ints[0], ints[1], ints[2]
     d = len(costs)
