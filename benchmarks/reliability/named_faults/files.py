@@ -129,7 +129,7 @@ FAULTS = (
     Fault(
         "fit --bootstrap forgets interventions",
         "cli/shared/fit_steps.py",
-        "            interventions=targets,\n",
+        "            **told,\n",
         "            interventions=None,\n",
         ("cli/test_fit_told.py::test_a_bootstrap_is_told_of_interventions",),
         was_missed=True,

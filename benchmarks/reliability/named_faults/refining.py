@@ -108,8 +108,8 @@ FAULTS = (
     Fault(
         "most columns must have few values to bar equal variances",
         "refinement/noise/decision.py",
-        "if few_valued(given.X).mean() >= 0.5:",
-        "if few_valued(given.X).mean() > 1.5:",
+        "if few_valued(given.X[:, columns]).mean() >= 0.5:",
+        "if few_valued(given.X[:, columns]).mean() > 1.5:",
         (
             f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_are_told_once",
             f"{DECISION}::test_columns_are_named_in_the_reason",
