@@ -226,7 +226,7 @@ FAULTS = (
     Fault(
         "score()'s targets are misaligned by a constant column",
         "fit/fitted_dag.py",
-        "likelihoods = likelihoods[~targets[:, ~self.preparation.constant]]",
+        "likelihoods = likelihoods[~targets[:, self.has_noise]]",
         "likelihoods = likelihoods[~targets[:, : likelihoods.shape[1]]]",
         (f"{TOLD}::test_a_constant_column_moves_no_target_of_the_score",),
         was_missed=True,
