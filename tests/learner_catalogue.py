@@ -26,6 +26,7 @@ QUICK: dict[str, dict[str, dict[str, Any]]] = {
         "unrefined": {"epochs": 10, "hidden": (3,), "refine": None, "random_state": 0},
     },
     "OrderSearch": {"": {"random_state": 0}},
+    "BlockSearch": {"": {"random_state": 0}, "curved": {"random_state": 0, "curves": True}},
     "Notears": {"": {}},
     "StochasticNotears": {"": {**STOCHASTIC, "max_iter": 2}},
     "NotearsMLP": {"": {"max_iter": 1, "hidden": (3,), "random_state": 0}},

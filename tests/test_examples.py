@@ -40,8 +40,8 @@ def optional_for(script: Path) -> list[str]:
     return sorted(imported_by(script) - always)
 
 
-# What they show, others show too: `torch_vae_cosmo`, and a mechanism in `test_extending.py`.
-NIGHTLY = {"torch_vae_penalty", "quadratic"}
+# What they show, others show too: `torch_vae_cosmo`, `golem_ev`, and `test_extending.py`.
+NIGHTLY = {"torch_vae_penalty", "torch_interventions", "quadratic", "laplace_noise"}
 
 
 def marks_of(script: Path) -> list[pytest.MarkDecorator]:

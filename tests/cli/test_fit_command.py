@@ -18,6 +18,7 @@ from cosmodag.io.graphs import read_graph
 
 FILES = [
     "adjacency.csv",
+    "answers.json",
     "edges.csv",
     "graph.cyjs",
     "graph.graphml",
@@ -213,10 +214,10 @@ def test_a_constant_column_is_one_line_of_warning(table, tmp_path, capsys):
     assert "still" in error
 
 
-# Networks compile for seconds, and the command line passes their names on like all others.
+# Others compile for seconds, and the command line passes their names on like these.
+QUICK = {"cosmo", "order-search", "dagma", "variance-sort", "equal-variance"}
 METHODS = [
-    pytest.param(method, marks=pytest.mark.nightly if method.endswith("mlp") else ())
-    for method in Method
+    pytest.param(method, marks=() if method in QUICK else pytest.mark.nightly) for method in Method
 ]
 
 

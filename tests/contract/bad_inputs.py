@@ -150,7 +150,14 @@ def _two_levels() -> pd.DataFrame:
     return table
 
 
-_LEVELS = pd.Categorical(["low", "high"] * 60)
+_LEVELS = pd.Categorical(["low", "high"] * 60, ["high", "low"])
+
+
+def _two_values() -> np.ndarray:
+    """A column of ones and zeros: the numbers of two levels."""
+    return with_column([1.0, 0.0] * 60).to_numpy()
+
+
 _DATES = pd.date_range("2024-01-01", periods=120)
 _DURATIONS = pd.to_timedelta(np.arange(120), unit="h")
 
@@ -200,11 +207,15 @@ CASES = (
     Case("objects that are numbers", lambda: values().astype(object), "fine", like=values),
     Case("decimals", _decimals, "fine", like=plain(_decimals)),
     Case("objects that are not", lambda: with_column([object()] * 120), "refused", "'c'"),
-    Case("text", lambda: with_column(["yes", "no"] * 60), "refused", "'c'"),
+    Case("text", lambda: with_column(["yes", "no"] * 60), "fine", like=_two_values),
+    Case(
+        "text with a gap", lambda: with_column([None] + ["a", "b"] * 59 + ["a"]), "refused", "'c'"
+    ),
+    Case("free text", lambda: with_column([f"case {k}" for k in range(120)]), "refused", "'c'"),
     Case("numbers as text", lambda: with_column([str(k) for k in range(120)]), "refused", "'c'"),
-    Case("an array of text", lambda: values().astype(str), "refused", "numeric"),
+    Case("an array of text", lambda: values().astype(str), "refused", "written as text"),
     Case("bytes", lambda: with_column([b"x"] * 120), "refused", "'c'"),
-    Case("categories", lambda: with_column(_LEVELS), "refused", "'c'"),
+    Case("categories", lambda: with_column(_LEVELS), "fine", like=_two_values),
     Case("complex numbers", lambda: values().astype(complex), "refused", "omplex"),
     Case("a complex column", lambda: with_column(1j * values()[:, 0]), "refused", "'c'"),
     Case("dates", lambda: with_column(_DATES), "refused", "'c'"),

@@ -88,6 +88,14 @@ def test_each_of_the_rules_is_needed():
     assert np.array_equal(compelled(arcs, known), directed)
 
 
+def test_two_known_arrows_direct_the_third_side_of_a_triangle():
+    a, b, c = range(3)
+    arcs = np.triu(np.ones((3, 3), bool), 1)
+    known = np.zeros((3, 3), bool)
+    known[a, b] = known[b, c] = True
+    assert compelled(arcs, known)[a, c]
+
+
 def cut(arcs: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Skeleton of the graph once a set of variables was set from outside."""
     left = arcs & ~targets

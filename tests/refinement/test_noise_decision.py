@@ -146,6 +146,15 @@ def test_gaussian_tables_are_told_nothing():
     assert model.noise_scores_["non_gaussian_gain"] <= model.noise_scores_["gain_by_chance"]
 
 
+def test_rounded_columns_are_not_of_equal_variances():
+    X = simulate.load("n500_d5_ER2_gauss", seed=0).X
+    assert fitted(X)[0].noise_ == "equal-variance"
+    steps = 0.5 + 0.1 * np.arange(5)  # with one step, quartiles of columns would be the same
+    rounded, _ = fitted(np.round(X / steps) * steps)
+    assert rounded.noise_ != "equal-variance"
+    assert "few distinct values" in rounded.noise_reason_
+
+
 def test_columns_are_named_in_the_reason():
     import pandas as pd
 

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from cosmodag.model.mechanism import Linear, Mechanism
-from cosmodag.model.objective import AnnealedObjective, mean_squared_error
+from cosmodag.model.objective import AnnealedObjective, Loss, mean_squared_error
 from cosmodag.model.structure import Priority
 from cosmodag.solve.backend import Backend
 from cosmodag.solve.kernels import backends_for
@@ -33,8 +33,12 @@ SETTINGS = {
 }
 
 
-def cosmo_recipe(mechanism: Mechanism | None = None, batch_size: int | None = 64) -> Recipe:
-    objective = AnnealedObjective(mean_squared_error)
+def cosmo_recipe(
+    mechanism: Mechanism | None = None,
+    batch_size: int | None = 64,
+    loss: Loss = mean_squared_error,
+) -> Recipe:
+    objective = AnnealedObjective(loss)
     return Recipe(Priority(), mechanism or Linear(), objective, CosineAnnealing(), batch_size)
 
 

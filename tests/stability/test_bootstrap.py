@@ -181,16 +181,20 @@ def test_names_are_those_of_the_table():
 
 
 def test_what_is_done_when_time_is_over_counts(monkeypatch):
-    class Impatient(Watch):
-        asked = 0
+    results = []
 
+    class Impatient(Watch):
         @property
         def stop(self):
-            type(self).asked += 1
-            return "time" if self.asked > 60 else None
+            return "time" if results else None
 
-    module = sys.modules["cosmodag.stability.bootstrap"]
-    monkeypatch.setattr(module, "Watch", Impatient)
+    def add_and_tell(result, fit):
+        add(result, fit)
+        results.append(fit)
+
+    add = BootstrapResult.add
+    monkeypatch.setattr(BootstrapResult, "add", add_and_tell)
+    monkeypatch.setattr(sys.modules["cosmodag.stability.bootstrap"], "Watch", Impatient)
     with pytest.warns(InterruptedWarning, match="max_time"):
         result = bootstrap(OrderSearch(), DATA.X, n=500, random_state=0)
     assert 0 < len(result.done) < 500

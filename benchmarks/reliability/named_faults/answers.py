@@ -19,8 +19,8 @@ FAULTS = (
     Fault(
         "every resample is refined on the same rows",
         "stability/fits.py",
-        "partial(rows_of, sample, n, seed)",
-        "partial(rows_of, sample, n, 0)",
+        "partial(rows_of, sample, n, seed, groups)",
+        "partial(rows_of, sample, n, 0, groups)",
         (f"{BOOTSTRAP}::test_a_resample_is_a_fit_to_its_rows",),
     ),
     Fault(
@@ -158,8 +158,8 @@ FAULTS = (
     Fault(
         "held-out rows are fitted to",
         "selection/held_out.py",
-        "prepare(one, Table(table.X[seen], table.names), rows)",
-        "prepare(one, Table(table.X, table.names), targets)",
+        "prepare(one, table.of_rows(seen), rows)",
+        "prepare(one, table, targets)",
         (f"{SELECTION}::test_held_out_rows_are_not_seen",),
     ),
     Fault(

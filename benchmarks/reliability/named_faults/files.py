@@ -129,8 +129,8 @@ FAULTS = (
     Fault(
         "fit --bootstrap forgets interventions",
         "cli/shared/fit_steps.py",
-        "            interventions=targets,\n",
-        "            interventions=None,\n",
+        "            **told,\n            random_state",
+        "            random_state",
         ("cli/test_fit_told.py::test_a_bootstrap_is_told_of_interventions",),
         was_missed=True,
     ),

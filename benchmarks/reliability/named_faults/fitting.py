@@ -17,7 +17,7 @@ FAULTS = (
         "deviations = np.where(constant | (deviations == 0), 0.0, deviations)",
         (
             "learners/test_defects.py::test_constant_data_have_no_arcs_and_no_score",
-            f"{COMBINED}::test_a_constant_column_changes_nothing_else",
+            "fit/test_prepare.py::test_a_constant_column_has_finite_values_and_comes_back",
         ),
         was_missed=True,
     ),
@@ -187,6 +187,7 @@ FAULTS = (
         "    bases[shape] = SCALE if otherwise == SCALE else SHAPE\n"
         "    if losses is not None and otherwise == FREE:\n"
         "        bases[shape & (losses < FIRM)] = WEAK\n"
+        "    bases[by_found] = FOUND\n"
         "    bases[by_interventions] = INTERVENTIONS\n",
         "    bases[by_interventions] = INTERVENTIONS\n"
         "    bases[shape] = SCALE if otherwise == SCALE else SHAPE\n"
@@ -233,8 +234,8 @@ FAULTS = (
     Fault(
         "the likelihood forgets units",
         "fit/fitted_dag.py",
-        "return np.asarray(likelihood - np.log(self.preparation.scales[varying]))",
-        "return np.asarray(likelihood)",
+        "found = np.asarray(likelihood - np.log(self.preparation.scales[varying]))",
+        "found = np.asarray(likelihood)",
         (
             f"{BASELINES}::test_the_empty_graph_is_independent_normals",
             f"{COMBINED}::test_a_factor_and_an_offset_are_those_of_the_predictions",

@@ -110,10 +110,7 @@ FAULTS = (
         "refinement/noise/decision.py",
         "if few_valued(given.X).mean() >= 0.5:",
         "if few_valued(given.X).mean() > 1.5:",
-        (
-            f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_are_told_once",
-            f"{DECISION}::test_columns_are_named_in_the_reason",
-        ),
+        (f"{DECISION}::test_rounded_columns_are_not_of_equal_variances",),
     ),
     Fault(
         "noise that depends on a parent refutes nothing",

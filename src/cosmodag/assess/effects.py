@@ -204,10 +204,12 @@ class Effects:
         names = self.dag.names
         is_linear = isinstance(self.dag.equations, LinearEquations)
         if is_linear and self.dag.d > MOST_REGRESSED:
-            sparse_frame: Any = pd.DataFrame.sparse
-            made: pd.DataFrame = sparse_frame.from_spmatrix(
-                _products(self.dag), index=names, columns=names
-            )
+            products = _products(self.dag).tocsc()
+            # Column by column: pandas 3.0 takes the zeros of a whole sparse matrix for gaps.
+            array: Any = pd.arrays.SparseArray
+            columns = {y: array.from_spmatrix(products[:, [y]]) for y in range(self.dag.d)}
+            made = pd.DataFrame(columns)
+            made.index = made.columns = pd.Index(names)
             return made
         found = self._simulated() if self.covariance is None else self._regressed()
         return pd.DataFrame(found, index=names, columns=names)

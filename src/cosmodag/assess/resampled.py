@@ -125,7 +125,7 @@ def refit_resamples(
 def _take_dag(place: int, one: Any) -> "tuple[int, FittedDAG]":
     """Keep a fit; of linear ones only the graph, since their rows follow from the seed."""
     dag: FittedDAG = one.fitted_
-    if one.is_linear:
+    if dag.is_linear:
         small = sparse.csr_array(dag.edges)
         dag = replace(dag, adjacency=small, weights=None, residuals=None, turning_losses=None)
     return place, dag

@@ -27,6 +27,7 @@ def training_table(model: "FittedGraph") -> Prepared:
         is_named=dag.columns is not None,
         knowledge=dag.knowledge,
         target_sets=dag.target_sets,
+        kinds=dag.kinds,
     )
 
 

@@ -7,6 +7,13 @@ from typing import Annotated
 
 import typer
 
+from cosmodag.cli.shared.kinds import (
+    AskedKinds,
+    CategoricalOption,
+    CountOption,
+    KindsOption,
+    OrdinalOption,
+)
 from cosmodag.cli.shared.options import (
     ColumnsOption,
     DecimalMark,
@@ -33,6 +40,10 @@ def diagnose(
     header: HeaderOption = True,
     decimal: DecimalOption = DecimalMark.AUTO,
     transpose: TransposeOption = False,
+    kinds: KindsOption = None,
+    categorical: CategoricalOption = None,
+    ordinal: OrdinalOption = None,
+    count: CountOption = None,
     json: JsonOption = False,
 ) -> None:
     """Report properties of a table that affect a graph learnt from it.
@@ -41,11 +52,14 @@ def diagnose(
     few rows; rows that depend on one another or form clusters; columns with few values, counts and
     running numbers; outliers. In the best-fitting graph, or in --graph, it checks for curved
     relations, noise that depends on a cause and signs of hidden common causes; with --graph also
-    for sortability by variance and R².
+    for sortability by variance and R². Columns that are not continuous are listed with what they
+    were taken for, and why.
     """
     from cosmodag.data.diagnose import diagnose as find
+    from cosmodag.data.kinds import with_kinds
     from cosmodag.io import read_graph, read_table
 
+    asked = AskedKinds.of(kinds, categorical, ordinal, count)
     data = read_table(
         table,
         header=header,
@@ -54,18 +68,32 @@ def diagnose(
         drop=drop,
         decimal=decimal.value,
         transpose=transpose,
+        declared=asked.declared,
     )
+    data = with_kinds(data, asked.among(data.names))
     findings = find(data, graph=None if graph is None else read_graph(graph))
     rows, variables = data.X.shape
+    held = {
+        name: kind
+        for name, kind in zip(data.names, data.kinds or (), strict=True)
+        if kind.kind != "continuous"
+    }
     if json:
         print_json(
             {
                 "rows": rows,
                 "columns": variables,
+                "kinds": {name: kind.facts() for name, kind in held.items()},
                 "findings": [asdict(finding) for finding in findings],
             }
         )
         return
+    if held:
+        print_table(
+            ["column", "kind", "because of"],
+            [(name, kind.kind, kind.reason) for name, kind in held.items()],
+            title=f"{len(held)} of {variables} columns are not continuous",
+        )
     print_table(
         ["finding", "severity", "value", "what it means"],
         [(item.name, item.severity, f"{item.value:.3g}", item.sentence) for item in findings],

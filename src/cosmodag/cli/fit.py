@@ -17,11 +17,17 @@ from cosmodag.cli.shared.fit_steps import (
     fitted,
     print_arcs,
 )
+from cosmodag.cli.shared.kinds import (
+    AskedKinds,
+    CategoricalOption,
+    CountOption,
+    KindsOption,
+    OrdinalOption,
+)
 from cosmodag.cli.shared.knowledge import (
     InterventionsOption,
     KnowledgeOption,
     input_facts,
-    read_data,
 )
 from cosmodag.cli.shared.learners import Method, make_learner, read_settings
 from cosmodag.cli.shared.options import (
@@ -54,6 +60,12 @@ from cosmodag.cli.shared.options import (
     TransposeOption,
 )
 from cosmodag.cli.shared.output import noted_warnings, print_json, print_result
+from cosmodag.cli.shared.regimes import (
+    FindTargetsOption,
+    RegimesOption,
+    print_targets,
+    read_experiments,
+)
 from cosmodag.cli.shared.results import (
     check_names_for,
     output_folder,
@@ -84,8 +96,14 @@ def fit(
     decimal: DecimalOption = DecimalMark.AUTO,
     transpose: TransposeOption = False,
     missing: FillingOption = Filling.ERROR,
+    kinds: KindsOption = None,
+    categorical: CategoricalOption = None,
+    ordinal: OrdinalOption = None,
+    count: CountOption = None,
     knowledge: KnowledgeOption = None,
     interventions: InterventionsOption = None,
+    regimes: RegimesOption = None,
+    find_targets: FindTargetsOption = True,
     scale: ScaleOption = None,
     refine: RefineOption = Refine.AUTO,
     noise: NoiseOption = None,
@@ -116,16 +134,17 @@ def fit(
     keep_compiled_programs()
     from cosmodag.data.knowledge import as_knowledge
 
-    known = as_knowledge(knowledge)
+    known, asked = as_knowledge(knowledge), AskedKinds.of(kinds, categorical, ordinal, count)
     noted: list[str] = []
     with noted_warnings(noted, quiet):
         gaps = "keep" if missing is Filling.IMPUTE else missing.value
         reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
-        reading |= {"decimal": decimal.value, "transpose": transpose}
-        data, targets = read_data(table, interventions, **reading)
+        reading |= {"decimal": decimal.value, "transpose": transpose, "declared": asked.declared}
+        data, told = read_experiments(table, interventions, regimes, find_targets, **reading)
     check_names_for(format or [], data.names)
     options = {
         "knowledge": ("--knowledge", known),
+        "kinds": ("--kinds", asked.among(data.names)),
         "missing": ("--missing", "impute" if missing is Filling.IMPUTE else None),
         "refine": ("--refine", _refinement(refine)),
         "noise": ("--noise", noise and noise.value),
@@ -150,10 +169,10 @@ def fit(
         return
     with output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = time.monotonic()
-        choice = chosen(data, targets, options, settings, quiet) if auto else None
-        model = fitted(model, data, targets) if choice is None else choice.model
+        choice = chosen(data, told, options, settings, quiet) if auto else None
+        model = fitted(model, data, told) if choice is None else choice.model
         seconds = time.monotonic() - begin
-        sure, interrupted = bootstrapped(model, data, targets, bootstrap, max_time, quiet)
+        sure, interrupted = bootstrapped(model, data, told, bootstrap, max_time, quiet)
         total = time.monotonic() - begin
     facts = {
         "table": str(table),
@@ -193,6 +212,11 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
         "variables": model.n_features_in_,
         "method": command_of(model),
         "missing": getattr(model, "missing_report_", None),
+        "kinds": {
+            str(name): kind.facts()
+            for name, kind in zip(model.names_, model.kinds_, strict=True)
+            if kind.kind != "continuous"
+        },
         "arcs": int(model.edges_.nnz),
         "was_cyclic": model.was_cyclic_,
         "stopped": model.stopped_,
@@ -219,6 +243,8 @@ def _print_reasons(choice: "Choice | None", facts: dict[str, Any]) -> None:
         print_result(str(choice))
     elif facts["noise_reason"]:
         print_result(facts["noise_reason"])
+    if "regimes" in facts:
+        print_targets(facts["regimes"])
     if "interventions" in facts:
         print_result(facts["interventions"]["assumption"])
 

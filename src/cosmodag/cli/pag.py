@@ -5,6 +5,13 @@ from pathlib import Path
 
 from cosmodag.cli.shared.cache import keep_compiled_programs
 from cosmodag.cli.shared.fit_steps import fitted
+from cosmodag.cli.shared.kinds import (
+    AskedKinds,
+    CategoricalOption,
+    CountOption,
+    KindsOption,
+    OrdinalOption,
+)
 from cosmodag.cli.shared.knowledge import InterventionsOption, KnowledgeOption, read_data
 from cosmodag.cli.shared.learners import Method, make_learner
 from cosmodag.cli.shared.options import (
@@ -41,6 +48,10 @@ def pag(
     decimal: DecimalOption = DecimalMark.AUTO,
     transpose: TransposeOption = False,
     missing: FillingOption = Filling.ERROR,
+    kinds: KindsOption = None,
+    categorical: CategoricalOption = None,
+    ordinal: OrdinalOption = None,
+    count: CountOption = None,
     knowledge: KnowledgeOption = None,
     interventions: InterventionsOption = None,
     seed: SeedOption = None,
@@ -60,10 +71,12 @@ def pag(
 
     gaps = "keep" if missing is Filling.IMPUTE else missing.value
     reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
-    reading |= {"decimal": decimal.value, "transpose": transpose}
+    asked = AskedKinds.of(kinds, categorical, ordinal, count)
+    reading |= {"decimal": decimal.value, "transpose": transpose, "declared": asked.declared}
     data, targets = read_data(table, interventions, **reading)
     options = {
         "knowledge": ("--knowledge", as_knowledge(knowledge)),
+        "kinds": ("--kinds", asked.among(data.names)),
         "missing": ("--missing", "impute" if missing is Filling.IMPUTE else None),
         "random_state": ("--seed", seed),
     }
@@ -71,7 +84,7 @@ def pag(
     if quiet and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=False)
     with output_folder(output, quiet):
-        graph = fitted(model, data, targets).pag_
+        graph = fitted(model, data, {"interventions": targets}).pag_
         files = [output / f"pag{suffix}" for suffix in (".txt", ".dot", ".graphml")]
         for path in files:
             write_graph(graph, path)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning, name_list
 
-__all__ = ["ASSUMPTION", "never_free", "take_column", "targets_of"]
+__all__ = ["ASSUMPTION", "never_free", "take_column", "take_columns", "targets_of"]
 
 ASSUMPTION = (
     "Interventions are assumed to be perfect: they set the named variables and affect nothing "
@@ -23,38 +23,51 @@ ASSUMPTION = (
 _FEWEST_ROWS = 2
 
 
-def take_column(X: Any, interventions: Any) -> tuple[Any, Any]:
-    """Split the column of targets off a table, if interventions are given by a column name.
+def take_column(X: Any, given: Any, what: str = "interventions") -> tuple[Any, Any]:
+    """Split a column of labels off a table, if they are given by a column name.
 
     Parameters
     ----------
     X : table
-    interventions : str, or anything else
+    given : str, or anything else
         The name of a column; anything else is returned unchanged.
+    what : str
+        The name of the argument, for messages.
 
     Returns
     -------
-    table, interventions
+    table, labels
         The table without the column, and the column's entries.
     """
-    if not isinstance(interventions, str):
-        return X, interventions
+    if not isinstance(given, str):
+        return X, given
     import narwhals as nw
 
     if isinstance(X, np.ndarray | list | tuple) or not any(
         hasattr(type(X), known) for known in ("columns", "column_names")
     ):
         raise DataError(
-            f"interventions is the name {interventions!r}, but the table has no column names: "
-            "pass a data frame, or a list with the targets of each row."
+            f"{what} is the name {given!r}, but the table has no column names: "
+            "pass a data frame, or a list with an entry for each row."
         )
     frame = nw.from_native(X, eager_only=True)
-    if interventions not in frame.columns:
+    if given not in frame.columns:
         raise DataError(
-            f"interventions names the column {interventions!r}, which the table does not have: its "
+            f"{what} names the column {given!r}, which the table does not have: its "
             f"columns are {name_list(list(frame.columns), most=10)}."
         )
-    return frame.drop(interventions).to_native(), frame.get_column(interventions).to_list()
+    return frame.drop(given).to_native(), frame.get_column(given).to_list()
+
+
+def take_columns(X: Any, interventions: Any, regimes: Any) -> tuple[Any, Any, Any]:
+    """Split the columns of targets and of regimes off a table; both may be the same column."""
+    names = (interventions, regimes)
+    is_same = all(isinstance(name, str) for name in names) and interventions == regimes
+    X, entries = take_column(X, interventions)
+    if is_same:
+        return X, entries, entries
+    X, labels = take_column(X, regimes, "regimes")
+    return X, entries, labels
 
 
 def targets_of(interventions: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | None:

@@ -2,7 +2,7 @@
 
 A row of the lagged table holds all columns at time t and, as further columns, at t − 1, …, t − k.
 Causes precede effects, so no arc leads into the past; arcs within one time are learnt too. A window
-does not cross from one series into the next.
+does not cross from one series into the next, nor a gap in time.
 """
 
 from collections.abc import Hashable, Sequence
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.knowledge import Knowledge
+from cosmodag.data.times import GAP, as_times, usual_step
+from cosmodag.data.window import Window, lagged_names, window_graph
 from cosmodag.errors import DataError
 
 __all__ = ["LaggedTable", "lagged", "lagged_names", "window_graph"]
@@ -25,30 +27,28 @@ class LaggedTable:
     ----------
     X : (m, (k + 1) d) array
         The columns at time t first, then at t − 1, up to t − k.
-    names : tuple of str
-        ``"x"`` for time t and ``"x[t-1]"`` for the time before.
-    knowledge : Knowledge
-        Tiers, earliest first, and no arcs into the past.
     rows : (m,) array of int
         Row of the original table that is time t.
+    window : Window
+        Variables and lags.
+    gaps : int
+        Number of places at which a series was cut because times are missing.
     """
 
     X: NDArray[np.float64]
-    names: tuple[str, ...]
-    knowledge: Knowledge
     rows: NDArray[np.intp]
+    window: Window
+    gaps: int = 0
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """``"x"`` for time t and ``"x[t-1]"`` for the time before."""
+        return self.window.columns
 
-def lagged_names(names: Sequence[str], lags: int) -> tuple[str, ...]:
-    """Names of the columns of a lagged table.
-
-    Examples
-    --------
-    >>> lagged_names(["a", "b"], 1)
-    ('a', 'b', 'a[t-1]', 'b[t-1]')
-    """
-    past = tuple(f"{name}[t-{lag}]" for lag in range(1, lags + 1) for name in names)
-    return (*names, *past)
+    @property
+    def knowledge(self) -> Knowledge:
+        """Tiers, earliest first, and no arcs into the past."""
+        return self.window.knowledge()
 
 
 def lagged(
@@ -72,8 +72,9 @@ def lagged(
     series : sequence of n labels, optional
         Which series each row belongs to; default: one for all. Rows of a series need not be
         adjacent. Series of k rows or fewer are left out.
-    time : (n,) array, optional
-        Sorts the rows of each series; no two of them have the same.
+    time : sequence of n numbers or dates, optional
+        Sorts the rows of each series; no two of them have the same. A step of time of more than
+        one and a half usual ones is a gap, and no window crosses it.
 
     Returns
     -------
@@ -97,64 +98,27 @@ def lagged(
         raise DataError(f"A table has rows and columns, but this one has shape {table.shape}.")
     if lags < 1:
         raise DataError(f"lags is {lags}: it must be 1 or more.")
-    columns = _column_names(names, table.shape[1], lags)
-    windows = _windows(_sorted_series(len(table), series, time), lags)
-    past = [tuple(f"{name}[t-{lag}]" for name in columns) for lag in range(lags, 0, -1)]
-    known = Knowledge(
-        tiers=(*past, columns), exogenous=tuple(name for tier in past for name in tier)
-    )
+    window = Window(_column_names(names, table.shape[1]), lags)
+    whole, times = _sorted_series(len(table), series, time)
+    parts = whole if time is None else _without_gaps(whole, times)
+    windows = _windows(parts, lags)
     wide = table[windows].reshape(len(windows), -1)
-    return LaggedTable(wide, lagged_names(columns, lags), known, windows[:, 0])
+    return LaggedTable(wide, windows[:, 0], window, len(parts) - len(whole))
 
 
-def window_graph(adjacency: ArrayLike, variables: int) -> NDArray[np.float64]:
-    """Arcs into time t by lag, from the graph of a lagged table.
-
-    Parameters
-    ----------
-    adjacency : ((k + 1) d, (k + 1) d) array
-        Weights: u → v at [u, v], columns as in :class:`LaggedTable`.
-    variables : int
-        Number d of original columns.
-
-    Returns
-    -------
-    (k + 1, d, d) array
-        At [lag, u, v] the weight of u at t − lag → v at t. The summary graph has an arc u → v
-        wherever ``(window_graph(...) != 0).any(axis=0)``.
-
-    Examples
-    --------
-    >>> adjacency = np.zeros((4, 4))
-    >>> adjacency[0, 1], adjacency[2, 1] = 0.5, 0.7  # a → b at once, and from t − 1
-    >>> window_graph(adjacency, 2).tolist()
-    [[[0.0, 0.5], [0.0, 0.0]], [[0.0, 0.7], [0.0, 0.0]]]
-    """
-    weights = np.asarray(adjacency, np.float64)
-    if weights.ndim != 2 or not variables or weights.shape[0] % variables:
-        raise DataError(
-            f"A graph of shape {weights.shape} is not one of lagged copies of {variables} columns."
-        )
-    return weights[:, :variables].reshape(-1, variables, variables)
-
-
-def _column_names(names: Sequence[str] | None, d: int, lags: int) -> tuple[str, ...]:
+def _column_names(names: Sequence[str] | None, d: int) -> tuple[str, ...]:
     columns = tuple(f"x{place}" for place in range(d)) if names is None else tuple(names)
     if len(columns) != d:
         raise DataError(f"There are {len(columns)} names for {d} columns: give one for each.")
-    every = lagged_names(columns, lags)
-    if len(set(every)) < len(every):
-        repeated = next(name for name in every if every.count(name) > 1)
-        raise DataError(f"The name '{repeated}' occurs twice among the lagged columns: rename one.")
     return columns
 
 
 def _sorted_series(
     n: int, series: Sequence[Hashable] | None, time: ArrayLike | None
-) -> list[NDArray[np.intp]]:
-    """Rows of each series, in their order in time."""
+) -> tuple[list[NDArray[np.intp]], NDArray[np.float64]]:
+    """Rows of each series, in their order in time, and the times of all rows."""
     labels = [0] * n if series is None else list(series)
-    times = np.arange(n) if time is None else np.asarray(time)
+    times = np.arange(n, dtype=np.float64) if time is None else as_times(time)
     for what, number in (("labels of series", len(labels)), ("times", len(times))):
         if number != n:
             raise DataError(f"There are {number} {what} for {n} rows: give one for each row.")
@@ -167,9 +131,24 @@ def _sorted_series(
         own = own[np.argsort(times[own], kind="stable")]
         if (times[own][1:] == times[own][:-1]).any():
             where = "" if series is None else f" of series {label!r}"
-            raise DataError(f"Two rows{where} have the same time: name the series of each row.")
+            raise DataError(
+                f"Two rows{where} have the same time: name the series of each row (series, "
+                "--series)."
+            )
         found.append(own)
-    return found
+    return found, times
+
+
+def _without_gaps(
+    series: list[NDArray[np.intp]], times: NDArray[np.float64]
+) -> list[NDArray[np.intp]]:
+    """Cut series where times are missing."""
+    step = usual_step([np.diff(times[rows]) for rows in series])
+    parts: list[NDArray[np.intp]] = []
+    for rows in series:
+        gaps = np.flatnonzero(np.diff(times[rows]) > GAP * step) + 1
+        parts += np.split(rows, gaps)
+    return parts
 
 
 def _windows(series: list[NDArray[np.intp]], lags: int) -> NDArray[np.intp]:
@@ -178,8 +157,8 @@ def _windows(series: list[NDArray[np.intp]], lags: int) -> NDArray[np.intp]:
     if not long_enough:
         longest = max((len(rows) for rows in series), default=0)
         raise DataError(
-            f"The longest series has {longest} rows, and {lags} lags need {lags + 1}: take fewer "
-            "lags."
+            f"The longest series without a gap has {longest} rows, and {lags} lags need "
+            f"{lags + 1}: take fewer lags."
         )
     windows = [
         np.lib.stride_tricks.sliding_window_view(rows, lags + 1)[:, ::-1] for rows in long_enough

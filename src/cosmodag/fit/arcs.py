@@ -123,7 +123,7 @@ def standard_errors(
     array, aligned with ``edges_``
         NaN where parents are redundant or rows too few; None for learners whose arcs are functions.
     """
-    if hasattr(model, "response"):
+    if hasattr(model, "response") or not model.fitted_.is_linear:
         return None
     edges, targets = model.edges_, model.known_.targets
     if targets is None and hasattr(model, "target_sets_"):

@@ -10,12 +10,15 @@ from cosmodag.graph.equivalence import compelled
 
 __all__ = [
     "BASES",
+    "CURVES",
     "FIRM",
+    "FOUND",
     "FREE",
     "INTERVENTIONS",
     "KNOWLEDGE",
     "SCALE",
     "SHAPE",
+    "TIME",
     "WEAK",
     "are_in",
     "arrow_basis",
@@ -24,9 +27,12 @@ __all__ = [
 
 SHAPE = "shape of the graph"
 WEAK = "weak evidence"
+TIME = "time"
 KNOWLEDGE = "knowledge"
 INTERVENTIONS = "interventions"
+FOUND = "intervention (found target)"
 SCALE = "scale of the columns"
+CURVES = "curves"
 FREE = "free choice"
 
 FIRM = 5.0
@@ -38,11 +44,14 @@ with the arrow turned (`turning_losses`) lowered them. Turning an arrow seldom c
 one arc, log n, so that with fewer than 150 rows hardly any shape is firm."""
 
 BASES = {
+    TIME: "the cause comes before the effect in time",
     KNOWLEDGE: "you said so: the reverse was excluded beforehand, directly or by what follows",
     INTERVENTIONS: "interventions tell it from the reverse, directly or by what follows",
+    FOUND: "a regime changed one end and not the other; that it did was found in the data",
     SHAPE: "fixed by the shape of this graph: it is as sure as the arcs around it",
     WEAK: "the shape of this graph fixes it, but graphs without this arrow score nearly as well",
     "non-Gaussianity": "the shape of the noise tells it from the reverse",
+    CURVES: "curves with independent noise fit in this direction only",
     "equal variances": "only the assumption of equal noise variances decides it; units matter",
     SCALE: "it follows the units of the columns, which may be an accident",
     FREE: "nothing in the data decides it: the reverse fits as well",
@@ -58,6 +67,8 @@ def arrow_basis(
     by_interventions: NDArray[np.bool_],
     otherwise: str,
     losses: NDArray[np.float64] | None = None,
+    curved: NDArray[np.bool_] | None = None,
+    by_found: NDArray[np.bool_] | None = None,
 ) -> list[str]:
     """Name what the direction of each arc rests on.
 
@@ -66,13 +77,15 @@ def arrow_basis(
     1. ``knowledge``: knowledge excludes the reverse. No search was free to find it, so that the
        data have no part in the direction, even where the shape of the graph agrees.
     2. ``interventions``: some set of targets holds one end and not the other. That needs no other
-       arc to be right, and is named even where the shape of the graph agrees.
+       arc to be right, and is named even where the shape of the graph agrees. Likewise
+       ``intervention (found target)``, where only targets that were found separate the ends.
     3. ``shape of the graph``: every graph with the same conditional independences has the arrow;
        a graph whose order follows the units has such a shape from them, and says so instead; one
        whose score hardly changes where the arrow is turned is called ``weak evidence``.
     4. ``knowledge``: the arrow follows from 1 and 3 by Meek's rules.
-    5. ``interventions``: it follows from 1, 2 and 3 by them.
-    6. What the noise, or nothing, decides: `otherwise`.
+    5. ``interventions``, or found ones: it follows from 1, 2 and 3 by them.
+    6. ``curves``: the equations may be curves, and turning the arrow costs the score much.
+    7. What the noise, or nothing, decides: `otherwise`.
 
     Parameters
     ----------
@@ -85,16 +98,26 @@ def arrow_basis(
         What directions rest on that the class leaves open.
     losses : (m,) array, optional
         How much of the score is lost where each arc is turned; NaN where that is not known.
+    curved : (m,) array of bool, optional
+        Arcs whose equations may be curves, so that the score may prefer one direction.
+    by_found : (m,) array of bool, optional
+        Arcs whose ends some set of targets separates that were found and not stated.
     """
+    by_found = np.zeros(len(tails), np.bool_) if by_found is None else by_found
     shape = _directed(arcs, tails, heads, None)
     known = _directed(arcs, tails, heads, by_knowledge)
     told = _directed(arcs, tails, heads, by_knowledge | by_interventions)
+    all_told = _directed(arcs, tails, heads, by_knowledge | by_interventions | by_found)
     bases = np.full(len(tails), otherwise, object)
+    if losses is not None and curved is not None:
+        bases[curved & (losses >= FIRM)] = CURVES
+    bases[all_told] = FOUND
     bases[told] = INTERVENTIONS
     bases[known] = KNOWLEDGE
     bases[shape] = SCALE if otherwise == SCALE else SHAPE
     if losses is not None and otherwise == FREE:
         bases[shape & (losses < FIRM)] = WEAK
+    bases[by_found] = FOUND
     bases[by_interventions] = INTERVENTIONS
     bases[by_knowledge] = KNOWLEDGE
     return list(bases.tolist())

@@ -9,7 +9,7 @@ import numpy as np
 
 from cosmodag.errors import DataError
 
-__all__ = ["check_choice", "check_count", "check_number", "seeds_from"]
+__all__ = ["check_choice", "check_count", "check_number", "refuse_lags", "seeds_from"]
 
 
 def check_number(
@@ -28,6 +28,12 @@ def check_count(name: str, value: Any, *, low: int = 1) -> None:
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_whole or value < low:
         raise DataError(f"{name} is {value!r}: it must be a whole number of at least {low}.")
+
+
+def refuse_lags(learner: Any, what: str, instead: str) -> None:
+    """Refuse what is not offered for time series, with the way out."""
+    if getattr(learner, "lags", 0):
+        raise DataError(f"{what} is not offered for time series (lags={learner.lags}): {instead}.")
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ from scipy import sparse
 if TYPE_CHECKING:
     from cosmodag.model.mechanism import FittedMechanism
 
-__all__ = ["FittedEquations", "FunctionEquations", "LinearEquations"]
+__all__ = ["AdditiveNoise", "FittedEquations", "FunctionEquations", "LinearEquations"]
 
 
 class FittedEquations(Protocol):
@@ -36,9 +36,73 @@ class FittedEquations(Protocol):
         """Parameters as named arrays, for saving."""
         ...
 
+    @property
+    def has_constants(self) -> bool:
+        """Whether the equations have constants of their own, and hold about any means."""
+        ...
+
+    def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
+        """(n, d): noise that `respond` turns into the data, given data less predictions."""
+        ...
+
+    def respond(
+        self, data: NDArray[Any], adjacency: Any, v: int, noise: NDArray[Any]
+    ) -> NDArray[Any]:
+        """Values of one variable, given its parents and its noise."""
+        ...
+
+    def redrawn(
+        self, noise: NDArray[np.float64], random: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Replace noise that was drawn from residuals, where residuals are not to be drawn from."""
+        ...
+
+    def own_log_likelihoods(
+        self, data: NDArray[Any], adjacency: Any, v: int
+    ) -> NDArray[np.float64] | None:
+        """Log-likelihood of one variable, in the table's own units; None if it is Gaussian."""
+        ...
+
+    def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell of each arc whether the form of the equations may decide its direction."""
+        ...
+
+
+class AdditiveNoise:
+    """Equations in which a variable is its prediction plus Gaussian noise, unless they say more."""
+
+    has_constants = False
+
+    def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
+        """Return the residuals."""
+        return residuals
+
+    def respond(
+        self, data: NDArray[Any], adjacency: Any, v: int, noise: NDArray[Any]
+    ) -> NDArray[Any]:
+        """Values of one variable: its prediction plus its noise."""
+        fitted: NDArray[Any] = self.predict_column(data, adjacency, v)  # type: ignore[attr-defined]
+        return np.asarray(fitted + noise)
+
+    def redrawn(
+        self, noise: NDArray[np.float64], random: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Return the noise as it was drawn."""
+        return noise
+
+    def own_log_likelihoods(
+        self, data: NDArray[Any], adjacency: Any, v: int
+    ) -> NDArray[np.float64] | None:
+        """Return None: the noise is Gaussian."""
+        return None
+
+    def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell of no arc that the form of its equation decides the direction."""
+        return np.zeros(len(tails), np.bool_)
+
 
 @dataclass(frozen=True)
-class LinearEquations:
+class LinearEquations(AdditiveNoise):
     """x̂ = x A, where A holds the weights of arcs; there are no other parameters."""
 
     def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
@@ -63,7 +127,7 @@ class LinearEquations:
 
 
 @dataclass(frozen=True, eq=False)
-class FunctionEquations:
+class FunctionEquations(AdditiveNoise):
     """Equations of a mechanism that is not linear.
 
     Attributes

@@ -9,10 +9,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.fitted_regimes import FittedRegimes
+from cosmodag.fit.in_time import TimeSeriesView
 from cosmodag.fit.questions import Questions
 from cosmodag.fit.shown import Shown
+from cosmodag.fit.unroll import InTime
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.like import like_table
@@ -49,7 +53,7 @@ class OfDAG:
         raise AttributeError(f"{self._path} is part of a fit, which cannot be changed in place.")
 
 
-class FittedGraph(Questions, Shown, BaseEstimator):  # type: ignore[misc]
+class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ignore[misc]
     """Base of all learners: attributes and methods that need ``fitted_`` only."""
 
     fitted_: FittedDAG
@@ -71,6 +75,8 @@ class FittedGraph(Questions, Shown, BaseEstimator):  # type: ignore[misc]
     known_: OfDAG = OfDAG("known")
     knowledge_: OfDAG = OfDAG("knowledge", may_be_none=True)
     target_sets_: OfDAG = OfDAG("target_sets")
+    kinds_: OfDAG = OfDAG("kinds")
+    regimes_: OfDAG = OfDAG("regimes")
     noise_: OfDAG = OfDAG("noise")
     noise_reason_: OfDAG = OfDAG("noise_reason")
     residuals_: OfDAG = OfDAG("residuals")
@@ -83,6 +89,9 @@ class FittedGraph(Questions, Shown, BaseEstimator):  # type: ignore[misc]
 
     extra_facts: ClassVar[tuple[str, ...]] = ()
     """Names of further fitted attributes that are plain values; they are saved too."""
+
+    takes_levels: ClassVar[bool] = False
+    """Whether categories of more than two levels can be learnt from."""
 
     # Whether the order that is learnt depends on units, as that of squared errors does.
     _order_from_units: ClassVar[bool] = True
@@ -98,6 +107,10 @@ class FittedGraph(Questions, Shown, BaseEstimator):  # type: ignore[misc]
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit from what their ``arrays`` gave."""
+        if "block_widths" in arrays:
+            from cosmodag.fit.block_equations import BlockEquations
+
+            return BlockEquations.from_arrays(arrays)
         return LinearEquations()
 
     @property
@@ -125,23 +138,61 @@ class FittedGraph(Questions, Shown, BaseEstimator):  # type: ignore[misc]
         return self._dag.edges.copy()
 
     @property
+    def targets_(self) -> "pd.DataFrame":
+        """Table of the targets of regimes, for a fit with ``regimes``.
+
+        Columns: ``regime``, ``variable``; ``stated``, whether the user named it; ``evidence``, the
+        log-likelihood that an own equation gains in the regime, penalised and by ranks, so that it
+        does not depend on the shape of the noise (a variable that was not named is a target above
+        log(d − 1)); ``change``: ``noise`` (the shared weights with another intercept and
+        variance), ``cut`` (no parents) or ``weights`` (all parameters its own); ``deviation`` of
+        the noise of the own equation; ``rows`` of the regime.
+        """
+        return self._regimes.table(self.names_)
+
+    @property
+    def regime_evidence_(self) -> "pd.DataFrame":
+        """Evidence that each variable changed in each regime, for a fit with ``regimes``.
+
+        One row for each regime and one column for each variable, as ``evidence`` in ``targets_``.
+        """
+        return self._regimes.evidence_table(self.names_)
+
+    @property
+    def _regimes(self) -> FittedRegimes:
+        found: FittedRegimes = self.regimes_
+        return found
+
+    @property
     def arrow_basis_(self) -> list[str]:
         """What the direction of each arc of ``edges_`` rests on, in the same order.
 
-        The first of these that holds. ``"knowledge"``: knowledge excludes the reverse.
+        The first of these that holds. ``"time"``: with `lags`, the cause comes earlier.
+        ``"knowledge"``: knowledge excludes the reverse.
         ``"interventions"``: one end of it was set in some rows in which the other was not, which
-        shows in which direction influence passes, if interventions are perfect. ``"shape of the
-        graph"``: every graph with the same conditional independences has the arrow; it is as sure
-        as the arcs around it. ``"weak evidence"``: likewise, but turning it costs the Gaussian
-        score less than 5 (``turning_losses_``). ``"knowledge"`` and ``"interventions"`` again, for
-        arrows that follow from those by Meek's rules. Otherwise what was assumed of the noise:
-        ``"equal variances"`` or ``"non-Gaussianity"``; ``"scale of the columns"`` where the order
-        follows the units; or nothing in the data, a ``"free choice"``.
+        shows in which direction influence passes. ``"intervention (found target)"``: likewise, in a
+        regime whose targets were found and not stated (``targets_``). ``"shape of the graph"``:
+        every graph with the same conditional independences has the arrow; it is as sure as the arcs
+        around it. ``"weak evidence"``: likewise, but turning it costs the Gaussian score less than
+        5 (``turning_losses_``). Knowledge and interventions again, for arrows that follow from
+        those by Meek's rules. Otherwise what was assumed of the noise: ``"equal variances"`` or
+        ``"non-Gaussianity"``; ``"scale of the columns"`` where the order follows the units; or
+        nothing in the data, a ``"free choice"``.
         """
         return list(self._dag.arrow_basis)
 
-    def predict(self, X: Any, do: "Mapping[Any, Any] | None" = None) -> Any:
+    def predict(
+        self,
+        X: Any,
+        do: "Mapping[Any, Any] | None" = None,
+        *,
+        series: Any = None,
+        time: Any = None,
+    ) -> Any:
         """Predict every variable from its parents in ``adjacency_``.
+
+        With `lags`, each row is predicted from the rows before it alone, one step ahead; it is NaN
+        where these are missing.
 
         Parameters
         ----------
@@ -149,26 +200,33 @@ class FittedGraph(Questions, Shown, BaseEstimator):  # type: ignore[misc]
         do : mapping, optional
             Variables that are set from outside, and to what: a number, or one for each row. Their
             descendants are predicted from predicted parents.
+        series, time : optional
+            With `lags`, as for ``fit``; by default the columns named there, if X has them.
 
         Returns
         -------
         (n, d) array, or data frame if X is one
         """
         dag = self._dag
+        if dag.window is not None:
+            return self._predict_ahead(X, do, InTime.like(dag.window, X, series, time))
         if do is None:
             return like_table(dag.predict(X), X, dag.names)
         from cosmodag.assess.simulation import predict_set
 
         return like_table(predict_set(dag, X, do), X, dag.names)
 
-    def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, *, interventions: Any = None, regimes: Any = None
+    ) -> float:
         """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
 
         Error variances are those of the training data; constant columns are left out, and a table
         of nothing else has a score of zero. So are values that were set, where `interventions` says
-        so as for ``fit``. Greater is better, so that scikit-learn's searches can use it.
+        so as for ``fit``. Where `regimes` gives the regime of each row, targets have the equations
+        of their own there. Greater is better, so that scikit-learn's searches can use it.
         """
-        return self._dag.score(X, interventions)
+        return self._dag.score(X, interventions, regimes)
 
     def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
         """Gaussian log-likelihood of every entry of the columns that are not constant."""
@@ -180,7 +238,7 @@ class FittedGraph(Questions, Shown, BaseEstimator):  # type: ignore[misc]
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
 
         A model that was loaded without its residuals draws from normal distributions of their
-        variances instead.
+        variances instead. With `lags` the rows are successive times of one series.
 
         Parameters
         ----------
@@ -194,6 +252,8 @@ class FittedGraph(Questions, Shown, BaseEstimator):  # type: ignore[misc]
         (n, d) array, or pandas data frame if the training data had names
         """
         dag = self._dag
+        if dag.window is not None:
+            return self._sample_path(n, random_state, do)
         if do is None:
             drawn = dag.sample(n, random_state)
         else:
@@ -224,6 +284,7 @@ class FittedGraph(Questions, Shown, BaseEstimator):  # type: ignore[misc]
         ``∘–∘`` (open). Computed when first asked for, from the graph and the training data; see
         ``docs/hidden_causes.md``.
         """
+        refuse_lags(self, "pag_", "cpdag_ gives the class, as if nothing were hidden")
         return self._dag.pag
 
     def equivalence_class(self) -> Any:

@@ -10,14 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.interventions import take_column, targets_of
+from cosmodag.data.interventions import take_columns, targets_of
+from cosmodag.data.kinds import ColumnKind, matched
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
+from cosmodag.data.regimes import label_texts
+from cosmodag.data.window import Window
 from cosmodag.errors import DataError
-from cosmodag.fit.basis import arrow_basis, mask_of
+from cosmodag.fit.basis import TIME, arrow_basis, mask_of
 from cosmodag.fit.equations import FittedEquations, LinearEquations
+from cosmodag.fit.fitted_regimes import FittedRegimes
 from cosmodag.fit.hidden_causes import pag_of_fit
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.prepare import Preparation, deviations_of
+from cosmodag.fit.unroll import InTime, unroll
 from cosmodag.graph.equivalence import essential_graph, separated
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.frames import as_table
@@ -49,8 +54,13 @@ class FittedDAG:
         Names of the columns; None where the table had none.
     knowledge
         What the user knows of the graph.
+    kinds
+        What the numbers of each column mean.
     target_sets
         (k, d) bool: the distinct sets of variables that were set; None without interventions.
+    regimes
+        Targets of regimes, evidence for them, and own equations; None without regimes, or where the
+        graph was not examined.
     noise, noise_reason
         What refinement assumed of the noise, and why; None without refinement.
     follows_units
@@ -64,6 +74,8 @@ class FittedDAG:
     turning_losses
         (d, d): loss of the Gaussian score when an arc is reversed, NaN where there is no arc; None
         if another score decides, or it was not computed.
+    window
+        Variables and lags where the columns are those of a window in time; None otherwise.
     learner
         Class of the learner, for messages.
     """
@@ -76,7 +88,9 @@ class FittedDAG:
     known: Known = NOTHING
     columns: NDArray[Any] | None = None
     knowledge: Knowledge | None = None
+    kinds: tuple[ColumnKind, ...] = ()
     target_sets: NDArray[np.bool_] | None = None
+    regimes: FittedRegimes | None = None
     noise: str | None = None
     noise_reason: str | None = None
     follows_units: bool = False
@@ -84,6 +98,7 @@ class FittedDAG:
     noise_variances: NDArray[np.float64] | None = None
     deviations: NDArray[np.float64] | None = None
     turning_losses: NDArray[np.float64] | None = None
+    window: Window | None = None
     learner: str = "the model"
 
     @property
@@ -102,6 +117,11 @@ class FittedDAG:
         if self.columns is None:
             return [f"x{place}" for place in range(self.d)]
         return [str(name) for name in self.columns]
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether all equations are lines, whose coefficients are the weights."""
+        return isinstance(self.equations, LinearEquations)
 
     @cached_property
     def edges(self) -> sparse.coo_array:
@@ -122,7 +142,8 @@ class FittedDAG:
     @cached_property
     def bounds(self) -> Bounds | None:
         """Bounds that knowledge alone sets on the columns."""
-        return bounds_of(self.knowledge, [str(name) for name in self.texts])
+        known = self.knowledge if self.window is None else self.window.knowledge(self.knowledge)
+        return bounds_of(known, self.texts)
 
     @cached_property
     def arrow_basis(self) -> list[str]:
@@ -131,14 +152,28 @@ class FittedDAG:
         otherwise = _NOISE_BASES.get(self.noise or "", "free choice")
         otherwise = "scale of the columns" if self.follows_units else otherwise
         losses = self.turning_losses
-        return arrow_basis(
+        by_knowledge, by_interventions = self._known_directions(edges)
+        by_found = None
+        if self.regimes is not None:
+            by_found = self.regimes.separate(edges.row, edges.col, stated=False)
+            by_interventions = self.regimes.separate(edges.row, edges.col, stated=True)
+        bases = arrow_basis(
             self.arcs,
             edges.row,
             edges.col,
-            *self._known_directions(edges),
+            by_knowledge,
+            by_interventions,
             otherwise,
             None if losses is None else losses[edges.row, edges.col],
+            self.equations.tells(edges.row, edges.col),
+            by_found,
         )
+        if self.window is None:
+            return bases
+        return [
+            TIME if earlier else basis
+            for earlier, basis in zip(self.window.past[edges.row], bases, strict=True)
+        ]
 
     def _known_directions(
         self, edges: sparse.coo_array
@@ -188,12 +223,13 @@ class FittedDAG:
         dag, preparation = replace(self, equations=equations), self.preparation
         if equations is not self.equations:
             residuals = data - dag.predict_prepared(data)
-        if recentre and self.known.targets is not None:
+        if recentre and self.known.targets is not None and not equations.has_constants:
             shift = dag._shift_of_means(np.average(residuals, axis=0, weights=counted))
             preparation = preparation.moved(shift)
             data = np.asarray(data - shift, np.float32)
             residuals = data - dag.predict_prepared(data)
-        residuals = np.asarray(residuals, np.float32)
+        noise = equations.noise_of(data, dag.adjacency, residuals)
+        residuals = np.asarray(noise, np.float32)
         scaled = residuals.astype(np.float64) * preparation.scales
         return replace(
             dag,
@@ -213,10 +249,11 @@ class FittedDAG:
 
     def prepared(self, X: Any) -> NDArray[np.float64]:
         """Check the columns of new data, and prepare it like the training data."""
+        X = self.windows(X)
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2:  # before a table of one column is refused as such
             self._check_columns(shape[1])
-        table = as_table(X, fewest_rows=1)
+        table = as_table(X, fewest_rows=1, declared=self.texts)
         self._check_columns(len(table.names))
         if self.columns is not None and not isinstance(X, np.ndarray | list | tuple):
             for place, (given, name) in enumerate(zip(table.names, self.columns, strict=True)):
@@ -225,7 +262,13 @@ class FittedDAG:
                         f"Column {place} is '{given}', but the model was fitted on '{name}' there: "
                         "give the columns in the same order."
                     )
-        return self.preparation.apply(table.X).astype(np.float64)
+        return self.preparation.apply(matched(table, self.kinds)).astype(np.float64)
+
+    def windows(self, X: Any, in_time: InTime | None = None) -> Any:
+        """Make windows of rows in time, if the model is one of windows; other tables are kept."""
+        if self.window is None or _width(X) == self.d:
+            return X
+        return unroll(X, self.window.lags, in_time or InTime.like(self.window, X)).table
 
     def _check_columns(self, columns: int) -> None:
         if columns != self.d:
@@ -233,6 +276,12 @@ class FittedDAG:
                 f"X has {columns} features, but {self.learner} is expecting {self.d} features as "
                 "input: give the columns it was fitted on."
             )
+
+    @property
+    def has_noise(self) -> NDArray[np.bool_]:
+        """(d,): columns that are not constant, and have an equation."""
+        varying = ~self.preparation.constant
+        return varying if self.known.given is None else varying & ~self.known.given
 
     def predict_prepared(self, data: NDArray[Any]) -> NDArray[Any]:
         """Every variable as predicted from its parents, all in prepared units."""
@@ -250,26 +299,45 @@ class FittedDAG:
         """Predict every variable of a table from its parents."""
         return self.preparation.undo(self.predict_prepared(self.prepared(X)))
 
-    def score(self, X: Any, interventions: Any = None) -> float:
+    def score(self, X: Any, interventions: Any = None, regimes: Any = None) -> float:
         """Mean Gaussian log-likelihood, per row and variable, of what was not set."""
-        X, entries = take_column(X, interventions)
-        likelihoods = self.log_likelihoods(X)
+        X, entries, labels = take_columns(X, interventions, regimes)
+        if self.window is not None and _width(X) != self.d:
+            found = unroll(X, self.window.lags, InTime.like(self.window, X), entries)
+            X, entries = found.table, found.targets
+        likelihoods = self.log_likelihoods(X, labels)
         targets = targets_of(entries, [str(name) for name in self.names], len(likelihoods))
         if targets is not None:
-            likelihoods = likelihoods[~targets[:, ~self.preparation.constant]]
+            likelihoods = likelihoods[~targets[:, self.has_noise]]
         return float(np.mean(likelihoods)) if likelihoods.size else 0.0
 
-    def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
-        """Gaussian log-likelihood of every entry of the columns that are not constant."""
+    def log_likelihoods(self, X: Any, regimes: Any = None) -> NDArray[np.float64]:
+        """Log-likelihood of every entry of the columns that have noise.
+
+        Gaussian, unless the equations have another one, such as that of categories; under own
+        equations in the regimes that are given, under the shared ones without.
+        """
         assert self.noise_variances is not None
         data = self.prepared(X)
-        varying = ~self.preparation.constant
+        varying = self.has_noise
         squares = (data - self.predict_prepared(data))[:, varying] ** 2
         variances = self.noise_variances[varying] / self.preparation.scales[varying] ** 2
         # A column that others determine exactly, such as a copy, has rounding errors only.
         variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
-        return np.asarray(likelihood - np.log(self.preparation.scales[varying]))
+        likelihood -= np.log(self.preparation.scales[varying])
+        for place, v in enumerate(np.flatnonzero(varying)):
+            own = self.equations.own_log_likelihoods(data, self.adjacency, v)
+            if own is not None:
+                likelihood[:, place] = own
+        if regimes is None:
+            return np.asarray(likelihood)
+        if self.regimes is None:
+            raise DataError("The model was fitted without regimes: leave regimes out.")
+        texts = label_texts(regimes, len(likelihood))
+        shared = np.zeros((len(likelihood), self.d))
+        shared[:, varying] = likelihood
+        return self.regimes.likelihoods(self.preparation.undo(data), texts, shared)[:, varying]
 
     def sample(
         self,
@@ -290,10 +358,10 @@ class FittedDAG:
     def drawn_noise(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
         """Draw n rows of noise, independent between variables, in prepared units."""
         if self.residuals is not None:
-            return self._drawn_residuals(n, random)
+            return self.equations.redrawn(self._drawn_residuals(n, random), random)
         assert self.noise_variances is not None
         deviations = np.sqrt(self.noise_variances) / self.preparation.scales
-        return random.normal(size=(n, self.d)) * deviations
+        return self.equations.redrawn(random.normal(size=(n, self.d)) * deviations, random)
 
     def prepared_values(self, held: Mapping[int, NDArray[Any]]) -> dict[int, NDArray[np.float64]]:
         """Convert values of some columns to prepared units."""
@@ -313,8 +381,8 @@ class FittedDAG:
         for v in self.order:
             if v in held:
                 values[:, v] = held[v]
-            else:
-                values[:, v] += self.predict_column(values, v)
+            elif not self.preparation.constant[v]:
+                values[:, v] = self.equations.respond(values, self.adjacency, v, noise[:, v])
         return values
 
     def _drawn_residuals(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
@@ -336,3 +404,12 @@ class FittedDAG:
                 "save it with residuals=True, or fit again."
             )
         return self.propagated(self.residuals.astype(np.float64))
+
+
+def _width(X: Any) -> int:
+    """Count the columns of a table; 0 if it has none."""
+    names = getattr(X, "names", None)
+    if names is not None and not hasattr(X, "shape"):
+        return len(names)
+    shape: tuple[int, ...] = getattr(X, "shape", ()) or np.shape(X)
+    return shape[1] if len(shape) == 2 else 0

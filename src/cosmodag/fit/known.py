@@ -31,11 +31,14 @@ class Known:
         (n, d) bool: where a variable was set from outside.
     absent
         (n, d) bool: where a value is missing, and was filled in.
+    given
+        (d,) bool: columns without an equation, as the past of a time series.
     """
 
     bounds: Bounds | None = None
     targets: NDArray[np.bool_] | None = None
     absent: NDArray[np.bool_] | None = None
+    given: NDArray[np.bool_] | None = None
 
     @property
     def is_nothing(self) -> bool:
@@ -99,6 +102,11 @@ class Known:
         absent = None if self.absent is None else self.absent[rows]
         return replace(self, targets=targets, absent=absent)
 
+    @property
+    def given_first(self) -> NDArray[np.bool_] | None:
+        """(d, d): whether u is given and v has an equation; None where nothing is given."""
+        return None if self.given is None else self.given[:, None] & ~self.given
+
     def moments(self, X: NDArray[Any]) -> "Moments":
         """Second moments of a table, over the rows of each variable's own equation.
 
@@ -112,6 +120,9 @@ class Known:
         ResourceError
             If one matrix for each set of rows would need too much memory.
         """
+        return replace(self._moments(X), given=self.given)
+
+    def _moments(self, X: NDArray[Any]) -> "Moments":
         from cosmodag.fit.gaussian import moments_of_gaps
         from cosmodag.refinement.moments import Moments
 

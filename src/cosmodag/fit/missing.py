@@ -1,16 +1,19 @@
 """Missing values: refused, dropped with their rows, or imputed from the rest of the row."""
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.interventions import targets_of
+from cosmodag.data.kinds import declared_names, with_kinds
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill
 from cosmodag.fit.known import Known
+from cosmodag.fit.level_gaps import LevelColumns
 from cosmodag.io.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
 
@@ -46,12 +49,15 @@ class Completed(NamedTuple):
         Treatment, as plain values; None if nothing was missing.
     absent
         (n, d) bool: imputed values; None for none.
+    kept
+        (rows of the original table,) bool: rows that were not dropped; None for all.
     """
 
     table: Table
     targets: Targets
     report: dict[str, Any] | None = None
     absent: NDArray[np.bool_] | None = None
+    kept: NDArray[np.bool_] | None = None
 
 
 def complete(model: "StructureLearner", X: Any, entries: Any) -> Completed:
@@ -64,10 +70,11 @@ def complete(model: "StructureLearner", X: Any, entries: Any) -> Completed:
     entries : sequence or None
         What was set in each row, as ``fit`` takes it.
     """
+    declared = declared_names(model.kinds, X)
     if model.missing == "error":
-        table = as_table(X, remedy=REMEDY)
+        table = with_kinds(as_table(X, remedy=REMEDY, declared=declared), model.kinds)
         return Completed(table, targets_of(entries, table.names, len(table.X)))
-    table = as_table(X, missing="keep")
+    table = with_kinds(as_table(X, missing="keep", declared=declared), model.kinds)
     targets = targets_of(entries, table.names, len(table.X))
     absent = np.isnan(table.X)
     if not absent.any():
@@ -110,9 +117,10 @@ def _dropped(
             DataWarning,
             stacklevel=5,
         )
-    rest = Table(table.X[~gone], table.names)
+    rest = table.of_rows(~gone)
     free = None if targets is None else targets[~gone]
-    return Completed(rest, free, {**report, "method": "drop", "dropped": dropped})
+    told = {**report, "method": "drop", "dropped": dropped}
+    return Completed(rest, free, told, kept=~gone)
 
 
 def _imputed(model: "StructureLearner", given: Completed) -> Completed:
@@ -122,7 +130,11 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     little variance. They are used by training, networks and residuals; refinement of linear
     relations takes its covariance from the observed values (`Known.moments`).
     """
-    X, names = np.asarray(given.table.X, np.float64), given.table.names
+    table, names = np.asarray(given.table.X, np.float64), given.table.names
+    levels = LevelColumns(given.table.kinds or ())
+    if given.targets is not None:
+        _check_ordered(levels, names)
+    X = table if levels.are_ordered else levels.expanded(table)
     absent = np.isnan(X)
     (seed,) = seeds_from(getattr(model, "random_state", 0), 1)
     draws = np.random.default_rng([seed, 0x6D697373]).normal(size=int(absent.sum()))
@@ -131,9 +143,23 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     filled = fill(X, absent, equations, draws, None) if targets is None else X
     if targets is not None:
         filled, rounds = _by_graphs(model, X, absent, targets, equations, draws, names)
+    if any(kind.is_levels for kind in levels.kinds):
+        filled, absent = levels.collapsed(filled), np.isnan(table)
     report = {**(given.report or {}), "method": "impute", "rounds": rounds}
     report["effective_rows"] = round(effective_rows(absent), 1)
-    return Completed(Table(filled, names), targets, report, absent)
+    return Completed(replace(given.table, X=filled), targets, report, absent)
+
+
+def _check_ordered(levels: LevelColumns, names: list[str]) -> None:
+    """Refuse categories in tables with interventions, whose gaps are filled by linear equations."""
+    if not levels.are_ordered:
+        unordered = [
+            name for name, kind in zip(names, levels.kinds, strict=True) if not kind.is_number
+        ]
+        raise DataError(
+            f"missing='impute' with interventions takes numbers only, but {name_list(unordered)} "
+            "holds categories: leave out incomplete rows with missing='drop' (--missing drop)."
+        )
 
 
 def _without_graph(

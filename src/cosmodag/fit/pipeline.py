@@ -113,6 +113,10 @@ class RefinedFit:
         The equations of variables on the chosen arcs.
     doubt
         Finding that contradicts every noise model beyond the Gaussian one, or None.
+    turning_losses
+        (d, d): loss of score where an arc is turned; None to compute it from lines.
+    extra
+        Further fitted attributes of the learner, by name.
     """
 
     order: NDArray[np.intp]
@@ -124,6 +128,8 @@ class RefinedFit:
     scores: dict[str, float] = field(default_factory=dict)
     equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
     doubt: Finding | None = None
+    turning_losses: NDArray[np.float64] | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 Take = Callable[[int, Learnt], Any]

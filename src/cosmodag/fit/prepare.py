@@ -10,11 +10,18 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import before_fit, warn_about
 from cosmodag.data.diagnose.scale import ABOUT_SCALE
-from cosmodag.data.interventions import never_free, take_column
+from cosmodag.data.interventions import never_free, take_columns
+from cosmodag.data.kinds import ColumnKind, with_kinds
 from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
-from cosmodag.errors import ScaleWarning
+from cosmodag.data.regimes import Regimes, label_texts, regimes_of
+from cosmodag.data.window import Window
+from cosmodag.errors import DataError, ScaleWarning
+from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.kinds import check_levels, kinds_findings
 from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.missing import complete
+from cosmodag.fit.missing import REMEDY, Completed, complete
+from cosmodag.fit.regimes import targets_found
+from cosmodag.fit.unroll import InTime, unroll
 from cosmodag.io.frames import Table
 from cosmodag.solve.machine import main_memory
 
@@ -51,6 +58,8 @@ class Preparation:
         Learners see all columns divided by it.
     constant
         (d,) bool: columns with a single value, which can neither cause nor be caused.
+
+    Numbers of levels that have no order are not centred.
     """
 
     means: NDArray[np.float64]
@@ -60,7 +69,11 @@ class Preparation:
 
     @classmethod
     def of(
-        cls, X: NDArray[Any], scale: str, rows: NDArray[np.bool_] | None = None
+        cls,
+        X: NDArray[Any],
+        scale: str,
+        rows: NDArray[np.bool_] | None = None,
+        labels: NDArray[np.bool_] | None = None,
     ) -> "Preparation":
         """Choose the map for a table.
 
@@ -73,6 +86,9 @@ class Preparation:
             Rows, or entries, to take means and deviations from, by default all. With interventions
             they are the rows in which nothing was set: about these means linear equations without
             a constant hold in all rows.
+        labels : (d,) bool, optional
+            Columns whose numbers only name levels: their means are taken as zero, their
+            deviations as one, and the unit of the table does not depend on them.
         """
         constant = np.ptp(X, axis=0) == 0
         d = X.shape[1]
@@ -85,8 +101,10 @@ class Preparation:
         means = np.asarray(np.mean(X / largest, axis=0, dtype=np.float64, where=some) * largest)
         deviations = np.std(X / largest, axis=0, dtype=np.float64, where=some) * largest
         deviations = np.where(constant | (deviations == 0), 1.0, deviations)
+        named = np.zeros(d, np.bool_) if labels is None else labels
+        means, deviations = np.where(named, 0.0, means), np.where(named, 1.0, deviations)
         if scale == "center":
-            varying = deviations[~constant]
+            varying = deviations[~constant & ~named]
             unit = 1.0
             if varying.size:
                 unit = float(np.quantile(varying, _SMALL_COLUMNS, method="lower"))
@@ -166,6 +184,14 @@ class Prepared:
         What the diagnosis found before the fit.
     missing_report
         Treatment of missing values; None if nothing was missing.
+    kinds
+        What the numbers of each column of the original table mean.
+    window
+        Variables and lags where the rows are windows of a time series; None otherwise.
+    regimes
+        The regime of each row; None if all rows follow the same equations.
+    targets
+        (k, d) bool: the targets of each regime, stated or found; None without regimes.
     draw
         Function that draws the row numbers of a resample, with repetitions; None for the table
         itself. They are drawn on demand, so that many resamples share the memory of one table.
@@ -181,7 +207,16 @@ class Prepared:
     target_sets: NDArray[np.bool_] | None = None
     findings: "list[Finding]" = field(default_factory=list)
     missing_report: dict[str, Any] | None = None
+    kinds: tuple[ColumnKind, ...] = ()
+    window: Window | None = None
+    regimes: Regimes | None = None
+    targets: NDArray[np.bool_] | None = None
     draw: Callable[[], NDArray[np.intp]] | None = None
+
+    def level_numbers(self, v: int) -> NDArray[np.intp]:
+        """Numbers of the levels of one column, row by row, for a column that holds levels."""
+        scales, means = self.preparation.factors, self.preparation.means
+        return np.asarray(np.rint(self.X[:, v] * scales[v] + means[v]), np.intp)
 
     @property
     def row_counts(self) -> NDArray[np.float32] | None:
@@ -197,23 +232,93 @@ class Prepared:
             return self
         rows = self.draw()
         known = self.known.of_rows(rows)
-        return replace(self, X=self.X[rows], data=self.data[rows], known=known, draw=None)
+        regimes = None if self.regimes is None else self.regimes.of_rows(rows)
+        X, data = self.X[rows], self.data[rows]
+        return replace(self, X=X, data=data, known=known, regimes=regimes, draw=None)
 
 
-def prepare(learner: "StructureLearner", X: Any, interventions: Any = None) -> Prepared:
+def prepare(
+    learner: "StructureLearner",
+    X: Any,
+    interventions: Any = None,
+    regimes: Any = None,
+    find_targets: bool = True,
+    in_time: InTime | None = None,
+) -> Prepared:
     """Check the parameters of a learner and a table, and prepare the table for it.
 
     The learner is not changed. Findings of the diagnosis are warnings at the caller of ``fit``.
+    Rows in time become windows first; the rest of a fit sees an ordinary table, and knowledge.
     """
     learner.check_settings()
-    values, entries = take_column(X, interventions)
-    table, targets, report, absent = complete(learner, values, entries)
-    findings = before_fit(table.X, table.names, Known(None, targets).untouched)
+    _check_regimes(learner, regimes)
+    values, entries, labels = take_columns(X, interventions, regimes)
+    is_named = not isinstance(values, np.ndarray | list | tuple)
+    window, findings = None, []
+    if learner.lags:
+        remedy = REMEDY if learner.missing == "error" else None
+        found = unroll(values, learner.lags, in_time or InTime(), entries, remedy=remedy)
+        values, entries, window = found.table, found.targets, found.window
+        is_named, findings = True, found.findings
+        _refuse_imputed_targets(learner, found.table.X, found.targets)
+    elif in_time is not None and in_time.is_given:
+        raise DataError("series and time are of use only with lags (--lags): set it as well.")
+    whole = complete(learner, values, entries)
+    table, grouped = whole.table, _grouped(whole, labels, find_targets)
+    shown = slice(None) if window is None else slice(window.d)
+    check_levels(learner, table)
+    findings = [
+        *findings,
+        *kinds_findings(learner, table),
+        *before_fit(
+            table.X[:, shown],
+            table.names[shown],
+            Known(None, whole.targets).untouched if grouped is None else grouped.reference,
+            None if table.kinds is None else table.kinds[shown],
+            in_time=window is not None,
+        ),
+    ]
     warn_about(findings, stacklevel=4)
     _check_memory(learner, *table.X.shape)
-    prepared = prepare_table(learner, table, targets, absent)
-    is_named = not isinstance(values, np.ndarray | list | tuple)
-    return replace(prepared, is_named=is_named, findings=findings, missing_report=report)
+    prepared = prepare_table(learner, table, whole.targets, whole.absent, window, grouped)
+    return replace(prepared, is_named=is_named, findings=findings, missing_report=whole.report)
+
+
+def _check_regimes(learner: "StructureLearner", regimes: Any) -> None:
+    """Refuse regimes together with what is not defined across them."""
+    if regimes is None:
+        return
+    if learner.missing == "impute":
+        raise DataError(
+            "Missing values cannot be estimated across regimes, whose equations differ: use "
+            "missing='drop' (--missing drop)."
+        )
+    if learner.lags:
+        raise DataError(
+            "regimes and lags cannot be combined: give the targets of each row as interventions, "
+            "or learn from each regime alone."
+        )
+
+
+def _refuse_imputed_targets(
+    learner: "StructureLearner", X: NDArray[Any], targets: NDArray[np.bool_] | None
+) -> None:
+    """Refuse to impute windows of an experiment: their graph would have to be known."""
+    if learner.missing == "impute" and targets is not None and np.isnan(X).any():
+        raise DataError(
+            "Missing values of a time series with interventions cannot be imputed: drop their "
+            "windows with missing='drop' (--missing drop)."
+        )
+
+
+def _grouped(whole: Completed, labels: Any, find_targets: bool) -> Regimes | None:
+    """Group the rows that were kept by their labels; None without labels."""
+    if labels is None:
+        return None
+    rows = len(whole.table.X) if whole.kept is None else len(whole.kept)
+    texts = np.array(label_texts(labels, rows), object)
+    texts = texts if whole.kept is None else texts[whole.kept]
+    return regimes_of(texts.tolist(), whole.table.names, whole.targets, finds=find_targets)
 
 
 def prepare_table(
@@ -221,11 +326,21 @@ def prepare_table(
     table: Table,
     targets: NDArray[np.bool_] | None = None,
     absent: NDArray[np.bool_] | None = None,
+    window: Window | None = None,
+    regimes: Regimes | None = None,
 ) -> Prepared:
-    """Prepare a complete table, and compile knowledge; contradictions raise `KnowledgeError`."""
+    """Prepare a complete table, and compile knowledge; contradictions raise `KnowledgeError`.
+
+    With regimes, their targets are found first; all learners then take them as interventions.
+    """
+    table = with_kinds(table, learner.kinds)
     knowledge = as_knowledge(learner.knowledge)
-    bounds = bounds_of(knowledge, table.names)
-    target_sets = None
+    bounds = bounds_of(knowledge if window is None else window.knowledge(knowledge), table.names)
+    target_sets, of_regimes = None, None
+    if regimes is not None:
+        (seed,) = seeds_from(getattr(learner, "random_state", 0), 1)
+        of_regimes = targets_found(np.asarray(table.X, np.float64), regimes, Known(bounds), seed)
+        targets = of_regimes[regimes.labels]
     if targets is not None:
         target_sets = np.unique(targets, axis=0)
         always = never_free(targets, table.names)
@@ -233,13 +348,14 @@ def prepare_table(
             bounds = bounds or Bounds.none(len(table.names))
             bounds = bounds.without_causes(always, table.names)
             targets = targets & ~always
-    known = Known(bounds, targets, absent)
+    known = Known(bounds, targets, absent, None if window is None else window.past)
     if learner.scale == "standardize" and learner.order_follows_units(None):
         text = f"The columns are standardised, and {ABOUT_SCALE}."
         warnings.warn(text, ScaleWarning, stacklevel=4)
     # The last bits of sums depend on the layout of a table in memory.
     X = np.ascontiguousarray(table.X)
-    preparation = Preparation.of(X, learner.scale, known.centred_on)
+    labels = np.array([not kind.is_number for kind in table.kinds or ()])
+    preparation = Preparation.of(X, learner.scale, known.centred_on, labels)
     return Prepared(
         preparation.centre(X),
         preparation.apply(X),
@@ -248,6 +364,10 @@ def prepare_table(
         known,
         knowledge=knowledge,
         target_sets=target_sets,
+        kinds=table.kinds or (),
+        window=window,
+        regimes=regimes,
+        targets=of_regimes,
     )
 
 

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sklearn.utils.validation import check_is_fitted
 
+from cosmodag.fit.checks import refuse_lags
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from cosmodag.stability import BootstrapResult
 
 __all__ = ["Questions"]
+
+RESPONSES = "impulse_responses gives effects over time"
 
 
 class Questions:
@@ -82,6 +86,7 @@ class Questions:
         as if the graph had been known). It is adjusted for sun. The directions rest on: shape of
         the graph.
         """
+        refuse_lags(self, "effect", RESPONSES)
         return self._effects(bootstrap, X, interventions).effect(
             cause, effect, direct=direct, values=values, level=level
         )
@@ -114,6 +119,7 @@ class Questions:
         directed path leads from the one to the other; one on the diagonal. Above 1,000 variables
         they are products of weights over paths, sparse, in the fitted graph.
         """
+        refuse_lags(self, "effects_", RESPONSES)
         return self._effects(None, None, None).matrix()
 
     def bootstrap(self, X: Any, n: int = 200, **options: Any) -> "BootstrapResult":
@@ -158,6 +164,7 @@ class Questions:
         """
         from cosmodag.assess.effects import adjustment_set
 
+        refuse_lags(self, "adjustment_set", RESPONSES)
         return adjustment_set(self._dag, cause, effect, kind)
 
     def validate(
@@ -210,6 +217,7 @@ class Questions:
         from cosmodag.assess.validate import validate
 
         check_is_fitted(self, "fitted_")
+        refuse_lags(self, "validate", "compare score on later rows")
         return validate(
             cast("FittedGraph", self),
             X,

@@ -8,17 +8,35 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.mixed import needs_blocks, refine_blocks
 from cosmodag.fit.pipeline import RefinedFit
+from cosmodag.fit.regimes import graph_over_regimes
 from cosmodag.refinement.noise.decision import NoiseInputs, decide_noise
 from cosmodag.refinement.noise.outcome import Doubt
 from cosmodag.refinement.starts import respecting
 from cosmodag.solve.devices import device_named
 
 if TYPE_CHECKING:
+    from cosmodag.fit.known import Known
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.solve.watch import Watch
 
-__all__ = ["refine", "refine_orders"]
+__all__ = ["refine", "refine_orders", "refine_table"]
+
+
+def refine_table(
+    model: "StructureLearner",
+    given: "Prepared",
+    orders: Mapping[str, NDArray[np.intp]],
+    watch: "Watch",
+    *,
+    scale_free: bool = False,
+    restarts: int | None = None,
+) -> RefinedFit:
+    """Prune or search by regressions that suit the kinds of columns; as `refine_orders`."""
+    if needs_blocks(given.kinds):
+        return refine_blocks(model, given, orders, watch, restarts=restarts)
+    return refine_orders(model, given, orders, watch, scale_free=scale_free, restarts=restarts)
 
 
 def refine_orders(
@@ -49,10 +67,11 @@ def refine_orders(
             support=known.support,
             required=known.required,
             before=known.before,
-            beyond_support=None if known.bounds is None else known.bounds.beyond_support,
+            beyond_support=_order_rules(known),
             counted=known.counted,
             untouched=known.untouched,
             means=given.preparation.means / given.preparation.factors,
+            given=known.given,
         ),
         orders,
         noise=getattr(model, "noise", "auto"),
@@ -63,13 +82,16 @@ def refine_orders(
         should_stop=lambda: watch.stop is not None,
         device=device_named(getattr(model, "device", "auto")),
     )
-    order = found.order
-    if known.bounds is not None:
+    order, weights = found.order, found.weights
+    if given.regimes is not None and method == "order" and found.noise == "gaussian":
+        arcs = weights.toarray() != 0
+        order, weights = graph_over_regimes(given, arcs, seed, lambda: watch.stop is not None)
+    elif known.bounds is not None:
         # The search obeyed the support alone where that implies the order; no arc changes.
-        order = respecting(order, known.bounds.before | (found.weights.toarray() != 0))
+        order = respecting(order, known.bounds.before | (weights.toarray() != 0))
     return RefinedFit(
         order,
-        found.weights,
+        weights,
         found.noise,
         found.reason,
         found.report,
@@ -77,6 +99,16 @@ def refine_orders(
         found.scores,
         doubt=None if found.doubt is None else _as_finding(found.doubt, names),
     )
+
+
+def _order_rules(known: "Known") -> NDArray[np.bool_] | None:
+    """Say what must come before what, beyond the support; what is given comes first."""
+    if known.bounds is None:
+        return None
+    beyond, first = known.bounds.beyond_support, known.given_first
+    if first is None:
+        return beyond
+    return first if beyond is None else beyond | first
 
 
 def _as_finding(doubt: Doubt, names: list[str]) -> Finding:

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.data.kinds import ColumnKind, plain_kinds
 from cosmodag.data.knowledge import Knowledge
+from cosmodag.data.window import Window
 from cosmodag.errors import CosmodagError, DataError
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.fitted_regimes import FittedRegimes
 from cosmodag.fit.known import Known
 from cosmodag.fit.prepare import Preparation
 from cosmodag.fit.trusted import (
@@ -67,17 +70,23 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
         arrays |= _masks(dag.known)
     arrays |= {name: getattr(model, name) for name in kept if hasattr(model, name)}
     arrays |= dag.equations.arrays()
+    arrays |= {} if dag.regimes is None else dag.regimes.arrays()
     _check_name(model)
     # Knowledge as it was read, so that loading a model opens no other file.
     parameters = {**model.get_params(deep=False), "knowledge": dag.knowledge}
     parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
+    parameters["kinds"] = plain_kinds(parameters["kinds"])
     facts = {
         "learner": type(model).__name__,
         "parameters": {name: _written(name, value) for name, value in parameters.items()},
         "names": None if dag.columns is None else list(dag.columns),
+        "kinds": [kind.facts() for kind in dag.kinds],
+        "regimes": None if dag.regimes is None else list(dag.regimes.names),
         "fitted": {name: _plain(own[name]) for name in (*_FACTS, *model.extra_facts) if name in own}
         | {f"{name}_": getattr(dag, name) for name in _NOISE if getattr(dag, name) is not None},
     }
+    if dag.window is not None:
+        facts["in_time"] = {"series": dag.window.series, "time": dag.window.time}
     write_model(path, arrays, facts)
 
 
@@ -168,6 +177,7 @@ def _restore(
     for name in (*_FACTS, *model.extra_facts):
         if name in fitted:
             setattr(model, name, fitted[name])
+    window = _window(model.lags, facts)
     dag = FittedDAG(
         order=arrays["order"],
         adjacency=adjacency,
@@ -176,7 +186,12 @@ def _restore(
         equations=model.equations_from(arrays),
         columns=getattr(model, "feature_names_in_", None),
         knowledge=model.knowledge,
+        kinds=tuple(
+            ColumnKind(one["kind"], tuple(one["levels"]), one["reason"])
+            for one in facts.get("kinds", ())
+        ),
         target_sets=arrays.get("target_sets_"),
+        regimes=FittedRegimes.from_arrays(facts.get("regimes"), arrays),
         noise=fitted.get("noise_"),
         noise_reason=fitted.get("noise_reason_"),
         follows_units=model.order_follows_units(fitted.get("noise_")),
@@ -184,11 +199,24 @@ def _restore(
         noise_variances=arrays["noise_variances_"],
         deviations=arrays["deviations_"],
         turning_losses=arrays.get("turning_losses_"),
+        window=window,
         learner=type(model).__name__,
     )
-    model.fitted_ = replace(
-        dag, known=Known(dag.bounds, arrays.get("targets"), arrays.get("absent"))
-    )
+    given = None if window is None else window.past
+    known = Known(dag.bounds, arrays.get("targets"), arrays.get("absent"), given)
+    model.fitted_ = replace(dag, known=known)
+
+
+def _window(lags: int, facts: dict[str, Any]) -> Window | None:
+    """Variables and lags of a model of time series; None for other models."""
+    if not lags:
+        return None
+    names = facts["names"]
+    d, rest = divmod(len(names or ()), lags + 1)
+    window = Window(tuple((names or [])[:d]), lags, **facts.get("in_time", {}))
+    if rest or not d or list(window.columns) != names:
+        raise DamagedError("its columns are not those of a window in time")
+    return window
 
 
 def _masks(known: Known) -> dict[str, NDArray[Any]]:

@@ -9,11 +9,13 @@ from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, after_fit
 from cosmodag.data.diagnose.after import MOST_TESTED
+from cosmodag.data.diagnose.series import residuals_follow
 from cosmodag.fit.basis import FIRM
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.pipeline import Learnt, RefinedFit
 from cosmodag.fit.prepare import Preparation, Prepared
+from cosmodag.fit.regimes import fitted_regimes
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "isolated",
     "refined_graph",
     "unrefined_graph",
+    "with_regimes",
     "with_turning_losses",
 ]
 
@@ -88,22 +91,34 @@ def refined_graph(refined: RefinedFit, known: Known, threshold: float) -> dict[s
         "equations": refined.equations,
         "noise": refined.noise,
         "noise_reason": refined.reason,
+        "turning_losses": refined.turning_losses,
     }
+
+
+def with_regimes(dag: FittedDAG, given: Prepared) -> FittedDAG:
+    """Add the evidence for targets of regimes, and their own equations, on the learnt graph."""
+    regimes = fitted_regimes(given, dag.arcs.toarray()) if given.regimes is not None else None
+    return dag if regimes is None else replace(dag, regimes=regimes)
 
 
 def with_turning_losses(dag: FittedDAG, given: Prepared) -> FittedDAG:
     """Add the loss of score from turning each arrow, if the Gaussian score alone decides."""
-    if dag.noise != "gaussian" or dag.d > _MOST_TURNED:
+    if dag.noise != "gaussian" or dag.d > _MOST_TURNED or not dag.is_linear:
+        return dag
+    if given.regimes is not None:  # another score decided
         return dag
     from cosmodag.refinement.turning import turning_losses
 
     edges, known = dag.edges, given.known
+    # Arcs out of columns without equations cannot be turned.
+    free = np.ones(edges.nnz, np.bool_) if known.given is None else ~known.given[edges.row]
     losses = np.full((dag.d, dag.d), np.nan)
-    losses[edges.row, edges.col] = turning_losses(
+    losses[edges.row[free], edges.col[free]] = turning_losses(
         known.moments(given.X),
         dag.order,
         edges.row,
         edges.col,
+        asked=free,
         support=known.support,
         required=known.required,
         search_from=FIRM,
@@ -131,7 +146,24 @@ def findings_after(
     if dag.d > MOST_TESTED or not is_observed:
         return []
     X = given.X if rows is None else given.X[rows]
-    return after_fit(X, dag.texts, dag.arcs.toarray(), dag.order, known=known, doubt=doubt)
+    found = after_fit(
+        X,
+        dag.texts,
+        dag.arcs.toarray(),
+        dag.order,
+        known=known,
+        doubt=doubt,
+        given=given.known.given,
+    )
+    return [*found, *_about_lags(dag)]
+
+
+def _about_lags(dag: FittedDAG) -> list[Finding]:
+    """Say where the residuals of a time series follow one another: lags are too few."""
+    if dag.window is None or dag.residuals is None:
+        return []
+    columns = np.flatnonzero(dag.has_noise).tolist()
+    return list(residuals_follow(dag.residuals, columns, dag.texts, dag.window.lags))
 
 
 def chosen_arcs(weights: Any, threshold: float, required: NDArray[np.bool_] | None) -> Any:

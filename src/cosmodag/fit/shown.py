@@ -9,6 +9,7 @@ from cosmodag.fit.summary import Summary, summary_of
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     import networkx as nx
     import pandas as pd
@@ -110,12 +111,18 @@ class Shown:
         return graph
 
     def report(
-        self, path: "str | os.PathLike[str]", *, data: Any = None, bootstrap: Any = None
+        self,
+        path: "str | os.PathLike[str]",
+        *,
+        data: Any = None,
+        bootstrap: Any = None,
+        groups: "Mapping[Any, Any] | None" = None,
     ) -> None:
         """Write a report: one self-contained HTML file, see ``docs/report.md``.
 
-        It shows the graph, arcs, weights, training, the diagnosis of the data, the choices with
-        their reasons, and how to reproduce the fit. It contains no row of the data.
+        It shows the surest arcs and what they rest on, the graph, effects, arcs, weights, training,
+        the diagnosis of the data, the choices with their reasons, and how to reproduce the fit. It
+        contains no row of the data.
 
         Parameters
         ----------
@@ -127,13 +134,17 @@ class Shown:
         bootstrap : object, optional
             A :class:`cosmodag.stability.BootstrapResult` of the same table; by default that of
             :meth:`bootstrap`, if there is one.
+        groups : mapping, optional
+            Name of the group of each variable, which the page shows by colour. By default the tiers
+            of the knowledge.
         """
         from cosmodag.report import Evidence, write_report
 
         check_is_fitted(self, "fitted_")
         resamples = getattr(self, "bootstrap_", None) if bootstrap is None else bootstrap
         model = cast("FittedGraph", self)
-        write_report(path, model, Evidence.of(model, data, resamples))
+        run = None if groups is None else {"groups": groups}
+        write_report(path, model, Evidence.of(model, data, resamples), run)
 
     def _repr_html_(self) -> str:
         """Draw the graph for a notebook; before the fit, what scikit-learn shows."""

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.io.kinds import KINDS
+
 __all__ = ["DamagedError", "check_arrays", "check_facts", "check_model", "check_values"]
 
 
@@ -24,11 +26,32 @@ def check_facts(facts: Any) -> None:
     expected = {"learner": str, "parameters": dict, "fitted": dict}
     for name, kind in expected.items():
         _require(isinstance(facts.get(name), kind), f"{name!r} is missing")
-    names = facts.get("names")
-    if names is not None:
-        _require(isinstance(names, list), "its names are no list")
-        _require(all(isinstance(name, str) for name in names), "a name is no text")
-        _require(len(set(names)) == len(names), "a name occurs twice")
+    for names in (facts.get("names"), facts.get("regimes")):
+        if names is not None:
+            _require(isinstance(names, list), "its names are no list")
+            _require(all(isinstance(name, str) for name in names), "a name is no text")
+            _require(len(set(names)) == len(names), "a name occurs twice")
+    in_time = facts.get("in_time", {})
+    _require(
+        isinstance(in_time, dict) and set(in_time) <= {"series", "time"}, "'in_time' is no mapping"
+    )
+    _require(
+        all(name is None or isinstance(name, str) for name in in_time.values()),
+        "the column of times or series has no name",
+    )
+    kinds = facts.get("kinds", [])
+    _require(isinstance(kinds, list) and all(map(_is_kind, kinds)), "a kind of column is none")
+
+
+def _is_kind(value: Any) -> bool:
+    """Whether a value describes the kind of a column."""
+    return (
+        isinstance(value, dict)
+        and value.get("kind") in KINDS
+        and isinstance(value.get("reason"), str)
+        and isinstance(value.get("levels"), list)
+        and all(level is not None and _is_plain(level) for level in value["levels"])
+    )
 
 
 _HUGE = 1e300
@@ -66,6 +89,11 @@ def _entries(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
+def _leaves(value: Any) -> list[Any]:
+    """Entries of a list or mapping whose entries may be lists."""
+    return [leaf for entry in _entries(value) for leaf in _entries(entry)]
+
+
 def _are_numbers(value: Any) -> bool:
     return isinstance(value, dict) and all(map(_is_number, value.values()))
 
@@ -91,7 +119,8 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
 def check_values(facts: dict[str, Any]) -> None:
     """Check the values of parameters and fitted attributes: types, and sizes of numbers."""
     for name, value in facts["parameters"].items():
-        plain = name == "knowledge" or (
+        nested = name == "kinds" and all(map(_is_plain, _leaves(value)))
+        plain = (name == "knowledge" or nested) or (
             not isinstance(value, dict) and all(map(_is_plain, _entries(value)))
         )
         _require(plain, f"its parameter {name!r} has a value of a wrong type")
@@ -106,6 +135,7 @@ def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None
     d = len(order)
     _require(bool(np.array_equal(np.sort(order), np.arange(d))), "its order is no permutation")
     _require(facts["names"] is None or len(facts["names"]) == d, "names and order differ in length")
+    _require(len(facts.get("kinds") or range(d)) == d, "kinds and order differ in length")
     for name, kind, shape in (
         ("means", "f", (d,)),
         ("factors", "f", (d,)),
@@ -125,6 +155,29 @@ def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None
     if losses is not None:
         _require(losses.dtype.kind == "f", f"'turning_losses_' is of type {losses.dtype}")
         _require(losses.shape == (d, d), "'turning_losses_' has a wrong shape")
+    if facts.get("regimes") is not None:
+        _check_regimes(arrays, len(facts["regimes"]), d)
+
+
+def _check_regimes(arrays: dict[str, NDArray[Any]], regimes: int, d: int) -> None:
+    """Check the targets of regimes, the evidence for them, and their own equations."""
+    for name in ("stated", "targets"):
+        _array(arrays, f"regime_{name}", "b", 2)
+    targets = int(np.count_nonzero(arrays["regime_targets"]))
+    changes = _array(arrays, "regime_changes", "iu", 2)
+    for name, shape in (
+        ("rows", (regimes,)),
+        ("price", (1,)),
+        ("stated", (regimes, d)),
+        ("targets", (regimes, d)),
+        ("evidence", (regimes, d)),
+        ("changes", (regimes, d)),
+        ("parameters", (targets, d + 2)),
+    ):
+        array = _array(arrays, f"regime_{name}", "iufb", len(shape))
+        _require(array.shape == shape, f"'regime_{name}' has a wrong shape")
+    _require(bool(((changes >= 0) & (changes <= 2)).all()), "a change of a regime is unknown")
+    _require(bool((arrays["regime_parameters"][:, -1] > 0).all()), "a deviation is not positive")
 
 
 def _check_matrix(arrays: dict[str, NDArray[Any]], name: str, d: int) -> None:

@@ -11,9 +11,11 @@ from cosmodag.io.convert import (
 )
 from cosmodag.io.datasets import Dataset, read_dataset
 from cosmodag.io.graphs import Graph, dump_graph, graph_suffix, read_graph, write_graph
+from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables import Table, as_table, read_table
 
 __all__ = [
+    "ColumnKind",
     "Dataset",
     "Graph",
     "Table",

@@ -3,21 +3,20 @@
 Every check runs once, in O(n·d); a table that cannot be used is refused with one sentence.
 """
 
-import math
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Real
-from typing import Any, Literal
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning, name_list
-from cosmodag.io.columns import check_names
+from cosmodag.io.column_values import column_of_objects, column_of_series, joined
+from cosmodag.io.columns import check_names, numbered_names
 from cosmodag.io.foreign import native_frame
-from cosmodag.io.values import BadColumn, columns_error, described
+from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.levels import seen_levels
 
 __all__ = ["Missing", "Table", "as_table"]
 
@@ -32,13 +31,34 @@ class Table:
     ----------
     X : ndarray of shape (n, d)
         float64, or float32 if the caller's data was; rows are samples. It may share memory with
-        the caller's data: never write to it.
+        the caller's data: never write to it. Columns of levels hold the numbers 0, 1, … of these.
     names : list of str
         One distinct name per column.
+    kinds : tuple of ColumnKind, optional
+        What the numbers of each column mean; None where all columns are numbers that were not
+        examined. A column without a `reason` was not examined.
     """
 
     X: NDArray[Any]
     names: list[str]
+    kinds: tuple[ColumnKind, ...] | None = None
+
+    def of_rows(self, rows: NDArray[Any]) -> "Table":
+        """Take some rows, by numbers or a mask; the kinds keep all levels."""
+        return replace(self, X=self.X[rows])
+
+    def of_columns(self, places: Sequence[int]) -> "Table":
+        """Take some columns, in any order."""
+        kinds = None if self.kinds is None else tuple(self.kinds[place] for place in places)
+        return Table(self.X[:, list(places)], [self.names[place] for place in places], kinds)
+
+
+class _Content(NamedTuple):
+    """What the data of a caller hold: numbers, and names and kinds where they have some."""
+
+    matrix: NDArray[Any]
+    names: list[str] | None = None
+    kinds: tuple[ColumnKind, ...] | None = None
 
 
 def as_table(
@@ -49,14 +69,16 @@ def as_table(
     fewest_rows: int = 2,
     source: str = "the table",
     remedy: str = "fill them in, or leave out the rows that hold them",
+    declared: Collection[str] = (),
 ) -> Table:
     """Turn a table in memory into a checked float matrix and column names.
 
     Parameters
     ----------
     data : DataFrame (pandas, polars), Arrow table, AnnData, xarray, ndarray, list of rows, or Table
-        Numbers or Booleans (as 0 and 1) in rows and columns. It is never changed, and a float32
-        or float64 array is not copied.
+        Numbers, Booleans (as 0 and 1), and columns of text or of a type for categories, which are
+        encoded as the numbers of their levels: sorted, or in the order of the type. It is never
+        changed, and a float32 or float64 array is not copied.
     names : sequence of str, optional
         Column names; by default those of the data frame, or ``x0, x1, …`` for an array.
     missing : {"error", "drop", "keep"}
@@ -66,11 +88,14 @@ def as_table(
         2 for training, 1 for prediction.
     source, remedy : str
         Name of the table in messages, and the advice on missing values.
+    declared : collection of str
+        Columns that are said to hold levels. Other columns are refused if they hold dates, numbers
+        written as text, or text that differs in most rows.
 
     Returns
     -------
     Table
-        The matrix ``X`` (n, d) and its ``names``.
+        The matrix ``X`` (n, d), its ``names`` and, if it has columns of levels, its ``kinds``.
 
     Raises
     ------
@@ -82,10 +107,14 @@ def as_table(
     >>> table = as_table([[1, 2.5], [3, 4.5]], names=["dose", "response"])
     >>> table.X.dtype.name, table.names
     ('float64', ['dose', 'response'])
+
+    >>> table = as_table([["low", 2.5], ["high", 4.5], ["low", 2.0]], names=["dose", "response"])
+    >>> table.X[:, 0].tolist(), table.kinds[0].levels
+    ([1.0, 0.0, 1.0], ('high', 'low'))
     """
     if missing not in ("error", "drop", "keep"):
         raise DataError(f"missing is {missing!r}: it must be 'error', 'drop' or 'keep'.")
-    matrix, own_names = _matrix_and_names(data, source)
+    matrix, own_names, kinds = _content(data, names, source, declared)
     _check_shape(matrix, source)
     columns = matrix.shape[1]
     if names is not None:
@@ -96,7 +125,7 @@ def as_table(
                 "give one name per column."
             )
     if own_names is None:
-        own_names = [f"x{index}" for index in range(columns)]
+        own_names = numbered_names(columns)
     check_names(own_names, source)
     if not _all_finite(matrix):
         infinite = _columns_with(np.isinf(matrix), own_names)
@@ -115,30 +144,36 @@ def as_table(
             f"{source} has one row (n_samples=1): structure learning needs at least two, "
             "so add rows."
         )
-    return Table(matrix, own_names)
+    if kinds is not None and not isinstance(data, Table):
+        matrix, kinds = seen_levels(matrix, kinds)
+    return Table(matrix, own_names, kinds)
 
 
-def _matrix_and_names(data: Any, source: str) -> tuple[NDArray[Any], list[str] | None]:
-    """Convert the data to a two-dimensional float array; return it with its names, if any."""
+def _content(
+    data: Any, names: Sequence[str] | None, source: str, declared: Collection[str]
+) -> _Content:
+    """Convert the data to a two-dimensional float array, with its names and kinds, if any."""
     if isinstance(data, Table):
-        return data.X, list(data.names)
+        return _Content(data.X, list(data.names), data.kinds)
     if hasattr(data, "tocsr") and hasattr(data, "nnz"):
         raise DataError(
             f"{source} is a sparse matrix: pass a dense array (its toarray() makes one)."
         )
     if isinstance(data, np.ndarray | list | tuple):
-        return _from_array(data, source), None
+        return _from_array(data, names, source, declared)
     data = native_frame(data, source)
     if any(hasattr(type(data), known) for known in ("columns", "column_names", "to_frame")):
-        return _numbers_from_frame(data, source)
+        return _from_frame(data, source, declared)
     if hasattr(data, "__array__"):
-        return _from_array(data, source), None
+        return _from_array(data, names, source, declared)
     raise DataError(
         f"{source} is a {type(data).__name__}: pass a data frame, a NumPy array or a list of rows."
     )
 
 
-def _from_array(data: Any, source: str) -> NDArray[Any]:
+def _from_array(
+    data: Any, names: Sequence[str] | None, source: str, declared: Collection[str]
+) -> _Content:
     """Convert an array or nested list to floats; float32 and float64 arrays are kept."""
     if np.ma.is_masked(data):
         raise DataError(
@@ -147,6 +182,8 @@ def _from_array(data: Any, source: str) -> NDArray[Any]:
         )
     try:
         array = np.asarray(data)
+        if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
+            array = np.asarray(data, dtype=object)  # numbers among text stay numbers
     except (ValueError, TypeError) as error:
         raise DataError(
             f"{source} does not form a matrix of numbers: give every row the same length."
@@ -159,15 +196,19 @@ def _from_array(data: Any, source: str) -> NDArray[Any]:
             "columns of variables are expected. Reshape your data to two dimensions."
         )
     if array.dtype in (np.float32, np.float64):
-        return array
+        return _Content(array)
     if array.dtype.kind in "fbiu":
-        return array.astype(np.float64)
+        return _Content(array.astype(np.float64))
     if array.dtype.kind in "OUS":
+        own = numbered_names(array.shape[1])
+        if names is not None and len(names) == len(own):
+            own = [str(name) for name in names]
         columns = [
-            _numbers_from_objects(array[:, index].astype(object), f"x{index}")
-            for index in range(array.shape[1])
+            column_of_objects(array[:, place].astype(object), name, name in declared)
+            for place, name in enumerate(own)
         ]
-        return _joined(columns, len(array), source)
+        matrix, kinds = joined(columns, len(array), source)
+        return _Content(matrix, None, kinds)
     raise DataError(
         f"{source} holds values of type {array.dtype}: convert every column to numbers first."
     )
@@ -223,37 +264,8 @@ def _complete_rows(
     return matrix[complete]  # type: ignore[no-any-return]
 
 
-def _joined(columns: list[NDArray[Any] | BadColumn], rows: int, source: str) -> NDArray[Any]:
-    """Join columns to a matrix, or refuse all columns that are not numeric in one message."""
-    bad = [column for column in columns if isinstance(column, BadColumn)]
-    if bad:
-        raise columns_error(bad, source)
-    numeric = [column for column in columns if not isinstance(column, BadColumn)]
-    return np.column_stack(numeric) if numeric else np.empty((rows, 0))
-
-
-def _numbers_from_objects(values: NDArray[np.object_], name: str) -> NDArray[Any] | BadColumn:
-    """Convert numbers, Booleans, None and NaN to float64; anything else makes a bad column."""
-    numbers = np.empty(len(values), dtype=np.float64)
-    for index, value in enumerate(values):
-        if value is None or type(value).__name__ in ("NAType", "NaTType"):
-            numbers[index] = math.nan
-        elif isinstance(value, Real | Decimal | np.bool_):
-            numbers[index] = _as_float(value)
-        else:
-            return described(name, value)
-    return numbers
-
-
-def _as_float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # beyond double precision; refused later as infinite
-        return math.inf if value > 0 else -math.inf
-
-
-def _numbers_from_frame(data: Any, source: str) -> tuple[NDArray[Any], list[str]]:
-    """Turn a pandas, polars or Arrow table into a float matrix and its column names."""
+def _from_frame(data: Any, source: str, declared: Collection[str]) -> _Content:
+    """Turn a pandas, polars or Arrow table into a float matrix, with names and kinds."""
     import narwhals as nw
 
     try:
@@ -271,22 +283,10 @@ def _numbers_from_frame(data: Any, source: str) -> tuple[NDArray[Any], list[str]
     if all(dtype in (nw.Float64, nw.Float32) for dtype in frame.schema.dtypes()):
         matrix = np.asarray(frame.to_numpy())
         if matrix.dtype.kind == "f":
-            return matrix, names
-    columns = [_numbers_from_column(column) for column in frame.iter_columns()]
-    return _joined(columns, len(frame), source), names
-
-
-def _numbers_from_column(column: Any) -> NDArray[Any] | BadColumn:
-    """Convert a narwhals Series to float64, with missing values as NaN."""
-    import narwhals as nw
-
-    name, dtype = str(column.name), column.dtype
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        values = np.asarray(column.to_numpy())
-        if values.dtype.kind in "fiub":
-            return values.astype(np.float64)
-        return _numbers_from_objects(values.astype(object), name)
-    present = column.drop_nulls()
-    if dtype == nw.Object or len(present) == 0:
-        return _numbers_from_objects(np.asarray(column.to_list(), dtype=object), name)
-    return described(name, present[0])
+            return _Content(matrix, names)
+    columns = [
+        column_of_series(column, name in declared)
+        for name, column in zip(names, frame.iter_columns(), strict=True)
+    ]
+    matrix, kinds = joined(columns, len(frame), source)
+    return _Content(matrix, names, kinds)

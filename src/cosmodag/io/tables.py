@@ -1,14 +1,14 @@
 """Tables from files, by file extension.
 
 Text (CSV, TSV, TXT), Parquet, Feather, NumPy, Excel, JSON records and AnnData are read into a data
-frame; then columns are chosen, an index without a name is left out, and all columns that are not
-numeric are refused together.
+frame; then columns are chosen, an index without a name is left out, and all columns that hold
+neither numbers nor levels are refused together.
 """
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,8 +50,9 @@ def read_table(
     drop: Sequence[str] | None = None,
     decimal: Decimal = "auto",
     transpose: bool = False,
+    declared: Collection[str] = (),
 ) -> Table:
-    r"""Read a table of numbers from a file.
+    r"""Read a table of numbers and categories from a file.
 
     Parameters
     ----------
@@ -75,11 +76,14 @@ def read_table(
     transpose : bool
         Whether the file holds one variable per row and one sample per column, as tables of genes
         often do; its first column then names the variables.
+    declared : collection of str
+        Columns that are said to hold levels; see `as_table`.
 
     Returns
     -------
     Table
-        The matrix ``X`` (n, d) in float64 and the column ``names``.
+        The matrix ``X`` (n, d) in float64, the column ``names`` and, if there are columns of
+        text, their ``kinds``.
 
     Raises
     ------
@@ -97,7 +101,8 @@ def read_table(
     with given_file(path) as (file, source):
         choose = partial(choose_columns, columns=columns, drop=drop, source=source)
         layout = _Layout(header, decimal, transpose)
-        return _checked(_read_columns(file, source, layout, choose), source, missing)
+        frame = _read_columns(file, source, layout, choose, declared)
+        return _checked(frame, source, missing, declared)
 
 
 def read_with_labels(
@@ -110,12 +115,13 @@ def read_with_labels(
     drop: Sequence[str] | None = None,
     decimal: Decimal = "auto",
     transpose: bool = False,
+    declared: Collection[str] = (),
 ) -> tuple[Table, list[Any]]:
-    r"""Read a table of numbers and, separately, one column of labels of any type.
+    r"""Read a table and, separately, one column of labels of any type.
 
     Parameters
     ----------
-    path, header, missing, columns, drop, decimal, transpose
+    path, header, missing, columns, drop, decimal, transpose, declared
         As for `read_table`; the label of a dropped row is dropped too.
     column : str
         The name of the column of labels.
@@ -134,41 +140,81 @@ def read_with_labels(
     >>> table.names, labels
     (['dose', 'response'], ['dose', None])
     """
+    table, labels = read_apart(
+        path,
+        [column],
+        header,
+        missing,
+        columns=columns,
+        drop=drop,
+        decimal=decimal,
+        transpose=transpose,
+        declared=declared,
+    )
+    return table, labels[column]
+
+
+def read_apart(
+    path: str | os.PathLike[str],
+    apart: Sequence[str],
+    header: bool = True,
+    missing: Missing = "error",
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    decimal: Decimal = "auto",
+    transpose: bool = False,
+    declared: Collection[str] = (),
+) -> tuple[Table, dict[str, list[Any]]]:
+    """Read a table of numbers and, separately, several columns of labels, by name.
+
+    Parameters are those of `read_with_labels`, with the names of all columns of labels.
+    """
     with given_file(path) as (file, source):
 
         def choose(names: Sequence[str]) -> list[int]:
-            if column not in names:
-                raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
+            for column in apart:
+                if column not in names:
+                    raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
             others = choose_columns(names, columns, drop, source)
-            return sorted({*others, list(names).index(column)})
+            return sorted({*others, *(list(names).index(column) for column in apart)})
 
-        frame = _read_columns(
-            file, source, _Layout(header, decimal, transpose), choose, apart=column
-        )
-        labels, rest = frame[column], frame.drop(columns=column)
+        layout = _Layout(header, decimal, transpose)
+        frame = _read_columns(file, source, layout, choose, declared, apart)
+        chosen, rest = frame[list(apart)], frame.drop(columns=list(apart))
         if missing == "drop":
-            labels = labels[rest.notna().all(axis=1)]
-        table = _checked(rest, source, missing)
-    return table, [
-        None if absent else label for label, absent in zip(labels, labels.isna(), strict=True)
-    ]
+            chosen = chosen[rest.notna().all(axis=1)]
+        table = _checked(rest, source, missing, declared)
+    return table, {
+        column: [
+            None if absent else label
+            for label, absent in zip(chosen[column], chosen[column].isna(), strict=True)
+        ]
+        for column in apart
+    }
 
 
-def _checked(data: Any, source: str, missing: Missing) -> Table:
+def _checked(data: Any, source: str, missing: Missing, declared: Collection[str]) -> Table:
     table = as_table(
         data,
         missing=missing,
         source=source,
+        declared=declared,
         remedy="drop these rows with missing='drop' (--missing drop), or let a learner impute "
         "the values from its graph with missing='impute' (--missing impute)",
     )
-    return Table(table.X.astype(np.float64, copy=False), table.names)
+    return replace(table, X=table.X.astype(np.float64, copy=False))
 
 
 def _read_columns(
-    path: Path, source: str, layout: _Layout, choose: _Choose, apart: str | None = None
+    path: Path,
+    source: str,
+    layout: _Layout,
+    choose: _Choose,
+    declared: Collection[str] = (),
+    apart: Sequence[str] = (),
 ) -> Any:
-    """Read the chosen columns of a file; all but the column ``apart`` must be numeric."""
+    """Read the chosen columns of a file; all but those ``apart`` must hold numbers or levels."""
     frame = _read_file(path, source, layout)
     if isinstance(frame, np.ndarray):
         return frame  # not a table: `as_table` says why
@@ -181,7 +227,7 @@ def _read_columns(
     names = [names[place] for place in chosen]
     check_names(names, source)
     frame = frame.iloc[:, chosen].set_axis(names, axis=1)
-    bad = bad_columns(frame if apart is None else frame.drop(columns=apart))
+    bad = bad_columns(frame.drop(columns=list(apart)), declared)
     if bad:
         raise columns_error(bad, source)
     return frame

@@ -1,20 +1,30 @@
-"""Values that are not numbers: all columns that hold them are refused in one message."""
+"""Values that are neither numbers nor levels: columns of them are refused in one message."""
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosmodag.errors import DataError
 from cosmodag.io.columns import is_number
+from cosmodag.io.kinds import label_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BadColumn", "bad_columns", "columns_error", "described", "has_decimal_commas"]
+__all__ = [
+    "BadColumn",
+    "bad_columns",
+    "columns_error",
+    "described",
+    "fault_of_labels",
+    "has_decimal_commas",
+    "is_absent",
+]
 
 # Patterns of values that are almost numbers, with a remedy for each.
 _REMEDIES = (
@@ -31,7 +41,10 @@ _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([T ].*)?"
 )
 _MOST_SHOWN = 8
-_FEWEST_IDENTIFIERS = 5  # fewer distinct texts say nothing
+# A column of text is a category if its levels repeat: with more distinct values than this share of
+# the rows, it names or describes them.
+_MOST_DISTINCT = 0.5
+_BOOLEANS = ("true", "false")
 
 
 @dataclass(frozen=True)
@@ -45,7 +58,8 @@ class BadColumn:
     example : str or None
         A value that is not a number, or None for a column without any value.
     kind : str
-        "date", "identifier" (text that differs in every row), "text" or "empty".
+        "date", "identifier" (text that differs in most rows), "number" (numbers written as text),
+        "text" (a value among numbers that is none, or of no known type) or "empty".
     """
 
     name: str
@@ -53,42 +67,75 @@ class BadColumn:
     kind: str
 
 
-def bad_columns(frame: "pd.DataFrame") -> list[BadColumn]:
-    """List the columns of a data frame that hold text, dates, or nothing at all."""
+def bad_columns(frame: "pd.DataFrame", declared: Collection[str] = ()) -> list[BadColumn]:
+    """List the columns of a data frame that hold neither numbers nor levels.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    declared : collection of str
+        Columns that the user says hold levels: only empty ones are bad.
+    """
     import pandas as pd
 
     found = []
     empty = frame.isna().all(axis=0).to_numpy() & (len(frame) > 0)
     texts = np.array([not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes])
     for place in np.flatnonzero(empty | texts).tolist():  # a table may have 100,000 columns
-        name, present = str(frame.columns[place]), frame.iloc[:, place].dropna()
+        name, column = str(frame.columns[place]), frame.iloc[:, place]
         if empty[place]:
             found.append(BadColumn(name, None, "empty"))
-        elif len(wrong := _not_numbers(present)):
-            distinct = len(wrong) > _FEWEST_IDENTIFIERS and present.is_unique
-            found.append(described(name, wrong.iloc[0], distinct))
+        elif name not in declared:
+            is_text = not isinstance(column.dtype, pd.CategoricalDtype)
+            counts = Counter(label_of(value) for value in column if not is_absent(value))
+            bad = fault_of_labels(name, counts, is_text)
+            found += [] if bad is None else [bad]
     return found
 
 
-def _not_numbers(present: "pd.Series") -> "pd.Series":
-    """Select the values that are neither numbers nor Booleans."""
-    import pandas as pd
-
-    if isinstance(present.dtype, pd.CategoricalDtype) or present.dtype.kind in "mM":
-        present = present.astype(str)
-    kept = present[[str(value) not in ("True", "False") for value in present]]
-    try:
-        return kept[pd.to_numeric(kept, errors="coerce").isna()]
-    except OverflowError:  # a whole number of hundreds of digits
-        return kept[[not is_number(str(value)) for value in kept]]
+def is_absent(value: Any) -> bool:
+    """Whether a value is missing: None, NaN, NaT, NA, or blank text."""
+    if isinstance(value, str):
+        return not value.strip()
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
 
 
-def described(name: str, example: object, distinct: bool = False) -> BadColumn:
+def fault_of_labels(name: str, counts: Mapping[Any, int], is_text: bool = True) -> BadColumn | None:
+    """Say why a column of labels is no category: dates, identifiers, or numbers written as text.
+
+    Parameters
+    ----------
+    name : str
+    counts : mapping
+        How often each label occurs.
+    is_text : bool
+        Whether the labels are plain values; those of a type for categories may look like numbers.
+    """
+    labels = [str(label) for label in counts]
+    are_numbers = not any(isinstance(label, str) for label in counts)
+    are_booleans = all(label.strip().lower() in _BOOLEANS for label in labels)
+    if not labels or (is_text and (are_numbers or are_booleans)):
+        return None
+    if is_text:
+        others = [label for label in labels if not is_number(label)]
+        if not others:
+            return BadColumn(name, labels[0], "number")
+        wrong = next((label for label in others if _remedy(label)), others[0])
+        bad = described(name, wrong)
+        if len(others) < len(labels) or _remedy(wrong) or bad.kind == "date":
+            return bad
+    rows = sum(counts.values())
+    if 1 < len(labels) == rows or (len(labels) > 2 and len(labels) > _MOST_DISTINCT * rows):
+        return BadColumn(name, labels[0], "identifier")
+    return None
+
+
+def described(name: str, example: object) -> BadColumn:
     """Describe a column by its name and a value that is not a number."""
     example = str(example)
-    if _DATE.fullmatch(example.strip()):
-        return BadColumn(name, example, "date")
-    return BadColumn(name, example, "identifier" if distinct else "text")
+    return BadColumn(name, example, "date" if _DATE.fullmatch(example.strip()) else "text")
 
 
 def columns_error(bad: Sequence[BadColumn], source: str) -> DataError:
@@ -107,10 +154,10 @@ def columns_error(bad: Sequence[BadColumn], source: str) -> DataError:
     more = f" and {len(bad) - _MOST_SHOWN} more" if len(bad) > _MOST_SHOWN else ""
     remedies = dict.fromkeys(words for one in bad if (words := _remedy(one.example)))
     others = [one for one in bad if one.example is not None and not _remedy(one.example)]
-    coded = "code them as numbers first, a category as one 0/1 column per level"
-    advice = [*remedies, coded] if others else list(remedies)
+    coded = "turn them into numbers, or into levels by naming them as categories (kinds=, "
+    advice = [*remedies, f"{coded}--categorical)"] if others else list(remedies)
     return DataError(
-        f"{len(bad)} columns of {source} are not numeric: {shown}{more}: "
+        f"{len(bad)} columns of {source} hold neither numbers nor levels: {shown}{more}: "
         + ", or ".join([f"leave them out ({ready})", *advice])
         + "."
     )
@@ -126,10 +173,10 @@ def _single_error(bad: BadColumn, source: str, ready: str) -> DataError:
         return DataError(
             f"column {bad.name!r} of {source} has the value {_shown(bad.example)}: {remedy}."
         )
-    coded = "" if bad.kind == "date" else ", a category as one 0/1 column per level"
     return DataError(
-        f"column {bad.name!r} of {source} is not numeric (it has {_what(bad)}): leave it out "
-        f"({ready}), or code it as numbers first{coded}."
+        f"column {bad.name!r} of {source} holds neither numbers nor levels (it has {_what(bad)}): "
+        f"leave it out ({ready}), turn it into numbers, or name it as a category (kinds=, "
+        f"--categorical {shlex.quote(bad.name)})."
     )
 
 
@@ -140,7 +187,11 @@ def _words(bad: BadColumn) -> str:
 def _what(bad: BadColumn) -> str:
     if bad.example is None:
         return "no values"
-    kinds = {"date": "dates such as ", "identifier": "text that differs in every row, such as "}
+    kinds = {
+        "date": "dates such as ",
+        "identifier": "text that differs in most rows, such as ",
+        "number": "numbers written as text, such as ",
+    }
     return kinds.get(bad.kind, "the value ") + _shown(bad.example)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         RandomSort,
         VarianceSort,
     )
+    from cosmodag.learners.block_search import BlockSearch
     from cosmodag.learners.cosmo import Cosmo
     from cosmodag.learners.cosmo_mlp import CosmoMLP
     from cosmodag.learners.dagma import Dagma, StochasticDagma
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BlockSearch",
     "Cosmo",
     "CosmoMLP",
     "Dagma",

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, warn_about
-from cosmodag.fit.checks import check_choice, check_number
+from cosmodag.data.kinds import check_kinds
+from cosmodag.fit.checks import check_choice, check_count, check_number
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
@@ -22,8 +23,10 @@ from cosmodag.fit.settle import (
     findings_after,
     refined_graph,
     unrefined_graph,
+    with_regimes,
     with_turning_losses,
 )
+from cosmodag.fit.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.documentation import inherit_descriptions
 from cosmodag.solve.watch import QuietWatch, Watch
@@ -76,12 +79,20 @@ class StructureLearner(FittedGraph):
         refinement, 0.3 without.
     knowledge : Knowledge, mapping or path, optional
         What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+    kinds : "auto", mapping or sequence
+        What columns hold, where it is not what their values suggest: a mapping from names to
+        ``"continuous"``, ``"binary"``, ``"categorical"``, ``"ordinal"``, ``"count"`` or a list of
+        levels from low to high, or one such entry for each column (`docs/kinds.md`; see `kinds_`).
     missing : {"error", "drop", "impute"}
         Refuse missing values (NaN); drop rows that have one; or estimate them from the other
         values, without counting them as evidence (`docs/missing.md`; see `missing_report_`).
     scale : {"center", "standardize", "none"}
         Subtract column means; also divide by standard deviations (which removes the differences in
         variance that squared-error learners rely on, and warns); or leave the data unchanged.
+    lags : int
+        Number k of earlier times that may act on a row, if the rows are those of time series: the
+        graph is then that of a window of the times t, t − 1, …, t − k, with arcs into time t from
+        the same time and from earlier ones (`docs/time.md`). 0 for rows that are independent.
     max_time : float, optional
         Seconds after which the fit stops with the result so far and a warning.
     random_state : int, Generator, RandomState or None
@@ -108,8 +119,10 @@ class StructureLearner(FittedGraph):
         Names or numbers of the variables, causes first.
     stopped_ : str or None
         ``"time"`` or ``"interrupt"`` if the fit ended early.
+    kinds_ : tuple of ColumnKind
+        What each column was taken for, and why.
     n_features_in_, feature_names_in_
-        Number and names of the columns.
+        Number and names of the columns; with lags those of the window, ``x`` and ``x[t-1]``.
     """
 
     # Finding of the noise decision, until the fit is examined.
@@ -121,8 +134,10 @@ class StructureLearner(FittedGraph):
 
     threshold: Setting = "auto"
     knowledge: Any = None
+    kinds: Any = "auto"
     missing: str = "error"
     scale: str = "center"
+    lags: int = 0
 
     @abstractmethod
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
@@ -132,8 +147,10 @@ class StructureLearner(FittedGraph):
         """Refuse parameter values that cannot be used, in one sentence each."""
         if self.threshold != "auto":
             check_number("threshold", self.threshold, low=0.0, low_allowed=True)
+        check_kinds(self.kinds)
         check_choice("scale", self.scale, SCALES)
         check_choice("missing", self.missing, CHOICES)
+        check_count("lags", self.lags, low=0)
         if getattr(self, "refine", None) is not None:
             check_choice("refine", self.refine, ("auto", *METHODS))
         if hasattr(self, "noise"):
@@ -161,7 +178,17 @@ class StructureLearner(FittedGraph):
         """Threshold on weights that refinement chose by evidence."""
         return 0.0 if self.threshold == "auto" else float(self.threshold)
 
-    def fit(self, X: Any, y: Any = None, *, interventions: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        interventions: Any = None,
+        series: Any = None,
+        time: Any = None,
+        regimes: Any = None,
+        find_targets: bool = True,
+    ) -> Self:
         """Learn a graph.
 
         Parameters
@@ -176,6 +203,20 @@ class StructureLearner(FittedGraph):
             of a column of X that holds such entries, and is then no variable; or a Boolean table.
             They are taken to be perfect: in its rows the variable does not depend on its causes,
             and its own equation is not learnt from them.
+        series : sequence or str, optional
+            With `lags`: the series of each row, as n labels or the name of a column of X, which is
+            then no variable. No lag crosses from one series into another.
+        time : sequence or str, optional
+            With `lags`: the time of each row, numbers or dates, as n entries or the name of a
+            column of X, which is then no variable. Rows are sorted by it, and no lag crosses a
+            gap. By default rows are in order, without gaps.
+        regimes : sequence or str, optional
+            The regime of each row (a treatment, a batch, an experiment): a label for each row,
+            nothing (None, ``""``) for plain observations, or the name of a column. The variables
+            whose equations differ in a regime are found (``targets_``), beside those that
+            `interventions` names, which may change in any way there. See ``docs/regimes.md``.
+        find_targets : bool
+            With `regimes`: whether variables that `interventions` does not name may change.
 
         Returns
         -------
@@ -187,7 +228,8 @@ class StructureLearner(FittedGraph):
             After Ctrl-C. The model holds the graph learnt so far, with ``stopped_`` set to
             ``"interrupt"``. A second Ctrl-C does not wait for that: the model is then not fitted.
         """
-        fit_prepared([FitTask(self, prepare(self, X, interventions))])
+        given = prepare(self, X, interventions, regimes, find_targets, InTime(series, time))
+        fit_prepared([FitTask(self, given)])
         return self
 
     @classmethod
@@ -201,8 +243,11 @@ class StructureLearner(FittedGraph):
 
     def examine(self, given: Prepared) -> None:
         """Record how firm arrows are, and warn of what the equations leave unexplained."""
-        self.fitted_ = with_turning_losses(self.fitted_, given)
-        if self.is_linear:
+        self.fitted_ = with_turning_losses(with_regimes(self.fitted_, given), given)
+        if self.fitted_.regimes is not None:
+            about = self.fitted_.regimes.findings(self.fitted_.texts)
+            self.findings_ = [*self.findings_, *about]
+        if self.is_linear and self.fitted_.is_linear:
             found = findings_after(self.fitted_, given, self.findings_, self._doubt)
             warn_about(found, stacklevel=5)
             self.findings_ = [*self.findings_, *found]
@@ -235,6 +280,8 @@ class StructureLearner(FittedGraph):
             self.noise_scores_, self.refine_report_ = refined.scores, refined.report
             self.stopped_ = self.stopped_ or refined.stopped
             self._doubt = refined.doubt
+            for name, value in refined.extra.items():
+                setattr(self, name, value)
             graph = refined_graph(refined, given.known, self._refined_threshold)
         if watch.stop == "interrupt":  # also where refinement had ended already
             self.stopped_ = "interrupt"
@@ -243,7 +290,9 @@ class StructureLearner(FittedGraph):
             known=given.known,
             columns=getattr(self, "feature_names_in_", None),
             knowledge=given.knowledge,
+            kinds=given.kinds,
             target_sets=given.target_sets,
+            window=given.window,
             follows_units=self.order_follows_units(graph.get("noise")),
             learner=type(self).__name__,
             **graph,
@@ -278,8 +327,8 @@ class StructureLearner(FittedGraph):
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Turn the order that was learnt into a graph by evidence."""
-        from cosmodag.fit.refining import refine_orders
+        from cosmodag.fit.refining import refine_table
 
         learnt_order = {} if learnt.order is None else {"learnt": learnt.order}
         orders = {**learnt_order, **learnt.orders}
-        return refine_orders(self, given, orders, watch, scale_free=learnt.scale_free)
+        return refine_table(self, given, orders, watch, scale_free=learnt.scale_free)

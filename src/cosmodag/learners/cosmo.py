@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,8 @@ class Cosmo(AnnealedLearner):
     >>> model.adjacency_.shape
     (10, 10)
     """
+
+    takes_levels: ClassVar[bool] = True
 
     refine: str | None = "auto"
     noise: str = "auto"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,8 @@ class OrderSearch(StructureLearner):
     >>> metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)["nhd"] < 0.2
     True
     """
+
+    takes_levels: ClassVar[bool] = True
 
     noise: str = "auto"
     restarts: int | str = "auto"
@@ -133,7 +135,11 @@ class OrderSearch(StructureLearner):
         return places
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
-        from cosmodag.fit.refining import refine_orders
+        from cosmodag.fit.refining import refine_table
 
-        restarts = None if self.restarts == "auto" else int(self.restarts)
-        return refine_orders(self, given, learnt.orders, watch, scale_free=True, restarts=restarts)
+        options: Any = {"scale_free": True, "restarts": self._restarts}
+        return refine_table(self, given, learnt.orders, watch, **options)
+
+    @property
+    def _restarts(self) -> int | None:
+        return None if self.restarts == "auto" else int(self.restarts)

@@ -52,6 +52,12 @@ LEARNERS: dict[str, LearnerEntry] = {
         LearnerEntry(
             "OrderSearch", "order_search", "order-search", "search over orders by a score alone"
         ),
+        LearnerEntry(
+            "BlockSearch",
+            "block_search",
+            "block-search",
+            "search over orders for categories, counts and curves",
+        ),
         LearnerEntry("Notears", "notears", "notears", "linear NOTEARS, and its other constraints"),
         LearnerEntry("NotearsMLP", "notears_mlp", "notears-mlp", "NOTEARS with networks"),
         LearnerEntry("Dagma", "dagma", "dagma", "linear DAGMA"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOSSES",
+    "SMALLEST_VARIANCE",
     "AnnealedObjective",
     "Barrier",
     "Decayed",
@@ -37,6 +38,9 @@ __all__ = [
 
 # Smaller than any non-zero number of rows.
 _TINY = 1e-30
+
+SMALLEST_VARIANCE = 1e-12
+"""Mean squared residual below which the likelihood of a variable does not rise any more."""
 
 
 class Predicted(NamedTuple):
@@ -108,7 +112,7 @@ def log_residual_variances(rows: Predicted) -> jax.Array:
     counted = jnp.broadcast_to(rows.counted, rows.x.shape)
     squares = jnp.sum(counted * (rows.predicted - rows.x) ** 2, axis=0)
     variances = squares / jnp.maximum(jnp.sum(counted, axis=0), _TINY)
-    return jnp.mean(jnp.log(jnp.maximum(variances, 1e-12)))
+    return jnp.mean(jnp.log(jnp.maximum(variances, SMALLEST_VARIANCE)))
 
 
 LOSSES: dict[str, Loss] = {

@@ -1,12 +1,13 @@
 """Compiled choice of parents among blocks of columns, by residual log-determinants.
 
 A variable is a block of columns of one correlation matrix C. As a child it is its first columns T,
-as a parent all of them. With parents P the child's score is
+as a parent its first columns too: all of them, or as many as the data pay for. With columns P of
+the parents the child's score is
 
-    −(n/2) log(det cov(T | P) / det cov(T)) − c · |T| · (columns of P):
+    −(n/2) log(det cov(T | P) / det cov(T)) − c · |T| · |P| − a · (number of parents):
 
 a Gaussian score for one column, the degenerate Gaussian one for the indicators of a category. It
-does not change where the columns of a block are replaced by others that span the same space.
+does not change where the columns of a block are replaced by others that span the same spaces.
 
 While the path grows, its columns are orthonormalised: rows W = L⁻¹ C[path, ·]. Of the covariances
 given the path, C − Wᵀ W, only those within each block and those with T are kept.
@@ -28,99 +29,128 @@ COLLINEAR = 1e-9
 
 @compiled
 def choose_blocks(
-    correlations: Any, starts: Any, targets: Any, v: int, roles: Any, settings: Any, found: Any
-) -> tuple[int, float]:
-    """Grow and shrink the parents of v; give the length of the path and the score.
+    correlations: Any, layout: Any, v: int, roles: Any, settings: Any, found: Any
+) -> float:
+    """Grow and shrink the parents of v; give the score.
 
-    ``roles`` says what every other variable is. ``settings``: half the rows, penalty while growing,
-    penalty, most columns of parents. Rows of ``found``: the path, required parents first; which of
-    the path are parents; and which later variables the path would have taken.
+    Rows of ``layout``: where the columns of each variable start, its number of target columns, and
+    the fewest columns with which it is a parent. ``roles`` says what every other variable is.
+    ``settings``: half the rows; prices of a parameter and of an arc while growing; the same
+    finally; most columns of parents. Rows of ``found``: how many columns of each variable are on
+    the path; of each parent; and which later variables the path would have taken.
     """
-    d, size = len(roles), starts[len(roles)]
-    first, count, widest = starts[v], targets[v], 1
+    d, starts, first, count = len(roles), layout[0], layout[0, v], layout[1, v]
+    size, widest = starts[d], 1
     for u in range(d):
         widest = max(widest, starts[u + 1] - starts[u])
-    most = int(min(settings[3], float(size)))
+    most = int(min(settings[5], float(size)))
     within, along = np.empty((size, widest)), np.empty((size, count))
     for u in range(d):
-        found[1, u] = found[2, u] = 0
+        found[0, u] = found[1, u] = found[2, u] = 0
         for s in range(starts[u], starts[u + 1]):
             for t in range(starts[u], starts[u + 1]):
                 within[s, t - starts[u]] = correlations[s, t]
             for j in range(count):
                 along[s, j] = correlations[s, first + j]
     rows = np.empty((size, size))
-    small = np.empty((widest + count, widest + count))
-    waiting = roles.copy()
-    now = _left(within, along, first, 0, first, count, small)
-    k, taken = 0, 0
+    small, left = np.empty((widest + count, widest + count)), np.empty(widest + 1)
+    left[0] = 0.0
+    _nested(within, along, starts[v], 0, 0, first, count, small, left)
+    now, taken = left[0], 0
     while True:
-        best, gain, left = -1, 0.0, now
+        best, to, gain, reached = -1, 0, 0.0, now
         for u in range(d):
-            if waiting[u] == REQUIRED:
-                best = u
-        for u in range(d if best < 0 else 0):
-            width = starts[u + 1] - starts[u]
-            if waiting[u] == CANDIDATE and taken + width <= most:
-                after = _left(within, along, starts[u], width, first, count, small)
-                worth = settings[0] * (now - after) - settings[1] * count * width
-                if worth > gain:
-                    best, gain, left = u, worth, after
-        for u in range(d if best < 0 or waiting[best] != REQUIRED else 0):
-            width = starts[u + 1] - starts[u]
-            if waiting[u] == LATER and taken + width <= most:
-                after = _left(within, along, starts[u], width, first, count, small)
-                worth = settings[0] * (now - after) - settings[1] * count * width
-                found[2, u] |= worth > gain
+            has, width = found[0, u], starts[u + 1] - starts[u]
+            is_needed = roles[u] == REQUIRED and has == 0
+            if is_needed:
+                best, to, gain = u, max(layout[2, u], 1), np.inf
+                _nested(within, along, starts[u], 0, to, first, count, small, left)
+                reached = left[to]
+                break
+        for late in range(2 if best < 0 else 0):
+            for u in range(d):
+                has, width = found[0, u], starts[u + 1] - starts[u]
+                if (roles[u] == LATER) != (late == 1) or roles[u] == NO_CANDIDATE or has == width:
+                    continue
+                width = min(width, has + most - taken)
+                _nested(within, along, starts[u], has, width, first, count, small, left)
+                for q in range(max(has + 1, layout[2, u]), width + 1):
+                    worth = settings[0] * (now - left[q]) - settings[1] * count * (q - has)
+                    worth -= settings[2] * (has == 0)
+                    if worth > gain and late:
+                        found[2, u] = 1
+                    elif worth > gain:
+                        best, to, gain, reached = u, q, worth, left[q]
         if best < 0:
             break
-        if waiting[best] == REQUIRED:
-            width = starts[best + 1] - starts[best]
-            left = _left(within, along, starts[best], width, first, count, small)
-        waiting[best] = NO_CANDIDATE
-        found[0, k] = best
-        for s in range(starts[best], starts[best + 1]):
+        for s in range(starts[best] + found[0, best], starts[best] + to):
             if within[s, s - starts[best]] > COLLINEAR:
                 _take(correlations, starts, s, taken, rows, within, along, first, count)
                 taken += 1
-        now = left
-        k += 1
-    return k, _shrink(correlations, starts, roles, settings, first, count, k, found, small)
+        found[0, best], now = to, reached
+    return _shrink(correlations, layout, roles, settings, v, found, small, left)
 
 
 @compiled
-def _left(
-    within: Any, along: Any, begin: int, width: int, first: int, count: int, small: Any
-) -> float:
-    """Log-determinant of the targets' covariance given the path and one more block."""
-    for a in range(width):
-        for c in range(width):
-            small[a, c] = within[begin + a, c]
+def _nested(
+    within: Any,
+    along: Any,
+    start: int,
+    has: int,
+    to: int,
+    first: int,
+    count: int,
+    small: Any,
+    left: Any,
+) -> None:
+    """Log-determinants of the targets' covariance given the path and more columns of a block.
+
+    ``left[q]`` is that with the first q columns of the block, for q from ``has`` to ``to``.
+    """
+    for a in range(has, to):
+        for c in range(has, to):
+            small[a - has, c - has] = within[start + a, c]
         for j in range(count):
-            small[a, width + j] = small[width + j, a] = along[begin + a, j]
+            small[a - has, to - has + j] = small[to - has + j, a - has] = along[start + a, j]
     for a in range(count):
         for c in range(count):
-            small[width + a, width + c] = along[first + a, c]
-    return _log_determinant(small, width, count, 1.0)
+            small[to - has + a, to - has + c] = along[first + a, c]
+    _eliminate(small, to - has, count, 1.0, left[has:])
 
 
 @compiled
-def _log_determinant(small: Any, width: int, count: int, sign: float) -> float:
-    """Log-determinant of D − sign · Bᵀ A⁻¹ B, for the matrix with A and D on its diagonal."""
-    size, total = width + count, 0.0
-    for p in range(size):
+def _eliminate(small: Any, width: int, count: int, sign: float, left: Any) -> None:
+    """Log-determinants of D − sign · Bᵀ A⁻¹ B, for the matrix with A and D on its diagonal.
+
+    ``left[q]`` is that where A and B have their first q columns and rows only.
+    """
+    size = width + count
+    left[0] = _log_determinant(small, width, count)
+    for p in range(width):
         pivot = small[p, p]
-        if p >= width:
-            pivot = max(pivot, COLLINEAR)
-            total += np.log(pivot)
-        elif pivot <= COLLINEAR:
-            continue
-        for a in range(p + 1, size):
-            factor = small[a, p] / pivot
-            for c in range(p + 1, size):
-                change = factor * small[p, c]
-                small[a, c] -= change * sign if p < width <= a and c >= width else change
-    return total
+        if pivot > COLLINEAR:
+            for a in range(p + 1, size):
+                factor = small[a, p] / pivot
+                for c in range(p + 1, size):
+                    change = factor * small[p, c]
+                    small[a, c] -= change * sign if a >= width and c >= width else change
+        left[p + 1] = _log_determinant(small, width, count)
+
+
+@compiled
+def _log_determinant(small: Any, at: int, count: int) -> float:
+    """Log-determinant of the block of a matrix that begins at a place of the diagonal."""
+    if count == 1:
+        return float(np.log(max(small[at, at], COLLINEAR)))
+    block, total = small[at : at + count, at : at + count].copy(), 0.0
+    for p in range(count):
+        pivot = max(block[p, p], COLLINEAR)
+        total += np.log(pivot)
+        for a in range(p + 1, count):
+            factor = block[a, p] / pivot
+            for c in range(p + 1, count):
+                block[a, c] -= factor * block[p, c]
+    return float(total)
 
 
 @compiled
@@ -136,7 +166,7 @@ def _take(
     count: int,
 ) -> None:
     """Put one column at the end of the path, and take what it explains from all others."""
-    size = starts[len(starts) - 1]
+    size = rows.shape[1]
     for t in range(size):
         rows[taken, t] = correlations[s, t]
     for i in range(taken):
@@ -157,79 +187,72 @@ def _take(
 @compiled
 def _shrink(
     correlations: Any,
-    starts: Any,
+    layout: Any,
     roles: Any,
     settings: Any,
-    first: int,
-    count: int,
-    k: int,
+    v: int,
     found: Any,
     small: Any,
+    left: Any,
 ) -> float:
-    """Drop the parents whose loss raises the score, the least useful first; give the score."""
-    half, price = settings[0], settings[2] * count
-    for i in range(k):
-        found[1, i] = 1
-    alone, _ = _swept(correlations, starts, first, count, 0, found)
+    """Drop parents, or their last columns, while that raises the score; give the score."""
+    d, half = len(roles), settings[0]
+    starts, first, count = layout[0], layout[0, v], layout[1, v]
+    price, arc = settings[3] * count, settings[4]
     for a in range(count):
         for c in range(count):
-            small[a, c] = alone[a, c]
-    nothing = _log_determinant(small, 0, count, 1.0)
+            small[a, c] = correlations[first + a, first + c]
+    nothing = _log_determinant(small, 0, count)
+    for u in range(d):
+        found[1, u] = found[0, u]
     while True:
-        table, places = _swept(correlations, starts, first, count, k, found)
+        table, places = _swept(correlations, starts, first, count, found)
         inside = len(table) - count
-        for a in range(count):
-            for c in range(count):
-                small[a, c] = table[inside + a, inside + c]
-        now = _log_determinant(small, 0, count, 1.0)
-        worst, cheapest, parameters = -1, 0.0, 0.0
-        for i in range(k):
-            width = starts[found[0, i] + 1] - starts[found[0, i]]
-            parameters += found[1, i] * width
-            if not found[1, i] or roles[found[0, i]] == REQUIRED:
+        now, worst, to, cheapest, total = 0.0, -1, 0, 0.0, 0.0
+        now = _log_determinant(table, inside, count)
+        for u in range(d):
+            width = found[1, u]
+            if width == 0:
                 continue
-            begin, end = places[i], places[i + 1]
-            for a in range(end - begin):
-                for c in range(end - begin):
-                    small[a, c] = table[begin + a, begin + c]
+            total += price * width + arc
+            # Columns are given up from the last: the order of the matrix is reversed.
+            end = places[u] + width - 1
+            for a in range(width):
+                for c in range(width):
+                    small[a, c] = table[end - a, end - c]
                 for j in range(count):
-                    small[a, end - begin + j] = table[begin + a, inside + j]
-                    small[end - begin + j, a] = table[begin + a, inside + j]
+                    small[a, width + j] = small[width + j, a] = table[end - a, inside + j]
             for a in range(count):
                 for c in range(count):
-                    place = end - begin + a, end - begin + c
-                    small[place] = table[inside + a, inside + c]
-            without = _log_determinant(small, end - begin, count, -1.0)
-            cost = half * (without - now) - price * width
-            if cost < cheapest:
-                worst, cheapest = i, cost
+                    small[width + a, width + c] = table[inside + a, inside + c]
+            _eliminate(small, width, count, -1.0, left)
+            for q in range(width):
+                if q < layout[2, u] and (q > 0 or roles[u] == REQUIRED):
+                    continue
+                cost = half * (left[width - q] - now) - price * (width - q) - arc * (q == 0)
+                if cost < cheapest:
+                    worst, to, cheapest = u, q, cost
         if worst < 0:
-            return float(-half * (now - nothing) - price * parameters)
-        found[1, worst] = 0
+            return float(-half * (now - nothing) - total)
+        found[1, worst] = to
 
 
 @compiled
-def _swept(
-    correlations: Any, starts: Any, first: int, count: int, k: int, found: Any
-) -> tuple[Any, Any]:
+def _swept(correlations: Any, starts: Any, first: int, count: int, found: Any) -> tuple[Any, Any]:
     """Regress targets on parents.
 
     Gives the inverse of the parents' correlations, weights, and residual covariance of the targets
     in one matrix, and where the columns of each parent begin in it. Collinear columns are left out.
     """
-    size = 0
-    places = np.zeros(k + 1, np.int64)
-    for i in range(k):
-        if found[1, i]:
-            size += starts[found[0, i] + 1] - starts[found[0, i]]
-        places[i + 1] = size
+    d, size = len(starts) - 1, 0
+    places = np.zeros(d, np.int64)
+    for u in range(d):
+        places[u] = size
+        size += found[1, u]
     columns = np.empty(size + count, np.int64)
-    at = 0
-    for i in range(k):
-        if found[1, i]:
-            for s in range(starts[found[0, i]], starts[found[0, i] + 1]):
-                columns[at] = s
-                at += 1
+    for u in range(d):
+        for q in range(found[1, u]):
+            columns[places[u] + q] = starts[u] + q
     for j in range(count):
         columns[size + j] = first + j
     table = np.empty((size + count, size + count))

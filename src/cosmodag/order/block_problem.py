@@ -24,10 +24,15 @@ class BlockProblem:
     widths : (d,) array of int
         Number of columns of each variable.
     penalty : float
-        Per parameter: a parent costs its width times the child's number of target columns.
+        Per parameter: a parent costs its columns times the child's number of target columns.
     targets : (d,) array of int, optional
         How many of its first columns a variable is as a child; by default all. A curve has one (the
         variable itself), and further columns for its effects.
+    shortest : (d,) array of int, optional
+        Fewest of its first columns with which a variable can be a parent; by default all. Of a
+        curve, each arc uses as many columns as raise the score.
+    arc_penalty : float
+        Per arc, beside its parameters.
     support, required, before : (d, d) arrays of bool, optional
         Arcs that may exist, arcs that are always in, and what must come before what (transitively
         closed).
@@ -37,6 +42,8 @@ class BlockProblem:
     widths: NDArray[np.int64]
     penalty: float
     targets: NDArray[np.int64] | None = None
+    shortest: NDArray[np.int64] | None = None
+    arc_penalty: float = 0.0
     support: Bools | None = None
     required: Bools | None = None
     before: Bools | None = None
@@ -44,16 +51,20 @@ class BlockProblem:
     def __post_init__(self) -> None:
         widths = np.asarray(self.widths, np.int64)
         targets = widths if self.targets is None else np.asarray(self.targets, np.int64)
-        if widths.ndim != 1 or targets.shape != widths.shape:
-            raise DataError("widths and targets need one number for each variable.")
+        shortest = widths if self.shortest is None else np.asarray(self.shortest, np.int64)
+        if widths.ndim != 1 or not targets.shape == shortest.shape == widths.shape:
+            raise DataError("widths, targets and shortest need one number for each variable.")
         if np.any(targets < 1) or np.any(targets > widths):
             raise DataError("A variable needs at least one target column among its columns.")
+        if np.any(shortest < 1) or np.any(shortest > widths):
+            raise DataError("A variable needs at least one column as a parent.")
         if widths.sum() != self.moments.variables:
             raise DataError(
                 f"widths add up to {widths.sum()}, but there are {self.moments.variables} columns."
             )
         object.__setattr__(self, "widths", widths)
         object.__setattr__(self, "targets", targets)
+        object.__setattr__(self, "shortest", shortest)
 
     @property
     def variables(self) -> int:
@@ -72,6 +83,14 @@ class BlockProblem:
         return np.asarray(np.any(parts, axis=0), np.bool_) if parts else None
 
     @property
+    def layout(self) -> NDArray[np.int64]:
+        """(3, d + 1): starts, target columns, and fewest columns of a parent."""
+        assert self.targets is not None
+        assert self.shortest is not None
+        rest = (np.append(self.targets, 0), np.append(self.shortest, 0))
+        return np.stack([self.starts, *rest]).astype(np.int64)
+
+    @property
     def starts(self) -> NDArray[np.int64]:
         """(d + 1,): the columns of v are starts[v], …, starts[v + 1] − 1."""
         return np.concatenate([[0], np.cumsum(self.widths)]).astype(np.int64)
@@ -84,8 +103,8 @@ class FoundBlocks:
     Attributes
     ----------
     order : (d,) array of int
-    adjacency : (d, d) array of bool
-        At [u, v] whether u → v.
+    widths : (d, d) array of int
+        At [u, v] the number of columns of u in the equation of v; 0 if u is no parent.
     scores : (d,) array
         Local scores.
     score, start_score : float
@@ -96,9 +115,14 @@ class FoundBlocks:
     """
 
     order: NDArray[np.int64]
-    adjacency: Bools
+    widths: NDArray[np.int64]
     scores: NDArray[np.float64]
     score: float
     start_score: float
     restarts: int = 0
     ended_early: bool = False
+
+    @property
+    def adjacency(self) -> Bools:
+        """(d, d): at [u, v] whether u → v."""
+        return self.widths > 0

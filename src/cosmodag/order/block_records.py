@@ -17,14 +17,14 @@ __all__ = ["Records"]
 
 @dataclass(frozen=True)
 class _Record:
-    """Parents chosen once, as bits; they are chosen again wherever the condition holds.
+    """Columns of parents chosen once; they are chosen again wherever the condition holds.
 
-    The condition: all of ``path`` comes before the variable, none of ``later`` does.
+    The condition, as bits: all of ``path`` comes before the variable, none of ``later`` does.
     """
 
     path: int
     later: int
-    parents: int
+    widths: NDArray[np.int64]
     score: float
 
 
@@ -34,9 +34,8 @@ class Records:
     def __init__(self, problem: BlockProblem) -> None:
         self.problem = problem
         moments, d = problem.moments, problem.variables
-        self.starts = problem.starts
-        first = self.starts[:-1]
-        self.group = moments.group[first]
+        self.layout = problem.layout
+        self.group = moments.group[self.layout[0, :-1]]
         self.rules = np.full((d, d), CANDIDATE, np.int64)
         if problem.support is not None:
             self.rules[~np.asarray(problem.support, np.bool_).T] = NO_CANDIDATE
@@ -44,11 +43,16 @@ class Records:
             self.rules[np.asarray(problem.before, np.bool_)] = NO_CANDIDATE
         if problem.required is not None:
             self.rules[np.asarray(problem.required, np.bool_).T] = REQUIRED
-        growing = growing_penalty(problem.penalty, d)
+        per_arc = problem.penalty + problem.arc_penalty
+        growing = growing_penalty(per_arc, d) / per_arc if per_arc else 1.0
+        prices = np.array([problem.penalty, problem.arc_penalty])
         rows = moments.rows[self.group]
-        self.settings = np.stack(
-            [0.5 * rows, np.full(d, growing), np.full(d, problem.penalty), np.maximum(rows - 2, 0)],
-            axis=1,
+        self.settings = np.column_stack(
+            [
+                0.5 * rows,
+                np.tile(np.append(growing * prices, prices), (d, 1)),
+                np.maximum(rows - 2, 0),
+            ]
         )
         self.known: list[list[_Record]] = [[] for _ in range(d)]
 
@@ -61,27 +65,33 @@ class Records:
         self.known[v].insert(0, record)
         return record
 
+    def given(self, v: int, parents: list[int]) -> tuple[float, NDArray[np.int64]]:
+        """Score of a variable with certain parents, and the columns of them that raise it most."""
+        roles = np.full(self.problem.variables, NO_CANDIDATE, np.int64)
+        roles[parents] = REQUIRED
+        score, found = self._chosen(v, roles)
+        return score, found[1]
+
     def _made(self, v: int, earlier: int) -> _Record:
-        d = self.problem.variables
         roles = self.rules[v].copy()
-        for u in range(d):
+        for u in range(len(roles)):
             if roles[u] == CANDIDATE and not earlier >> u & 1:
                 roles[u] = LATER
         roles[v] = NO_CANDIDATE
-        found = np.zeros((3, d), np.int64)
-        k, score = choose_blocks(
+        score, (path, widths, later) = self._chosen(v, roles)
+        return _Record(_bits(np.flatnonzero(path)), _bits(np.flatnonzero(later)), widths, score)
+
+    def _chosen(self, v: int, roles: NDArray[np.int64]) -> tuple[float, NDArray[np.int64]]:
+        found = np.zeros((3, self.problem.variables), np.int64)
+        score = choose_blocks(
             self.problem.moments.correlations[self.group[v]],
-            self.starts,
-            self.problem.targets,
+            self.layout,
             v,
             roles,
             self.settings[v],
             found,
         )
-        path = found[0, :k]
-        return _Record(
-            _bits(path), _bits(np.flatnonzero(found[2])), _bits(path[found[1, :k] > 0]), score
-        )
+        return score, found
 
     def scores(self, order: list[int]) -> list[float]:
         """Local scores, in the order."""
@@ -98,14 +108,14 @@ class Records:
     def found(self, order: list[int]) -> FoundBlocks:
         """Graph on an order."""
         d, earlier = len(order), 0
-        adjacency, scores = np.zeros((d, d), np.bool_), np.zeros(d)
+        widths, scores = np.zeros((d, d), np.int64), np.zeros(d)
         for v in order:
             record = self.at(v, earlier)
-            adjacency[:, v] = [record.parents >> u & 1 for u in range(d)]
+            widths[:, v] = record.widths
             scores[v] = record.score
             earlier |= 1 << v
         total = float(scores.sum())
-        return FoundBlocks(np.array(order, np.int64), adjacency, scores, total, total)
+        return FoundBlocks(np.array(order, np.int64), widths, scores, total, total)
 
 
 def _bits(places: NDArray[np.int64]) -> int:

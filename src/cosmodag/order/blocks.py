@@ -45,12 +45,13 @@ def choose_block_parents(problem: BlockProblem, order: ArrayLike) -> FoundBlocks
         graph = choose_parents(
             problem.moments,
             checked,
-            penalty=problem.penalty,
+            penalty=problem.penalty + problem.arc_penalty,
             support=problem.support,
             required=problem.required,
         )
         total = float(graph.scores.sum())
-        return FoundBlocks(checked, graph.adjacency().toarray(), graph.scores, total, total)
+        widths = graph.adjacency().toarray().astype(np.int64)
+        return FoundBlocks(checked, widths, graph.scores, total, total)
     return Records(problem).found(checked.tolist())
 
 
@@ -117,7 +118,7 @@ def search_blocks(
         found = begun
     return FoundBlocks(
         found.order,
-        found.adjacency,
+        found.widths,
         found.scores,
         found.score,
         begun.score,
@@ -130,7 +131,7 @@ def _of_columns(problem: BlockProblem, start: NDArray[np.int64], **options: Any)
     found = search(
         problem.moments,
         start,
-        penalty=problem.penalty,
+        penalty=problem.penalty + problem.arc_penalty,
         support=problem.support,
         required=problem.required,
         before=problem.before,
@@ -138,7 +139,7 @@ def _of_columns(problem: BlockProblem, start: NDArray[np.int64], **options: Any)
     )
     return FoundBlocks(
         found.order,
-        found.graph.adjacency().toarray(),
+        found.graph.adjacency().toarray().astype(np.int64),
         found.graph.scores,
         found.score,
         found.start_score,

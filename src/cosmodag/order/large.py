@@ -158,7 +158,7 @@ class _LargeSearch:
     def assume_equal(self, moments: Moments) -> None:
         """Go on with one noise variance for all: the median of what is left."""
         squares = moments.own_scales**2
-        varies = squares > 0
+        varies = moments.has_noise
         middle = float(np.median((self.residuals * squares)[varies])) if varies.any() else 1.0
         self.lists.problem.settings[4] = squares / middle
 
@@ -177,7 +177,7 @@ def _suspects(moments: Moments, local: LocalSearch) -> NDArray[np.bool_]:
     """Variables of which three standard errors more is left than the median."""
     squares = moments.own_scales**2
     left = local.state.reals[local.state.shared[1] + 2] * squares
-    varies = squares > 0
+    varies = moments.has_noise
     if not varies.any():
         return varies
     above = np.median(left[varies]) * (1 + 3 / np.sqrt(0.5 * moments.own_rows))

@@ -208,6 +208,6 @@ def _finalists(climb: Climb, d: int) -> list[NDArray[np.int64]]:
 def _precision(moments: Moments, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
     """Variance of each variable over the median of what is left of them."""
     squares = moments.own_scales**2
-    varies = squares > 0
+    varies = moments.has_noise
     middle = float(np.median((residuals * squares)[varies])) if varies.any() else 1.0
     return squares / middle

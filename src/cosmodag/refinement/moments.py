@@ -32,6 +32,9 @@ class Moments:
         Number of rows, or sum of their weights.
     means, scales : (g, d) arrays
         Mean and standard deviation per column; 0 is the scale of a constant column.
+    given : (d,) array of bool, optional
+        Columns without an equation, such as the past of a time series: whatever is common to the
+        noise of equations is not taken from them.
     """
 
     correlations: NDArray[np.float64]
@@ -39,6 +42,7 @@ class Moments:
     rows: NDArray[np.float64]
     means: NDArray[np.float64]
     scales: NDArray[np.float64]
+    given: NDArray[np.bool_] | None = None
 
     @property
     def variables(self) -> int:
@@ -49,6 +53,12 @@ class Moments:
     def own_scales(self) -> NDArray[np.float64]:
         """Standard deviation of each variable over the rows of its own equation."""
         return self.scales[self.group, np.arange(len(self.group))]
+
+    @property
+    def has_noise(self) -> NDArray[np.bool_]:
+        """Columns that vary and have an equation."""
+        varies = self.own_scales > 0
+        return varies if self.given is None else varies & ~self.given
 
     @property
     def own_rows(self) -> NDArray[np.float64]:

@@ -81,8 +81,8 @@ def polish(
     squares = moments.own_scales**2
     precision = np.full(d, np.nan)
     if score == "equal-variance":
-        rows = moments.own_rows
-        common = float(rows @ noise_variances(moments, graph)) / rows.sum()
+        rows = np.where(moments.has_noise, moments.own_rows, 0.0)
+        common = float(rows @ noise_variances(moments, graph)) / max(rows.sum(), 1.0)
         precision = squares / max(common, 1e-300)
     arcs = graph.adjacency().toarray()
     weights, residuals = np.zeros((d, d)), np.ones(d)
@@ -90,6 +90,9 @@ def polish(
         correlations = moments.correlations[moments.group[v]]
         varies = np.diagonal(correlations) > 0
         candidates = np.flatnonzero((allowed[:, v] | forced[:, v]) & varies)
+        if not len(candidates):
+            arcs[:, v] = forced[:, v]
+            continue
         price = _Price(0.5 * float(moments.own_rows[v]), penalty, float(precision[v]))
         best = _best_of(correlations, int(v), candidates, arcs[:, v], forced[:, v], price)
         arcs[:, v] = forced[:, v]

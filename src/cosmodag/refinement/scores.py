@@ -72,8 +72,8 @@ def gaussian_total(moments: Moments, graph: RegressionGraph, penalty: float) -> 
 
 
 def equal_variance_total(moments: Moments, graph: RegressionGraph, penalty: float) -> float:
-    """−(Σ n_v / 2) log(Σ RSS_v / Σ n_v) − c · arcs, over the columns that vary."""
-    varies = moments.own_scales > 0
+    """−(Σ n_v / 2) log(Σ RSS_v / Σ n_v) − c · arcs, over columns that vary and have an equation."""
+    varies = moments.has_noise
     rows = moments.own_rows[varies]
     if not len(rows):
         return 0.0

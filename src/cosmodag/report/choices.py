@@ -30,6 +30,7 @@ def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str,
     found.append(("Chosen because", " ".join((run.get("choice") or {}).values())))
     found.append(("Knowledge", _knowledge(model)))
     found.append(("Interventions", _interventions(model)))
+    found.append(("Regimes", _regimes(model)))
     found.append(("Missing values", _missing(model)))
     method = model.refinement_
     found.append(("Order and arcs", _REFINED.get(method or "", _read_off(model))))
@@ -85,11 +86,30 @@ def _knowledge(model: "StructureLearner") -> str | None:
 def _interventions(model: "StructureLearner") -> str | None:
     """Name the variables that were intervened on."""
     sets = getattr(model, "target_sets_", None)
-    if sets is None:
+    if sets is None or hasattr(model, "regimes_"):
         return None
     names = [str(model.names_[v]) for v in sets.any(axis=0).nonzero()[0]]
     shown = ", ".join(names[:_SHOWN_STARTS]) + (" …" if len(names) > _SHOWN_STARTS else "")
     return f"Set by intervention in some rows, which their equations leave out: {shown}."
+
+
+def _regimes(model: "StructureLearner") -> str | None:
+    """Name the variables that changed in each regime, with the evidence."""
+    regimes = getattr(model, "regimes_", None)
+    if regimes is None:
+        return None
+    targets = regimes.table([str(name) for name in model.names_])
+    listed = [
+        f"{regime}: "
+        + ", ".join(
+            f"{one['variable']} ({'stated, ' if one['stated'] else ''}{one['change']}, evidence "
+            f"{one['evidence']:.1f})"
+            for one in rows.to_dict("records")
+        )
+        for regime, rows in targets.groupby("regime", sort=False)
+    ]
+    changed = ". ".join(listed) if listed else "no variable changed"
+    return f"Variables that have equations of their own in regimes: {changed}."
 
 
 def _missing(model: "StructureLearner") -> str | None:

@@ -11,6 +11,8 @@ from cosmodag.data.diagnose import Finding, before_fit, diagnose
 from cosmodag.data.diagnose.full import by_severity, on_request
 from cosmodag.errors import DataError
 from cosmodag.fit.arcs import arc_table, standard_errors
+from cosmodag.io.frames import Table
+from cosmodag.report.answers import Answers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +47,8 @@ class Evidence:
         Reasons for withholding probabilities, one sentence each.
     missed
         (number, number, share) of pairs joined in most resamples that the graph does not join.
+    answers
+        Effects, hidden causes and the verdict of tests.
     """
 
     errors: NDArray[np.float64] | None = None
@@ -54,6 +58,7 @@ class Evidence:
     resamples: int | None = None
     doubts: Sequence[str] = ()
     missed: list[tuple[int, int, float]] = field(default_factory=list)
+    answers: Answers = field(default_factory=Answers)
 
     @classmethod
     def of(cls, model: "FittedGraph", data: Any = None, bootstrap: Any = None) -> "Evidence":
@@ -74,8 +79,9 @@ class Evidence:
             table = model.preparation_.undo(prepared)
             findings = _findings(model, table, names)
             errors = standard_errors(model, prepared)
+        answers = Answers.of(model)
         if bootstrap is None:
-            return cls(errors, findings)
+            return cls(errors, findings, answers=answers)
         joined = checked_shares(bootstrap.edge_probabilities, model.n_features_in_)
         arrows = checked_shares(bootstrap.direction_probabilities, model.n_features_in_)
         shares = checked_shares(bootstrap.edge_shares, model.n_features_in_)
@@ -88,6 +94,7 @@ class Evidence:
             resamples_of(bootstrap),
             list(getattr(bootstrap, "doubts", ())),
             _missed(shares, edges.row, edges.col),
+            answers,
         )
 
     def table(self, model: "FittedGraph") -> "pd.DataFrame":
@@ -114,11 +121,14 @@ def checked_shares(shares: Any, d: int) -> NDArray[np.float64]:
 def _findings(model: "FittedGraph", table: NDArray[np.float64], names: list[str]) -> list[Finding]:
     """Return the findings of the fit; with few enough columns, the full diagnosis."""
     known: list[Finding] | None = getattr(model, "findings_", None)
+    kinds = model.fitted_.kinds or None
+    if model.fitted_.window is not None:
+        return by_severity(known or [])  # the other checks are about independent rows
     if len(names) > _FULL_DIAGNOSIS:
-        return before_fit(table, names) if known is None else list(known)
+        return before_fit(table, names, kinds=kinds) if known is None else list(known)
     if known is None:
-        return diagnose(table, names, graph=model.adjacency_)
-    more = on_request(table, names, known, np.asarray(model.adjacency_) != 0)
+        return diagnose(Table(table, names, kinds), graph=model.adjacency_)
+    more = on_request(table, names, known, np.asarray(model.adjacency_) != 0, kinds)
     return by_severity([*known, *more])
 
 
@@ -128,8 +138,10 @@ def resamples_of(bootstrap: Any) -> int:
 
 
 def _prepared(model: "FittedGraph", data: Any) -> NDArray[np.float64] | None:
-    # With missing values, the model was fitted to a filled table, not to the one given.
-    if data is not None and not hasattr(model, "missing_report_"):
+    # The model was not fitted to the table given: missing values were filled in, or the rows are
+    # windows.
+    is_other = hasattr(model, "missing_report_") or model.fitted_.window is not None
+    if data is not None and not (is_other and hasattr(model, "residuals_")):
         return model.prepared(data)
     return model.training_data() if hasattr(model, "residuals_") else None
 

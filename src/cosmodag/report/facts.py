@@ -1,6 +1,7 @@
 """The content of the page as plain data: the interface between Python and JavaScript."""
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,16 +10,18 @@ from cosmodag.fit.arcs import standardised
 from cosmodag.fit.basis import BASES, are_in
 from cosmodag.report.choices import choices_of, troubles_of
 from cosmodag.report.curves import response_curves
-from cosmodag.report.drawings.layout import layered_layout
 from cosmodag.report.evidence import Evidence
+from cosmodag.report.groups import groups_of
 from cosmodag.report.origin import code_for, now, versions
+from cosmodag.report.sections import sections_of
+from cosmodag.report.story import story_of
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
 __all__ = ["SCHEMA", "page_data"]
 
-SCHEMA = 2
+SCHEMA = 3
 _DIGITS = 5
 _MOST_RECORDS = 300
 _SERIES = {
@@ -45,47 +48,62 @@ def page_data(
     evidence : Evidence
     run : dict, optional
         Facts about the run: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
-        ``seconds``, ``versions``, ``choice``, ``warnings``.
+        ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (the group of each variable).
 
     Returns
     -------
     dict
-        ``schema``: 2. ``title``, ``learner``: text. ``variables``: ``name``, ``x``, ``layer`` (its
-        place in a layered drawing), ``order`` (numbers, causes first). ``signed``: whether weights
-        have signs. ``arcs``: ``from``, ``to``, ``weight``, ``standardised``, ``basis`` (a number
-        into ``bases``), ``fixed`` (whether the class has the arrow), ``error``, ``p_edge`` and
-        ``p_direction`` (or None). ``bases``: ``name``, ``meaning``. ``summary`` and
-        ``reproduce.facts``: pairs of label and value. ``findings``: ``severity``, ``sentence``.
-        ``diagnosed``: whether the data was available. ``choices``: ``title``, ``text``. ``starts``:
-        records. ``history``: ``clock``, ``at``, ``series`` (each ``label``, ``values``).
-        ``curves``: ``arc``, ``x``, ``y``. ``stability`` (or None): ``resamples``, ``missed``,
-        ``doubts``. ``reproduce.code``: text.
+        ``schema``: 3. ``title``, ``learner``, ``file`` (start of the names of saved files): text.
+        ``story``: see :func:`cosmodag.report.story.story_of`. ``variables``: ``name``, ``order``
+        (numbers, causes first), ``scale`` (of the table's unit to that of the weights), ``group``
+        (a number into ``groups``, or None). ``linear``: whether effects are sums of products of
+        weights. ``signed``: whether weights have signs. ``effects``, ``pag``, ``verdict``: see
+        :class:`cosmodag.report.answers.Answers`. ``sections``: see
+        :class:`cosmodag.report.sections.Section`. ``arcs``: ``from``, ``to``, ``weight``,
+        ``standardised``, ``basis`` (a number into ``bases``), ``fixed`` (whether the class has the
+        arrow), ``error``, ``p_edge`` and ``p_direction`` (or None). ``bases``: ``name``,
+        ``meaning``. ``summary`` and ``reproduce.facts``: pairs of label and value. ``findings``:
+        ``severity``, ``sentence``. ``diagnosed``: whether the data was available. ``choices``:
+        ``title``, ``text``. ``starts``: records. ``history``: ``clock``, ``at``, ``series`` (each
+        ``label``, ``values``). ``curves``: ``arc``, ``x``, ``y``. ``regimes`` (or None):
+        ``rows`` of each, ``targets`` with the evidence, ``price``, ``findings``. ``stability`` (or
+        None): ``resamples``, ``missed``, ``doubts``. ``reproduce.code``: text.
     """
     run = run or {}
     names = [str(name) for name in model.names_]
     arcs, bases = _arcs(model, evidence)
-    layout = layered_layout(model.edges_)
+    findings = _findings(model, evidence, run)
+    warned = sum(finding["severity"] == "warning" for finding in findings)
+    groups, group = groups_of(model, run.get("groups"))
+    title = str(run.get("table") or run.get("data") or "A learnt graph")
     facts = {
         "schema": SCHEMA,
-        "title": str(run.get("table") or run.get("data") or "A learnt graph"),
+        "title": title,
+        "file": _file_name(title),
         "learner": type(model).__name__,
+        "story": story_of(model, evidence, run.get("rows") or _rows(model), warned),
         "variables": {
             "name": names,
-            "x": layout.x,
-            "layer": layout.layer,
             "order": model.order_,
+            "scale": model.preparation_.scales,
+            "group": group,
         },
+        "groups": groups,
+        "linear": not hasattr(model, "response"),
         "signed": not hasattr(model, "response") or bool((model.edges_.data < 0).any()),
         "arcs": arcs,
         "bases": bases,
-        "summary": _summary(model, run, arcs, bases),
-        "findings": _findings(model, evidence, run),
+        "summary": _summary(model, run, arcs),
+        "findings": findings,
         "diagnosed": evidence.findings is not None,
         "choices": choices_of(model, run),
         "starts": getattr(model, "refine_report_", None) or [],
         "history": _history(getattr(model, "history_", None) or []),
         "curves": response_curves(model),
+        "regimes": _regimes(model, names),
         "stability": _stability(evidence),
+        **evidence.answers.facts(),
+        "sections": sections_of(model),
         "reproduce": _reproduce(model, run),
     }
     plain: dict[str, Any] = _plain(facts)
@@ -113,24 +131,25 @@ def _arcs(
 
 
 def _summary(
-    model: "StructureLearner", run: dict[str, Any], arcs: dict[str, Any], bases: list[Any]
+    model: "StructureLearner", run: dict[str, Any], arcs: dict[str, Any]
 ) -> list[tuple[str, str]]:
-    counts = np.bincount(np.asarray(arcs["basis"], np.intp), minlength=len(bases))
     facts = [
         ("Variables", f"{model.n_features_in_:,}"),
         ("Arcs", f"{len(arcs['basis']):,}"),
         ("Rows", _count(run.get("rows") or _rows(model))),
         ("Learner", type(model).__name__),
-        ("Seconds", f"{run['seconds']:.1f}" if "seconds" in run else ""),
-    ]
-    facts += [
-        (f"Arrows: {basis['name']}", f"{count:,}")
-        for basis, count in zip(bases, counts.tolist(), strict=True)
     ]
     scores = [
         (name.upper(), f"{run[name]:.3f}") for name in ("auc", "nhd", "tpr", "fdr") if name in run
     ]
     return [(label, value) for label, value in facts + scores if value]
+
+
+def _file_name(title: str) -> str:
+    """Name saved pictures after the data: the last part of its path, without its ending."""
+    stem = title.replace("\\", "/").rstrip("/").rpartition("/")[2].partition(".")[0]
+    kept = re.sub(r"[^\w-]+", "-", stem).strip("-")
+    return kept or "graph"
 
 
 def _rows(model: "StructureLearner") -> int | None:
@@ -171,6 +190,11 @@ def _history(records: list[dict[str, float]]) -> dict[str, Any]:
     }
 
 
+def _regimes(model: "StructureLearner", names: list[str]) -> dict[str, Any] | None:
+    regimes = getattr(model, "regimes_", None)
+    return None if regimes is None else regimes.facts(names)
+
+
 def _stability(evidence: Evidence) -> dict[str, Any] | None:
     if evidence.edge_probabilities is None:
         return None
@@ -189,6 +213,7 @@ def _reproduce(model: "StructureLearner", run: dict[str, Any]) -> dict[str, Any]
         ("SHA-256 of the data", run.get("sha256")),
         ("Seed", parameters.get("random_state")),
         ("Date", run.get("date") or now()),
+        ("Time", f"{run['seconds']:.1f} s" if "seconds" in run else None),
         ("Versions", ", ".join(f"{name} {number}" for name, number in used.items())),
         ("Parameters", ", ".join(f"{name}={value!r}" for name, value in parameters.items())),
     ]

@@ -17,18 +17,29 @@ if TYPE_CHECKING:
 
 __all__ = ["page_for", "write_report"]
 
-_VENDORED = ("vendor/cytoscape.min.js", "vendor/cytoscape-dagre.min.js")
+_VENDORED = ("vendor/cytoscape.min.js",)
 _OWN = (
     "tools",
+    "state",
+    "walks",
+    "edges",
     "colours",
+    "view",
+    "layers",
     "arrange",
     "look",
     "graph",
+    "pointer",
+    "panel",
+    "effects",
+    "legend",
+    "link",
     "controls",
     "svg",
     "table",
     "matrix",
     "plots",
+    "sections",
     "page",
 )
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.fit.arcs import standardised
-from cosmodag.fit.basis import BASES, FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, WEAK
+from cosmodag.fit.basis import BASES, FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, TIME, WEAK
 from cosmodag.graph.dags import is_dag
 from cosmodag.io.any_graph import GraphLike, as_graph, is_model
 from cosmodag.io.files import write_bytes
@@ -33,6 +33,7 @@ _INK, _NODE, _BORDER = "#1b2430", "#eef2f6", "#8a97a6"
 _ARCS: dict[str, tuple[str, Any]] = {
     SHAPE: ("#0072B2", "solid"),
     WEAK: ("#56B4E9", "dashed"),
+    TIME: ("#332288", "solid"),
     KNOWLEDGE: ("#AA4488", "solid"),
     INTERVENTIONS: ("#009E73", "solid"),
     "non-Gaussianity": ("#B87A00", (0, (7, 2))),

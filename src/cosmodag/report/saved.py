@@ -14,13 +14,14 @@ from cosmodag.errors import DataError
 from cosmodag.fit.saved import MODEL
 from cosmodag.io.files import read_text
 from cosmodag.learners import load
+from cosmodag.report.answers import ANSWERS, Answers
 from cosmodag.report.evidence import Evidence
 from cosmodag.report.page import write_report
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["EDGES", "MODEL", "RUN", "edge_list", "report_folder", "run_facts"]
+__all__ = ["ANSWERS", "EDGES", "MODEL", "RUN", "edge_list", "report_folder", "run_facts"]
 
 RUN, EDGES = "run.json", "edges.csv"
 
@@ -42,8 +43,8 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
     Parameters
     ----------
     folder : Path
-        Folder with ``model.safetensors``, ``run.json`` and ``edges.csv``, or a file in it; or a
-        model that was saved alone.
+        Folder with ``model.safetensors``, ``run.json``, ``edges.csv`` and ``answers.json``, or a
+        file in it; or a model that was saved alone.
     path : Path
         The page to create or replace.
 
@@ -59,8 +60,9 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
         return model
     run = _run(home / RUN)
     columns = _columns(home / EDGES, model)
+    answers = _answers(home / ANSWERS, model)
     try:
-        evidence = _evidence(run, columns, model.n_features_in_)
+        evidence = _evidence(run, columns, model.n_features_in_, answers)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         raise _changed(home / RUN) from None
     write_report(path, model, evidence, run)
@@ -82,7 +84,10 @@ def _folder_and_model(given: Path) -> tuple[Path | None, Path]:
 
 
 def _evidence(
-    run: dict[str, Any], columns: dict[str, NDArray[np.float64]], variables: int
+    run: dict[str, Any],
+    columns: dict[str, NDArray[np.float64]],
+    variables: int,
+    answers: Answers,
 ) -> Evidence:
     stored = run.get("findings")
     stability = run.get("stability") or {}
@@ -100,6 +105,7 @@ def _evidence(
         resamples=stability.get("resamples"),
         doubts=doubts,
         missed=missed,
+        answers=answers,
     )
 
 
@@ -141,6 +147,16 @@ def run_facts(evidence: Evidence) -> dict[str, Any]:
             "doubts": list(evidence.doubts),
         }
     return facts
+
+
+def _answers(path: Path, model: "StructureLearner") -> Answers:
+    """Read the answers; for a folder of an earlier version, compute those that need no data."""
+    if not path.is_file():
+        return Answers.of(model)
+    try:
+        return Answers.read(json.loads(read_text(path)), model.n_features_in_)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise _changed(path) from None
 
 
 def _run(path: Path) -> dict[str, Any]:

@@ -63,6 +63,7 @@ def auto(
     *,
     interventions: Any = None,
     knowledge: Any = None,
+    kinds: Any = "auto",
     missing: str = "error",
     random_state: Any = None,
     max_time: float | None = None,
@@ -82,7 +83,7 @@ def auto(
     Parameters
     ----------
     X : table
-    interventions, knowledge, missing
+    interventions, knowledge, kinds, missing
         As for ``fit`` and for every learner.
     random_state : int, Generator, RandomState or None
     max_time : float, optional
@@ -103,7 +104,7 @@ def auto(
     ['learner', 'noise', 'penalties', 'refinement']
     """
     (seed,) = seeds_from(random_state, 1)
-    common = {"knowledge": knowledge, "random_state": seed, "verbose": verbose}
+    common = {"knowledge": knowledge, "kinds": kinds, "random_state": seed, "verbose": verbose}
     X, entries = take_column(X, interventions)
     whole = complete(OrderSearch(missing=missing, **common), X, entries)
     limit = None if max_time is None else max_time / (2 * (1 + len(_MULTIPLES)))
@@ -172,7 +173,9 @@ def _networks(common: dict[str, Any], lines: StructureLearner) -> CosmoMLP:
 
 def _table(X: Any, whole: Completed) -> Any:
     """Completed table; an array, without names, if the caller gave one."""
-    return whole.table.X if isinstance(X, np.ndarray | list | tuple) else whole.table
+    has_levels = any(kind.is_levels for kind in whole.table.kinds or ())
+    is_array = isinstance(X, np.ndarray | list | tuple)
+    return whole.table.X if is_array and not has_levels else whole.table
 
 
 def _observed(whole: Completed) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.data.interventions import take_column, targets_of
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_number
+from cosmodag.fit.checks import check_number, refuse_lags
 from cosmodag.fit.known import Known
 from cosmodag.fit.settle import chosen_arcs, count_arcs
 from cosmodag.learners.base import StructureLearner
@@ -55,6 +55,7 @@ def extended_bic(
     """
     check_is_fitted(model, "adjacency_")
     check_number("gamma", gamma, low=0.0, low_allowed=True)
+    refuse_lags(model, "extended_bic", "fit to early rows, and score later ones")
     X, entries = take_column(X, interventions)
     likelihoods = model.log_likelihoods(X)
     known = _known(model, entries, len(likelihoods))
@@ -95,7 +96,7 @@ def at_threshold(
     dag, data = model.fitted_, model.prepared(X)
     known = _known(model, entries, len(data))
     adjacency = chosen_arcs(dag.weights, threshold, known.required)
-    if model.is_linear:
+    if dag.is_linear:
         arcs = adjacency != 0 if known.required is None else (adjacency != 0) | known.required
         moments = known.moments(data)
         adjacency = regress_on_predecessors(

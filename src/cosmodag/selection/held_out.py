@@ -8,11 +8,10 @@ from sklearn.base import clone
 
 from cosmodag.data.interventions import take_column
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_count, seeds_from
+from cosmodag.fit.checks import check_count, refuse_lags, seeds_from
 from cosmodag.fit.missing import complete
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import prepare
-from cosmodag.io.frames import Table
 from cosmodag.learners.base import StructureLearner
 
 __all__ = ["held_out"]
@@ -53,6 +52,7 @@ def held_out(
     True
     """
     check_count("folds", folds, low=2)
+    refuse_lags(model, "held_out", "fit to early rows, and score later ones")
     X, entries = take_column(X, interventions)
     table, targets, *_ = complete(model, X, entries)
     n = len(table.X)
@@ -64,12 +64,12 @@ def held_out(
     for fold in range(folds):
         seen = fold_of != fold
         one, rows = clone(model), None if targets is None else targets[seen]
-        tasks.append(FitTask(one, prepare(one, Table(table.X[seen], table.names), rows)))
+        tasks.append(FitTask(one, prepare(one, table.of_rows(seen), rows)))
     fit_prepared(tasks, examine=False)
     scores = []
     for fold, (one, _) in enumerate(tasks):
         held = fold_of == fold
-        likelihoods = one.log_likelihoods(Table(table.X[held], table.names))
+        likelihoods = one.log_likelihoods(table.of_rows(held))
         if targets is not None:
             likelihoods = likelihoods[~targets[held][:, ~one.preparation_.constant]]
         scores.append(float(np.mean(likelihoods)))

@@ -1,9 +1,9 @@
 """The bootstrap: how sure each arc is, from fits to resamples of the rows."""
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from cosmodag.errors import (
 )
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
 from cosmodag.fit.prepare import prepare
+from cosmodag.fit.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.watch import Watch
@@ -53,6 +54,10 @@ def bootstrap(
     n: int = 200,
     *,
     interventions: Any = None,
+    series: Any = None,
+    time: Any = None,
+    regimes: Any = None,
+    find_targets: bool = True,
     sample: str = "bootstrap",
     engine: str = "local",
     address: str | None = None,
@@ -83,6 +88,11 @@ def bootstrap(
         Resamples.
     interventions : optional
         What was set in each row, as for ``fit``.
+    series, time : optional
+        With `lags`, as for ``fit``. Blocks of successive windows are drawn, of n^(1/3) windows.
+    regimes, find_targets : optional
+        The regime of each row, as for ``fit``. Rows are drawn within regimes. Targets are found
+        once, on the whole table: probabilities do not say how sure the targets are.
     sample : {"bootstrap", "half"}
         As many rows as there are, with replacement; or half of them, without: more cautious.
     engine : {"local", "ray"}
@@ -123,7 +133,7 @@ def bootstrap(
     begun = clone(model)
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
-        given = prepare(begun, X, interventions)
+        given = prepare(begun, X, interventions, regimes, find_targets, InTime(series, time))
     _warn_again(noted)
     d = len(given.names)
     if d > DENSE_LIMIT:
@@ -133,9 +143,11 @@ def bootstrap(
         )
     names: list[Any] = given.names if given.is_named else list(range(d))
     result = BootstrapResult(names, seeds, sample, given.known.required)
-    begin = time.monotonic()
-    result.doubts = _decide(result, begun, noted, partial(_fitted, X, interventions, max_time))
-    left = None if max_time is None else max(max_time + begin - time.monotonic(), _NO_TIME)
+    begin = monotonic()
+    told = {"interventions": interventions, "series": series, "time": time}
+    told |= {"regimes": regimes, "find_targets": find_targets}
+    result.doubts = _decide(result, begun, noted, partial(_fitted, X, told, max_time))
+    left = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
     label = f"bootstrap of {type(model).__name__}"
     try:
         with Watch(n, label, left, verbose) as watch, warnings.catch_warnings():
@@ -167,17 +179,22 @@ def _decide(
 
     Doubts are named by the warning they come with, or are whatever the fit found beside what was
     known of the table before it. A learner whose noise is given has nothing to decide, but may find
-    that the table refutes it; one that assumes nothing of the noise is not fitted.
+    that the table refutes it; one that assumes nothing of the noise is not fitted. One that chooses
+    its loss by the noise (`CosmoMLP`) trains all resamples by the loss of the whole table.
     """
     more: list[warnings.WarningMessage] = []
-    if hasattr(begun, "noise") and begun.refinement_for(len(result.names)) is not None:
+    assumes_noise = hasattr(begun, "noise") and begun.refinement_for(len(result.names)) is not None
+    if assumes_noise or getattr(begun, "loss", None) == "auto":
         with warnings.catch_warnings(record=True) as more:
             warnings.simplefilter("always", CosmodagWarning)
             whole = fit_table(begun, result.seeds[0])
         if whole.stopped_ == "interrupt":
             raise KeyboardInterrupt
-        result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
-        begun.set_params(noise=whole.noise_)
+        if assumes_noise:
+            result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
+            begun.set_params(noise=whole.noise_)
+        else:
+            begun.set_params(loss=whole.loss_)
     before = {str(one.message) for one in noted}
     doubts = [
         str(one.message)
@@ -189,7 +206,7 @@ def _decide(
 
 
 def _fitted(
-    X: Any, interventions: Any, max_time: float | None, begun: StructureLearner, seed: int
+    X: Any, told: dict[str, Any], max_time: float | None, begun: StructureLearner, seed: int
 ) -> StructureLearner:
     """Fit the whole table within the time there is, with a seed where the model has none."""
     whole = clone(begun)
@@ -198,7 +215,7 @@ def _fitted(
         whole.set_params(random_state=seed)
     if max_time is not None and "max_time" in parameters:
         whole.set_params(max_time=max_time)
-    fitted: StructureLearner = whole.fit(X, interventions=interventions)
+    fitted: StructureLearner = whole.fit(X, **told)
     return fitted
 
 

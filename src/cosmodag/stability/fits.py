@@ -15,7 +15,7 @@ from cosmodag.fit.prepare import Prepared
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.machine import blas_threads, cores
 from cosmodag.solve.watch import Watch
-from cosmodag.stability.resamples import rows_of
+from cosmodag.stability.resamples import block_length, rows_of
 
 __all__ = ["Fit", "fit_resamples", "take_fit"]
 
@@ -77,9 +77,12 @@ def fit_resamples(
         is forgotten afterwards; by default a `Fit`.
     """
     n = len(given.data)
+    block = 1 if given.window is None else block_length(n, given.window.lags)
+    groups = None if given.regimes is None else given.regimes.labels
+    draws = [partial(rows_of, sample, n, seed, block, groups) for seed in seeds]
     tasks = [
-        FitTask(_seeded(model, seed), replace(given, draw=partial(rows_of, sample, n, seed)))
-        for seed in seeds
+        FitTask(_seeded(model, seed), replace(given, draw=draw))
+        for seed, draw in zip(seeds, draws, strict=True)
     ]
     with blas_threads(1):
         outcomes = fit_many(tasks, watch, take=partial(_taken, tasks, take), threads=cores())

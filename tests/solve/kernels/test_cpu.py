@@ -18,7 +18,12 @@ from solver_problems import (
 
 from cosmodag.data.knowledge.bounds import longest_chains
 from cosmodag.model.mechanism import MLP, Linear, MaskedMLP
-from cosmodag.model.objective import AnnealedObjective, log_squared_error
+from cosmodag.model.objective import (
+    SMALLEST_VARIANCE,
+    AnnealedObjective,
+    log_residual_variances,
+    log_squared_error,
+)
 from cosmodag.model.structure import Free, Priority
 from cosmodag.solve.kernels import cpu
 from cosmodag.solve.plan import choose
@@ -27,8 +32,12 @@ from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.training.reference import REFERENCE
 from cosmodag.solve.training.schedules import Constant
 
-MECHANISMS = {"numba-linear": Linear(), "numba-mlp": MLP((4,))}
-both_kernels = pytest.mark.parametrize("name", MECHANISMS)
+RECIPES = {
+    "numba-linear": cosmo_recipe(Linear()),
+    "numba-mlp": cosmo_recipe(MLP((4,))),
+    "numba-mlp-likelihood": cosmo_recipe(MLP((4,)), loss=log_residual_variances),
+}
+every_kernel = pytest.mark.parametrize("name", RECIPES)
 
 
 @dataclass(frozen=True)
@@ -40,14 +49,14 @@ def chosen(recipe, problem=None, platform="cpu"):
     return choose((problem or Problem(make_table(), SETTINGS, 0)).task(recipe, 1, platform))
 
 
-@both_kernels
+@every_kernel
 def test_it_is_chosen_for_its_recipe_at_any_batch_size(name):
     for size in (64, 7, None):
-        recipe = cosmo_recipe(MECHANISMS[name], size)
+        recipe = replace(RECIPES[name], batch_size=size)
         assert chosen(recipe).name == name
 
 
-@both_kernels
+@every_kernel
 @pytest.mark.parametrize(
     "part",
     [
@@ -59,7 +68,7 @@ def test_it_is_chosen_for_its_recipe_at_any_batch_size(name):
     ids=["structure subclassed", "structure", "objective", "schedule"],
 )
 def test_another_part_goes_to_the_reference_loop(name, part):
-    assert chosen(replace(cosmo_recipe(MECHANISMS[name]), **part)) is REFERENCE
+    assert chosen(replace(RECIPES[name], **part)) is REFERENCE
 
 
 @pytest.mark.parametrize("mechanism", [MLP((4, 3)), MLP((4,), "tanh"), MaskedMLP((4,))], ids=repr)
@@ -67,9 +76,9 @@ def test_other_networks_go_to_the_reference_loop(mechanism):
     assert chosen(cosmo_recipe(mechanism)) is REFERENCE
 
 
-@both_kernels
+@every_kernel
 def test_other_problems_go_to_the_reference_loop(name):
-    recipe, table = cosmo_recipe(MECHANISMS[name]), make_table()
+    recipe, table = RECIPES[name], make_table()
     square = np.zeros((10, 10))
     for problem in (
         Problem(table, SETTINGS, 0, required=square),
@@ -120,14 +129,14 @@ def with_all_features(problem: Problem) -> Problem:
 FEATURES = [(), ("support",), ("counted",), ("gaps",), ("support", "counted", "gaps")]
 
 
-@both_kernels
+@every_kernel
 @pytest.mark.parametrize(
     ("given", "columns"), [*((given, 10) for given in FEATURES), (("counted",), 1)], ids=str
 )
 def test_steps_are_those_of_the_reference_loop(name, given, columns):
     # 34 rounds of 3 steps, the last batch of rows short.
     problems = lanes(*given, counted_columns=columns)
-    recipe = cosmo_recipe(MECHANISMS[name])
+    recipe = RECIPES[name]
     batch = make_batch(problems, recipe)
     assert batch.backend.name == name
     ours = run_rounds(batch.backend, batch, 0, 34)
@@ -144,7 +153,7 @@ def test_steps_are_those_of_the_reference_loop(name, given, columns):
 def test_several_rounds_in_a_pass_over_many_rows(name):
     # 71 batches in two rounds; 1.5 passes are 107 steps.
     assert Passes.over(4500, 64) == (4500, 64, 36, 2)
-    batch = make_batch(lanes(n=4500, d=4)[:1], cosmo_recipe(MECHANISMS[name]))
+    batch = make_batch(lanes(n=4500, d=4)[:1], RECIPES[name])
     ours, theirs = (run_rounds(b, batch, 0, 3) for b in (batch.backend, REFERENCE))
     assert ours.step.tolist() == theirs.step.tolist() == [107]
     assert_close_after_100_steps(ours, theirs)
@@ -152,10 +161,10 @@ def test_several_rounds_in_a_pass_over_many_rows(name):
     assert jax.tree.all(jax.tree.map(np.array_equal, ours, pieces))
 
 
-@both_kernels
+@every_kernel
 @pytest.mark.parametrize("given", FEATURES, ids=str)
 def test_pieces_and_neighbours_do_not_matter(name, given):
-    problems, recipe = lanes(*given), cosmo_recipe(MECHANISMS[name])
+    problems, recipe = lanes(*given), RECIPES[name]
     kernel = backend_named(name)
     straight = run_rounds(kernel, make_batch(problems, recipe), 0, 40)
     pieces = run_rounds(kernel, make_batch(problems, recipe), 0, 1, 17, 40)
@@ -165,10 +174,10 @@ def test_pieces_and_neighbours_do_not_matter(name, given):
         assert np.array_equal(ours[1:2], theirs)
 
 
-@both_kernels
+@every_kernel
 def test_rows_that_do_not_count_might_as_well_hold_anything(name):
     """Of what does not count, only inputs to other variables matter."""
-    table, recipe = make_table(), cosmo_recipe(MECHANISMS[name])
+    table, recipe = make_table(), RECIPES[name]
     counted = np.ones((150, 1))
     counted[::3] = 0
     changed = table.copy()
@@ -184,20 +193,24 @@ def test_rows_that_do_not_count_might_as_well_hold_anything(name):
     np.testing.assert_allclose(plain.loss, other.loss, rtol=1e-5)
 
 
-@both_kernels
+# The likelihood takes a variable without residuals for one that is predicted exactly.
+LOSS_OF_NOTHING = {"numba-mlp-likelihood": pytest.approx(np.log(SMALLEST_VARIANCE))}
+
+
+@every_kernel
 def test_batches_in_which_nothing_counts_give_no_loss(name):
     settings = {**SETTINGS, "lambda1": 0.0, "lambda2": 0.0, "lambda_p": 0.0}
     problem = Problem(make_table(), settings, 0, counted=np.zeros((150, 1)))
-    batch = make_batch([problem], cosmo_recipe(MECHANISMS[name]))
+    batch = make_batch([problem], RECIPES[name])
     before = jax.tree.map(np.array, batch.backend.start(batch).parameters)
     state = run_rounds(batch.backend, batch, 0, 3)
-    assert state.loss.tolist() == [0.0]
+    assert state.loss.tolist() == [LOSS_OF_NOTHING.get(name, 0.0)]
     assert jax.tree.all(jax.tree.map(np.array_equal, state.parameters, before))
 
 
-@both_kernels
+@every_kernel
 def test_divergence_is_noticed_and_leaves_its_neighbours_bit_identical(name):
-    recipe = cosmo_recipe(MECHANISMS[name])
+    recipe = RECIPES[name]
     healthy = lanes()
     broken = replace(healthy[1], data=np.full_like(healthy[1].data, 1e30))
     reference = run_rounds(backend_named(name), make_batch(healthy, recipe), 0, 10)

@@ -45,12 +45,12 @@ AutoOption = Annotated[
 ]
 
 # Options that --auto accepts; it decides everything else.
-_TOLD = ("knowledge", "missing", "max_time", "random_state")
+_TOLD = ("knowledge", "kinds", "missing", "max_time", "random_state")
 
 
 def chosen(
     data: "Table",
-    targets: Any,
+    told: dict[str, Any],
     options: dict[str, tuple[str, Any]],
     settings: dict[str, Any],
     quiet: bool,
@@ -64,14 +64,18 @@ def chosen(
             raise DataError(f"--auto chooses {name} itself: leave {options[name][0]} out.")
     if settings:
         raise DataError("--auto chooses the learner's parameters itself: leave --set out.")
+    if "regimes" in told:
+        raise DataError(
+            "--auto does not compare regimes: choose a --method, or leave --regimes out."
+        )
     given.setdefault("random_state", 0)
-    return selection.auto(data, interventions=targets, verbose=not quiet, **given)
+    return selection.auto(data, **told, verbose=not quiet, **given)
 
 
-def fitted(model: "StructureLearner", data: "Table", targets: Any) -> "StructureLearner":
+def fitted(model: "StructureLearner", data: "Table", told: dict[str, Any]) -> "StructureLearner":
     """Fit a learner; after a first Ctrl-C, return it with the graph learnt so far."""
     try:
-        return model.fit(data, interventions=targets)
+        return model.fit(data, **told)
     except KeyboardInterrupt:
         if getattr(model, "stopped_", None) != "interrupt":
             raise
@@ -88,7 +92,7 @@ def command_of(model: "StructureLearner") -> str:
 def bootstrapped(
     model: "StructureLearner",
     data: "Table",
-    targets: Any,
+    told: dict[str, Any],
     resamples: int | None,
     max_time: float | None,
     quiet: bool,
@@ -107,7 +111,7 @@ def bootstrapped(
             model,
             data,
             resamples,
-            interventions=targets,
+            **told,
             random_state=getattr(model, "random_state", 0),
             max_time=max_time,
             verbose=not quiet,

@@ -46,7 +46,9 @@ def input_facts(model: "StructureLearner", interventions: str | None) -> dict[st
     known = model.knowledge_
     facts: dict[str, Any] = {"knowledge": None if known is None else known.facts()}
     sets = getattr(model, "target_sets_", None)
-    if sets is not None:
+    if hasattr(model, "regimes_"):
+        facts["regimes"] = model.regimes_.facts([str(name) for name in model.names_])
+    elif sets is not None:
         names = model.names_
         named = [[str(names[v]) for v in range(len(names)) if row[v]] for row in sets]
         facts["interventions"] = {

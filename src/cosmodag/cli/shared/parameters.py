@@ -20,6 +20,7 @@ __all__ = ["Parameter", "parameters_of"]
 
 _OPTIONS = {
     "knowledge": "--knowledge",
+    "kinds": "--kinds",
     "refine": "--refine",
     "noise": "--noise",
     "threshold": "--threshold",
@@ -63,7 +64,7 @@ def parameters_of(entry: LearnerEntry) -> list[Parameter]:
     --------
     >>> from cosmodag.learners.registry import LEARNERS
     >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])]
-    ['threshold', 'knowledge', 'missing', 'scale']
+    ['threshold', 'knowledge', 'kinds', 'missing', 'scale']
     """
     lineage = list(_lineage(f"cosmodag.learners.{entry.module}", entry.name))
     fields = {name: value for node in reversed(lineage) for name, value in _own_fields(node)}

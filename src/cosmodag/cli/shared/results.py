@@ -115,7 +115,7 @@ def _written(
     from cosmodag.io.files import write_text
     from cosmodag.io.graphs import dump_graphml
     from cosmodag.report import write_cytoscape, write_report
-    from cosmodag.report.saved import edge_list, run_facts
+    from cosmodag.report.saved import ANSWERS, edge_list, run_facts
 
     names = data.names
     run = {**_origin(facts, data), **run_facts(evidence), **facts}
@@ -127,6 +127,7 @@ def _written(
         "adjacency": folder / "adjacency.csv",
         "weights": folder / "weights.csv",
         "model": folder / "model.safetensors",
+        "answers": folder / ANSWERS,
         "report": folder / "report.html",
         "run": folder / "run.json",
     }
@@ -150,6 +151,7 @@ def _written(
     if bootstrap is not None:
         files["bootstrap"] = folder / "bootstrap.csv"
         write_text(files["bootstrap"], bootstrap.edges().to_csv(index=False))
+    write_text(files["answers"], json.dumps(evidence.answers.facts()) + "\n")
     write_report(files["report"], model, evidence, run)
     write_text(files["run"], json.dumps(run, indent=2) + "\n")
     return files

@@ -31,12 +31,12 @@ def read_for(
     model: "StructureLearner", path: Path, interventions: str | None
 ) -> "tuple[Table, list[Any] | None]":
     """Read the columns of a model from a table, in the order of the model."""
-    from cosmodag.io.tables import Table
-
     names = model.fitted_.texts
-    table, labels = read_data(path, interventions, missing="keep", columns=names)
+    held = zip(names, model.fitted_.kinds, strict=False)
+    declared = [name for name, kind in held if kind.is_levels]
+    table, labels = read_data(path, interventions, missing="keep", columns=names, declared=declared)
     places = [table.names.index(name) for name in names]
-    return Table(table.X[:, places], names), labels
+    return table.of_columns(places), labels
 
 
 def rows_of_fit(folder: Path) -> int | None:

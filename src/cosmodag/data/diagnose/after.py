@@ -10,7 +10,7 @@ from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.diagnose.hidden.finding import MOST_COLUMNS as MOST_SEARCHED
 from cosmodag.data.diagnose.hidden.finding import hidden_causes
 from cosmodag.data.diagnose.relations import curved_relations, examine_arcs, uneven_noise
-from cosmodag.data.diagnose.values import value_counts
+from cosmodag.data.value_counts import value_counts
 
 __all__ = ["MOST_TESTED", "after_fit", "standardised"]
 
@@ -29,6 +29,7 @@ def after_fit(
     *,
     known: Sequence[Finding] = (),
     doubt: Finding | None = None,
+    given: NDArray[np.bool_] | None = None,
 ) -> list[Finding]:
     """Test the linear equations of a learnt graph for misfit.
 
@@ -49,13 +50,16 @@ def after_fit(
     doubt : Finding, optional
         The finding of the noise decision's own tests, on the graph that it refused. It is returned
         unless the learnt graph shows it too, so that nothing is reported twice.
+    given : (d,) array of bool, optional
+        Columns without an equation, such as the past of a time series. Hidden causes are searched
+        for among the others, less what a regression on these explains.
 
     Returns
     -------
     list of Finding
         ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply.
     """
-    found = _unexplained(X, names, arcs, order, known)
+    found = _unexplained(X, names, arcs, order, known, given)
     is_told = {finding.name for finding in found} & {"curved", "uneven_noise"}
     if doubt is None or (is_told and doubt.name in ("curved", "uneven_noise")):
         return found
@@ -68,6 +72,7 @@ def _unexplained(
     arcs: NDArray[np.bool_],
     order: ArrayLike,
     known: Sequence[Finding],
+    given: NDArray[np.bool_] | None,
 ) -> list[Finding]:
     d = X.shape[1]
     used = np.asarray(X[:: max(1, len(X) // _MOST_ROWS)], np.float64)
@@ -86,14 +91,29 @@ def _unexplained(
     told = {finding.name for finding in (*known, *findings)}
     if told & {"several_populations", "curved"}:
         return findings
-    if d > MOST_SEARCHED:
-        return [*findings, _not_examined(d, "Hidden causes")]
     place = np.full(d, -1, np.intp)
     place[varying] = np.arange(len(varying))
     kept = place[np.asarray(order, np.intp)]
+    kept = kept[kept >= 0]
+    if given is not None and given[varying].any():
+        used, free = _without_given(used, given[varying])
+        arcs, names = arcs[np.ix_(free, free)], [names[v] for v in free.tolist()]
+        kept = np.searchsorted(free, kept[np.isin(kept, free)])
+    if len(names) > MOST_SEARCHED:
+        return [*findings, _not_examined(len(names), "Hidden causes")]
     correlations = used.T @ used / len(used)
     np.fill_diagonal(correlations, 1.0)
-    return [*findings, *hidden_causes(correlations, arcs, len(used), kept[kept >= 0], names)]
+    return [*findings, *hidden_causes(correlations, arcs, len(used), kept, names)]
+
+
+def _without_given(
+    X: NDArray[np.float64], given: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Regress the other columns on those given; return what is left, standardised, and which."""
+    free = np.flatnonzero(~given)
+    left = X[:, free] - X[:, given] @ np.linalg.lstsq(X[:, given], X[:, free], rcond=None)[0]
+    is_left = left.std(axis=0) > 1e-6
+    return standardised(left[:, is_left]), free[is_left]
 
 
 def standardised(X: NDArray[Any]) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.copies import collinear, duplicates, equal_columns, near_duplicates
 from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.kinds import rare_levels
 from cosmodag.data.diagnose.populations import several_populations
 from cosmodag.data.diagnose.rows import few_rows, rows_follow
 from cosmodag.data.diagnose.scale import (
@@ -20,14 +21,10 @@ from cosmodag.data.diagnose.scale import (
     too_large,
     too_small,
 )
-from cosmodag.data.diagnose.values import (
-    FEW_VALUES,
-    binary,
-    counts,
-    few_values,
-    running_ids,
-    value_counts,
-)
+from cosmodag.data.diagnose.series import changing_series
+from cosmodag.data.diagnose.values import binary, counts, few_values, running_ids
+from cosmodag.data.value_counts import FEW_VALUES, value_counts
+from cosmodag.io.kinds import ColumnKind
 
 __all__ = ["MOST_CORRELATED", "before_fit"]
 
@@ -38,7 +35,12 @@ _SAMPLED_ROWS = 5_000
 
 
 def before_fit(
-    X: NDArray[Any], names: Sequence[str], untouched: NDArray[np.bool_] | None = None
+    X: NDArray[Any],
+    names: Sequence[str],
+    untouched: NDArray[np.bool_] | None = None,
+    kinds: Sequence[ColumnKind] | None = None,
+    *,
+    in_time: bool = False,
 ) -> list[Finding]:
     """Check the table alone: O(n·d), plus correlations for up to 500 columns.
 
@@ -53,6 +55,11 @@ def before_fit(
     untouched : (n,) array of bool, optional
         Rows without interventions, by default all. Only these are checked for dependence between
         rows and for clusters.
+    kinds : sequence of ColumnKind, optional
+        Kinds of the columns. Numbers of levels without order are checked for rare levels only.
+    in_time : bool
+        Whether the rows are those of time series, in order, and are learnt from as such: they may
+        follow one another, but their distribution must not change.
 
     Returns
     -------
@@ -68,6 +75,17 @@ def before_fit(
     ...     print(finding.name, finding.columns, finding.sentence)
     constant ('b',) A column with a single value stays isolated in the graph: leave out 'b'.
     """
+    rare = [] if kinds is None else list(rare_levels(X, kinds, names))
+    if kinds is not None and not all(kind.is_number for kind in kinds):
+        places = [v for v, kind in enumerate(kinds) if kind.is_number]
+        X, names = X[:, places], [names[v] for v in places]
+    return rare + (_of_numbers(X, names, untouched, in_time) if len(names) else [])
+
+
+def _of_numbers(
+    X: NDArray[Any], names: Sequence[str], untouched: NDArray[np.bool_] | None, in_time: bool
+) -> list[Finding]:
+    """Check columns whose numbers are ordered."""
     summary = summary_of(X)
     is_constant = summary.spans == 0
     varying = np.flatnonzero((summary.spans >= SMALL) & (summary.spans <= LARGE)).tolist()
@@ -77,7 +95,8 @@ def before_fit(
     number = value_counts(X)
     alike = list(collinear(X, distinct, names))
     rows = X if untouched is None else X[untouched]
-    following = list(rows_follow(rows, varying, names))
+    following = [] if in_time else list(rows_follow(rows, varying, names))
+    changing = list(changing_series(rows, varying, names)) if in_time else []
     return [
         *constant(is_constant, names),
         *too_large(summary.spans, names),
@@ -88,11 +107,12 @@ def before_fit(
         *few_rows(*X.shape),
         *running_ids(X, varying, names),
         *following,
+        *changing,
         *outliers(summary.distances, names),
         *binary(number, names),
         *few_values(X, number, names),
         *counts(X, number, names),
-        *_correlated(rows, distinct, number, names, bool(alike), bool(following)),
+        *_correlated(rows, distinct, number, names, bool(alike), in_time or bool(following)),
     ]
 
 

@@ -10,11 +10,14 @@ from cosmodag.data.diagnose.after import after_fit, standardised
 from cosmodag.data.diagnose.before import before_fit
 from cosmodag.data.diagnose.findings import SEVERITIES, Finding
 from cosmodag.data.diagnose.gaps import missing_values, without_gaps
+from cosmodag.data.diagnose.kinds import inferred_kinds
 from cosmodag.data.diagnose.scale import LARGE, SMALL
 from cosmodag.data.diagnose.sortability import explained_variance, r2_sortability, varsortability
+from cosmodag.data.kinds import with_kinds
 from cosmodag.errors import DataError, name_list
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.graphs import Graph
+from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables import as_table
 
 __all__ = ["DEPENDENT", "NEARLY_DEPENDENT", "SORTED", "diagnose", "on_request"]
@@ -59,11 +62,15 @@ def diagnose(
     >>> [finding.name for finding in diagnose(X, names=["age", "dose", "dollars"])]
     ['scale_ratio', 'variance_order', 'r2_order']
     """
-    table = as_table(data, names, missing="keep")
+    table = with_kinds(as_table(data, names, missing="keep"))
     columns, arcs = table.names, None if graph is None else _arcs(graph, table.names)
     findings = list(missing_values(table.X, columns))
+    findings += inferred_kinds(table.kinds or (), columns)
     X = without_gaps(table.X)
-    findings += before_fit(X, columns)
+    findings += before_fit(X, columns, kinds=table.kinds)
+    X, columns, arcs = _numbers(X, columns, arcs, table.kinds)
+    if len(columns) < 2:
+        return by_severity(findings)
     if not any(finding.severity == "error" for finding in findings):
         shape = arcs if arcs is not None else _searched(X)
         if shape is not None:
@@ -87,6 +94,7 @@ def on_request(
     columns: Sequence[str],
     findings: Sequence[Finding],
     arcs: NDArray[np.bool_] | None = None,
+    kinds: Sequence[ColumnKind] | None = None,
 ) -> list[Finding]:
     """Run the informative checks that are not part of every fit: O(n·d² + d³).
 
@@ -100,6 +108,8 @@ def on_request(
         Earlier findings: columns of equal scale have no order by variance, so none is reported.
     arcs : (d, d) array of bool, optional
         A DAG.
+    kinds : sequence of ColumnKind, optional
+        Kinds of the columns; categories of more than two levels are left out.
 
     Returns
     -------
@@ -108,6 +118,9 @@ def on_request(
         if they apply.
     """
     found: list[Finding] = []
+    X, columns, arcs = _numbers(X, columns, arcs, kinds)
+    if not columns:
+        return found
     with np.errstate(over="ignore"):
         spans = X.max(axis=0).astype(np.float64) - X.min(axis=0)
     varying = np.flatnonzero((spans >= SMALL) & (spans <= LARGE)).tolist()
@@ -128,6 +141,20 @@ def on_request(
         if len(X) > X.shape[1]:
             found += _sorted_by_r2(r2_sortability(X, arcs))
     return found
+
+
+def _numbers(
+    X: NDArray[Any],
+    columns: Sequence[str],
+    arcs: NDArray[np.bool_] | None,
+    kinds: Sequence[ColumnKind] | None,
+) -> tuple[NDArray[Any], list[str], NDArray[np.bool_] | None]:
+    """Leave out categories, whose numbers have no order."""
+    places = [v for v in range(len(columns)) if kinds is None or kinds[v].is_number]
+    if len(places) == len(columns):
+        return X, list(columns), arcs
+    part = None if arcs is None else arcs[np.ix_(places, places)]
+    return X[:, places], [columns[v] for v in places], part
 
 
 def _searched(X: NDArray[Any]) -> NDArray[np.bool_] | None:

@@ -106,7 +106,8 @@ def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> It
             "warning",
             f"Rows resemble the row before (correlation up to {most:.2f}, in {name_list(found)}), "
             "so they hold less evidence than independent rows, and arcs between unrelated columns "
-            "seem certain: keep rows far enough apart, or learn from differences between rows."
+            "seem certain: if rows are in time, learn from what came before as well (lags=1, "
+            "--lags 1); otherwise keep rows far enough apart."
             if most > 0
             else f"Rows alternate with the row before (correlation {most:.2f}, in "
             f"{name_list(found)}), so they are not independent and arcs seem more certain than "

@@ -7,36 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.value_counts import FEW_VALUES, FEWEST_ROWS, are_counts
 from cosmodag.errors import name_list
 
-__all__ = ["FEW_VALUES", "binary", "counts", "few_values", "running_ids", "value_counts"]
+__all__ = ["binary", "counts", "few_values", "running_ids"]
 
-FEW_VALUES = 10
-"""Columns with at most this many distinct values are called few-valued."""
-
-_HEAD = 256
-# With fewer rows, any column has few values and may be sorted by chance.
-_FEWEST_ROWS = 20
-# Standard deviation below which steps of one are coarse, and distance of the mean from zero, in
-# standard deviations, below which the bound at zero makes relations non-linear.
-_COARSE, _NEAR_ZERO = 5.0, 2.0
 # Increasing integers whose range is at most this many times the number of rows are row numbers.
 _SPARSE = 3.0
-
-
-def value_counts(X: NDArray[Any]) -> NDArray[np.int64]:
-    """Count the distinct values of each column; 0 if the first values mostly differ.
-
-    Columns without ties among their first rows are not examined further.
-    """
-    if len(X) < _FEWEST_ROWS:
-        return np.zeros(X.shape[1], np.int64)
-    head = np.sort(X[:_HEAD], axis=0)
-    different = 1 + (np.diff(head, axis=0) != 0).sum(axis=0)
-    tied = np.flatnonzero(different <= len(head) // 2)
-    found = np.zeros(X.shape[1], np.int64)
-    found[tied] = [len(np.unique(X[:, column])) for column in tied.tolist()]
-    return found
 
 
 def binary(number: NDArray[np.int64], names: Sequence[str]) -> Iterator[Finding]:
@@ -63,7 +40,9 @@ def few_values(
     if found:
         whole = all((X[:, column] == np.round(X[:, column])).all() for column in few.tolist())
         codes = (
-            "use one 0/1 column per level if they are codes of categories, and " if whole else ""
+            "name them as categories (kinds=, --categorical) if they are codes, and "
+            if whole
+            else ""
         )
         yield Finding(
             "few_values",
@@ -81,7 +60,7 @@ def counts(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]) -> 
     found = [
         column
         for column in np.flatnonzero(number > FEW_VALUES).tolist()
-        if _are_counts(X[:, column], int(number[column]))
+        if are_counts(X[:, column], int(number[column]))
     ]
     if found:
         named = tuple(names[column] for column in found)
@@ -96,14 +75,6 @@ def counts(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]) -> 
         )
 
 
-def _are_counts(values: NDArray[Any], number: int) -> bool:
-    if number == len(values) or values.min() < 0 or (values != np.round(values)).any():
-        return False
-    deviation = float(np.std(values, dtype=np.float64))
-    mean = float(np.mean(values, dtype=np.float64))
-    return deviation < _COARSE or mean < _NEAR_ZERO * deviation
-
-
 def running_ids(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> Iterator[Finding]:
     """Columns that number the rows: equal steps, or distinct integers with few left out.
 
@@ -114,7 +85,7 @@ def running_ids(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> It
         The varying columns.
     names : sequence of str
     """
-    if len(X) < _FEWEST_ROWS:
+    if len(X) < FEWEST_ROWS:
         return
     found = tuple(names[column] for column in columns if _numbers_rows(X[:, column]))
     if found:
@@ -132,7 +103,7 @@ def running_ids(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> It
 
 
 def _numbers_rows(values: NDArray[Any]) -> bool:
-    head = values[:_FEWEST_ROWS]
+    head = values[:FEWEST_ROWS]
     steps = np.diff(head)
     if steps[0] != 0 and np.allclose(steps, steps[0], rtol=1e-6, atol=0):
         return bool(np.allclose(np.diff(values), steps[0], rtol=1e-6, atol=0))

@@ -12,6 +12,7 @@ from cosmodag.data.knowledge.statement import Knowledge, as_knowledge
 from cosmodag.errors import KnowledgeError
 from cosmodag.io.files import check_file
 from cosmodag.io.toml_text import read_toml
+from cosmodag.io.yaml_text import read_yaml
 
 __all__ = ["read_knowledge"]
 
@@ -51,8 +52,8 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     """
     path = Path(path)
     readers: dict[str, Callable[[str], Any]] = {
-        ".yaml": _yaml,
-        ".yml": _yaml,
+        ".yaml": read_yaml,
+        ".yml": read_yaml,
         ".toml": read_toml,
         ".json": json.loads,
         ".csv": _csv,
@@ -83,15 +84,6 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
         raise KnowledgeError(f"'{path}': {error}") from error
     assert known is not None
     return known
-
-
-def _yaml(text: str) -> Any:
-    import yaml
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(f"it is not valid YAML: {error}") from error
 
 
 def _csv(text: str) -> dict[str, Any]:

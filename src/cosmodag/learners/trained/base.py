@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from cosmodag.data.kinds import declared_names
 from cosmodag.errors import (
     ConvergenceWarning,
     DataError,
@@ -165,7 +166,7 @@ class TrainedLearner(StructureLearner):
 
         other = clone(self)  # leaves a fitted model, and a generator given as its seed, unchanged
         other.check_settings()
-        table = as_table(X)
+        table = as_table(X, declared=declared_names(self.kinds, X))
         given = prepare_table(other, table)
         problems = other.problems_for(given.data, given.known)
         return estimate(other.solver_for(*problems[0].data.shape), problems, other._device)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosmodag.fit.equations import AdditiveNoise
 from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward
 
 __all__ = ["ARRAYS", "NetworkEquations"]
@@ -19,7 +20,7 @@ _MOST_UNITS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkEquations:
+class NetworkEquations(AdditiveNoise):
     """Perceptrons of all variables; predictions use the first-layer weights of arcs alone.
 
     Attributes
@@ -63,6 +64,15 @@ class NetworkEquations:
     def strengths(self, name: str) -> NDArray[np.float64]:
         """(d, d): the strength of every arc, ``"norm"`` or ``"sum"`` of its first-layer weights."""
         return np.asarray(ARC_STRENGTHS[name](self.first_weights.astype(np.float64)))
+
+    def in_units(self, units: NDArray[np.float64]) -> "NetworkEquations":
+        """Express networks of columns x / units as networks of x, (d,) units."""
+        return replace(
+            self,
+            first_weights=(self.first_weights / units[:, None, None]).astype(np.float32),
+            output_weights=(self.output_weights * units[:, None]).astype(np.float32),
+            output_biases=(self.output_biases * units).astype(np.float32),
+        )
 
     def functions(self, some: slice = slice(None)) -> dict[str, Any]:
         """All but the first-layer weights, of some of the networks."""

@@ -1,6 +1,6 @@
 """A table too wide for its correlations to be kept: standardised columns instead."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,7 @@ class Columns(Moments):
         Per variable, its values less their mean, of length one; zeros where it is constant.
     """
 
-    standard: NDArray[np.float64]
+    standard: NDArray[np.float64] = field(kw_only=True)
 
     @staticmethod
     def of(X: ArrayLike, counted: ArrayLike | None = None) -> "Columns":
@@ -62,5 +62,5 @@ class Columns(Moments):
             np.array([float(n)]),
             means,
             scales,
-            standard,
+            standard=standard,
         )

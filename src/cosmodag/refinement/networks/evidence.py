@@ -147,7 +147,9 @@ def cost_and_slopes(
     return cost_and_slopes(inputs.astype(np.float64), target.astype(np.float64), kernel, offered)
 
 
-def fit_kernel(inputs: Floats, target: Floats, *, steps: int) -> ProcessKernel:
+def fit_kernel(
+    inputs: Floats, target: Floats, *, steps: int, start: ProcessKernel | None = None
+) -> ProcessKernel:
     """Find a kernel by a few steps of L-BFGS on the cost, from one start.
 
     Parameters
@@ -156,6 +158,8 @@ def fit_kernel(inputs: Floats, target: Floats, *, steps: int) -> ProcessKernel:
         As in :func:`cost`.
     steps : int
         Number of steps; for the choice of inputs, stopping early does as well as converging.
+    start : ProcessKernel, optional
+        By default one in which all inputs are equally relevant.
 
     Examples
     --------
@@ -167,10 +171,12 @@ def fit_kernel(inputs: Floats, target: Floats, *, steps: int) -> ProcessKernel:
     True
     """
     k = inputs.shape[1]
-    start = [*[_START_RELEVANCE / max(k, 1)] * k, _START_AMPLITUDE, _START_BIAS]
+    if start is None:
+        equal = np.full(k, _START_RELEVANCE / max(k, 1))
+        start = ProcessKernel(equal, _START_AMPLITUDE, _START_BIAS)
     found = minimize(
         _objective,
-        np.log(start),
+        _logarithms(start),
         args=(inputs, target),
         jac=True,
         method="L-BFGS-B",
@@ -178,6 +184,15 @@ def fit_kernel(inputs: Floats, target: Floats, *, steps: int) -> ProcessKernel:
         options={"maxiter": steps, "maxfun": steps + 3},
     )
     return _kernel_at(found.x)
+
+
+def _logarithms(kernel: ProcessKernel) -> Numbers:
+    """Return all numbers of a kernel, each within its bounds."""
+    return np.r_[
+        np.clip(np.log(kernel.relevances), *_RELEVANCE_BOUNDS),
+        np.clip(np.log(kernel.amplitude), *_AMPLITUDE_BOUNDS),
+        np.clip(np.log(kernel.bias), *_BIAS_BOUNDS),
+    ]
 
 
 def _kernel_at(logarithms: Numbers) -> ProcessKernel:

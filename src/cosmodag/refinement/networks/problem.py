@@ -61,6 +61,27 @@ class NetworkProblem:
         forward = (places[:, None] < places) & self.support
         self.contributions = np.where(forward, sizes * own[:, None], 0.0)
 
+    @classmethod
+    def of(
+        cls,
+        X: ArrayLike,
+        order: ArrayLike,
+        *,
+        strengths: ArrayLike | None = None,
+        support: ArrayLike | None = None,
+        required: ArrayLike | None = None,
+        before: ArrayLike | None = None,
+        counted: ArrayLike | None = None,
+        random: Any = None,
+        effort: Effort | None = None,
+    ) -> "NetworkProblem":
+        """Check the inputs of :func:`prune_networks`; without strengths, all arcs are alike."""
+        if strengths is None:
+            strengths = np.ones((np.size(order), np.size(order)))
+        return cls(
+            X, strengths, order, support, required, before, counted, random, effort or Effort()
+        )
+
     def candidates(self, share: float) -> Arcs:
         """Arcs whose contribution exceeds a share of the strongest into the same child."""
         strong: Arcs = self.contributions > share * self.contributions.max(axis=0)

@@ -135,8 +135,16 @@ def prune_networks(
            [0, 0, 1],
            [0, 0, 0]])
     """
-    problem = NetworkProblem(
-        X, strengths, order, support, required, before, counted, random, effort or Effort()
+    problem = NetworkProblem.of(
+        X,
+        order,
+        strengths=strengths,
+        support=support,
+        required=required,
+        before=before,
+        counted=counted,
+        random=random,
+        effort=effort,
     )
     with Workers(workers, should_stop, on_progress, tasks=2 * problem.d) as pool:
         graph = _Graph(problem, pool)

@@ -51,6 +51,8 @@ class NoiseInputs:
         Rows in which nothing was set.
     means : (d,) array, optional
         What was subtracted from the columns.
+    given : (d,) array of bool, optional
+        Columns without an equation, which have no noise.
     """
 
     X: NDArray[np.float64]
@@ -63,6 +65,12 @@ class NoiseInputs:
     counted: NDArray[np.float64] | None = None
     untouched: NDArray[np.bool_] | None = None
     means: NDArray[np.float64] | None = None
+    given: NDArray[np.bool_] | None = None
+
+    @property
+    def with_equations(self) -> NDArray[np.intp]:
+        """Columns that have an equation, and thus noise."""
+        return np.arange(self.X.shape[1]) if self.given is None else np.flatnonzero(~self.given)
 
 
 def decide_noise(
@@ -143,13 +151,15 @@ def decide_noise(
 
 def _against_equal(given: NoiseInputs) -> str | None:
     """Say why equal variances cannot be assumed, or None where they can."""
-    shared = common_scale(given.X if given.means is None else given.X + given.means)
+    columns = given.with_equations
+    table = given.X if given.means is None else given.X + given.means
+    shared = common_scale(table[:, columns])
     if shared is not None:
         return (
             f"The columns are on a common scale ({shared}), so that variances say nothing about "
             "the order, and a noise variance for each variable was assumed."
         )
-    if few_valued(given.X).mean() >= 0.5:
+    if few_valued(given.X[:, columns]).mean() >= 0.5:
         return (
             "Most columns have few distinct values, which noise of equal variance cannot give, and "
             "a noise variance for each variable was assumed."
@@ -170,6 +180,7 @@ def _beyond_gaussian(
     # Variables without arcs have no direction to tell, whatever their distribution.
     pattern = abs(found.weights)
     joined = np.flatnonzero((pattern.sum(axis=0) + pattern.sum(axis=1)) > 0)
+    joined = np.intersect1d(joined, given.with_equations)
     if rows is None or not len(joined):
         return found
     verdict = non_gaussianity((given.X - given.X @ found.weights)[rows][:, joined])

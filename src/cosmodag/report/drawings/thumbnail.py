@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cosmodag.fit.basis import FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, WEAK
+from cosmodag.fit.basis import FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, TIME, WEAK
 from cosmodag.report.drawings.layout import layered_layout
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ _DASHES = {
 _COLOURS = {
     SHAPE: "#0072B2",
     WEAK: "#56B4E9",
+    TIME: "#332288",
     KNOWLEDGE: "#AA4488",
     INTERVENTIONS: "#009E73",
     "non-Gaussianity": "#B87A00",

@@ -1,84 +1,176 @@
-// Layout of the nodes: by dagre for small graphs, otherwise in the layers that Python computed.
+// Positions of nodes and courses of edges: separate parts are laid out one by one and packed.
 
-// dagre takes about a second for this many arcs; with more it leaves little room for nodes.
-const DAGRE_ARCS = 130;
-const DAGRE_NODES = 60;
 const LARGEST_ZOOM = 1.4;
+const NODE_HEIGHT = 28;
+const BETWEEN_LAYERS = { down: 44, right: 56 };
+// Courses of the edges of the last layout, by id: an arc that comes back takes its course again.
+let keptCourses = new Map();
 
-function arrange(cy) {
-  const nodes = cy.nodes();
-  const edges = cy.edges().filter((edge) => !edge.hasClass("hidden"));
-  const few = nodes.length <= DAGRE_NODES && edges.length <= DAGRE_ARCS;
-  cy.edges().removeClass("routed");
-  if (few && edges.length) {
-    arrangeByDagre(cy, nodes, edges);
-  } else {
-    arrangeInLayers(cy, nodes);
-  }
-  fit(cy);
+/** Lay out the drawn graph from top to bottom or from left to right, and fit it into the frame. */
+function arrange() {
+  const nodes = cy.nodes().toArray();
+  const edges = cy.edges().toArray();
+  const wanted = state.direction === "auto" ? ["down", "right"] : [state.direction];
+  const tried = wanted.map((direction) => laidOut(nodes, edges, direction));
+  const zoom = (plan) => Math.min(cy.width() / plan.width, cy.height() / plan.height, LARGEST_ZOOM);
+  // Readers expect causes above effects: the other direction must be clearly larger.
+  const plan = tried.length > 1 && zoom(tried[1]) > 1.15 * zoom(tried[0]) ? tried[1] : tried[0];
+  keptCourses = new Map();
+  cy.batch(() => {
+    plan.places.forEach(([x, y], i) => nodes[i].position({ x, y }));
+    edges.forEach((edge, i) => course(edge, plan.courses[i]));
+  });
+  cy.edges().removeClass("routed").addClass("routed");
+  fit();
 }
 
-function fit(cy) {
-  cy.fit(cy.elements().not(".hidden"), 24);
+function fit() {
+  cy.resize();
+  cy.fit(cy.elements(), 24);
   if (cy.zoom() > LARGEST_ZOOM) {
     cy.zoom(LARGEST_ZOOM);
     cy.center();
   }
 }
 
-/** Top to bottom, or left to right where that lets nodes be drawn larger. */
-function arrangeByDagre(cy, nodes, edges) {
-  const zooms = ["TB", "LR"].map((direction) => {
-    runDagre(nodes, edges, direction);
-    const box = nodes.boundingBox();
-    return Math.min(cy.width() / box.w, cy.height() / box.h, LARGEST_ZOOM);
-  });
-  if (zooms[0] >= 0.9 * zooms[1]) runDagre(nodes, edges, "TB");
-  edges.addClass("routed");
+/** {places, courses, width, height}: centres of nodes, and ends and bends of edges. */
+function laidOut(nodes, edges, direction) {
+  const number = new Map(nodes.map((node, i) => [node.id(), i]));
+  const links = edges.map((edge) => [number.get(edge.data("source")), number.get(edge.data("target"))]);
+  const widths = nodes.map((node) => node.data("width"));
+  const parts = separateParts(nodes.keys(), links);
+  const partOf = new Array(nodes.length);
+  parts.forEach((part, i) => part.forEach((node) => (partOf[node] = i)));
+  const linksOf = parts.map(() => []);
+  links.forEach(([u], i) => linksOf[partOf[u]].push(i));
+  const boxes = parts.map((part, i) => partLaidOut(part, linksOf[i], links, widths, direction));
+  const size = packed(boxes);
+  const places = new Array(nodes.length);
+  const courses = new Array(edges.length);
+  for (const box of boxes) {
+    const move = ([x, y]) => [x + box.x, y + box.y];
+    box.part.forEach((node, i) => (places[node] = move(box.places[i])));
+    box.links.forEach((link, i) => (courses[link] = box.courses[i].map(move)));
+  }
+  return { places, courses, ...size };
 }
 
-function runDagre(nodes, edges, direction) {
-  const down = direction === "TB";
-  nodes
-    .union(edges)
-    .layout({
-      name: "dagre",
-      rankDir: direction,
-      nodeSep: down ? 24 : 14,
-      edgeSep: 10,
-      rankSep: down ? 44 : 60,
-      fit: false,
-      animate: false,
-      useDagreEdgeControlPoints: true,
-      automaticDagreEdgeStyle: false,
-    })
-    .run();
+function partLaidOut(part, linksInside, links, widths, direction) {
+  const isDown = direction === "down";
+  const local = new Map(part.map((node, i) => [node, i]));
+  const own = linksInside.map((link) => links[link].map((end) => local.get(end)));
+  const along = part.map((node) => (isDown ? widths[node] : NODE_HEIGHT));
+  const deep = part.map((node) => (isDown ? NODE_HEIGHT : widths[node]));
+  const most = Math.max(4, Math.ceil(Math.sqrt(part.length * (isDown ? 1.3 : 2.2))));
+  const found = layered(along, own, isDown ? 22 : 14, most);
+  const depths = layerDepths(found, own, deep, BETWEEN_LAYERS[direction]);
+  const turn = (a, b) => (isDown ? [a, b] : [b, a]);
+  const ports = portsOf(found, own, along);
+  const courses = own.map(([u, v], i) => {
+    const start = [found.along[u] + ports.out[i], depths.middle[found.layer[u]] + deep[u] / 2];
+    const end = [found.along[v] + ports.in[i], depths.middle[found.layer[v]] - deep[v] / 2];
+    const points = [start, [start[0], depths.lower(found.layer[u])]];
+    for (const bend of found.bends[i]) {
+      points.push([bend.along, depths.upper(bend.layer)], [bend.along, depths.lower(bend.layer)]);
+    }
+    points.push([end[0], depths.upper(found.layer[v])], end);
+    return points.map(([a, b]) => turn(a, b));
+  });
+  const places = part.map((_, i) => turn(found.along[i], depths.middle[found.layer[i]]));
+  return { part, links: linksInside, places, courses, ...bounds(places, courses, part.map((n) => widths[n])) };
 }
 
-/** Spread the drawn nodes of each layer in their order; remove empty layers. */
-function arrangeInLayers(cy, nodes) {
-  const layers = new Map();
-  nodes.forEach((node) => {
-    const layer = data.variables.layer[node.data("place")];
-    if (!layers.has(layer)) layers.set(layer, []);
-    layers.get(layer).push(node);
+/** Where layers lie. The steeper the arcs between two layers, the farther these are apart. */
+function layerDepths(found, links, deep, gap) {
+  const largestIn = new Array(found.depth).fill(0);
+  found.layer.forEach((layer, i) => (largestIn[layer] = Math.max(largestIn[layer], deep[i])));
+  const slant = new Array(found.depth).fill(0);
+  links.forEach(([u, v], i) => {
+    const course = [found.along[u], ...found.bends[i].map((bend) => bend.along), found.along[v]];
+    for (let k = 0; k + 1 < course.length; k++) {
+      const layer = found.layer[u] + k;
+      slant[layer] = Math.max(slant[layer], Math.abs(course[k + 1] - course[k]));
+    }
   });
-  const all = nodes.length === names.length;
-  const x = (node) => data.variables.x[node.data("place")];
-  const rows = [...layers.keys()].sort((a, b) => a - b).map((layer) => {
-    const members = layers.get(layer).sort((a, b) => x(a) - x(b));
-    return members.map((node, i) => [node, all ? x(node) : i - (members.length - 1) / 2]);
+  // Deep drawings would be small: their layers are closer together.
+  const closer = Math.min(1, Math.max(0.45, 12 / found.depth));
+  const gaps = slant.map((most) => closer * (gap + Math.min(60, 0.08 * most)));
+  const middle = [];
+  let end = 0;
+  for (let layer = 0; layer < found.depth; layer++) {
+    middle.push(end + largestIn[layer] / 2);
+    end += largestIn[layer] + gaps[layer];
+  }
+  return {
+    middle,
+    upper: (layer) => middle[layer] - largestIn[layer] / 2 - 0.22 * (layer ? gaps[layer - 1] : gap),
+    lower: (layer) => middle[layer] + largestIn[layer] / 2 + 0.22 * gaps[layer],
+  };
+}
+
+/** Edges leave and reach a node side by side, in the order of where they lead. */
+function portsOf(found, links, along) {
+  const ends = { out: new Array(links.length).fill(0), in: new Array(links.length).fill(0) };
+  const sides = [["out", 0, (i) => found.bends[i][0]?.along ?? found.along[links[i][1]]],
+    ["in", 1, (i) => found.bends[i].at(-1)?.along ?? found.along[links[i][0]]]];
+  for (const [side, end, towards] of sides) {
+    const byNode = new Map();
+    links.forEach((link, i) => byNode.set(link[end], [...(byNode.get(link[end]) || []), i]));
+    for (const [node, list] of byNode) {
+      list.sort((a, b) => towards(a) - towards(b));
+      const room = Math.min(0.75 * along[node], 11 * list.length);
+      list.forEach((i, k) => (ends[side][i] = ((k + 0.5) / list.length - 0.5) * room));
+    }
+  }
+  return ends;
+}
+
+function bounds(places, courses, widths) {
+  const xs = [...places.flatMap(([x], i) => [x - widths[i] / 2, x + widths[i] / 2]), ...courses.flat().map((p) => p[0])];
+  const ys = [...places.flatMap(([, y]) => [y - NODE_HEIGHT / 2, y + NODE_HEIGHT / 2]), ...courses.flat().map((p) => p[1])];
+  const low = [least(xs), least(ys)];
+  const shift = ([x, y]) => [x - low[0], y - low[1]];
+  places.forEach((place, i) => (places[i] = shift(place)));
+  courses.forEach((points, i) => (courses[i] = points.map(shift)));
+  return { width: -least(xs.map((x) => -x)) - low[0], height: -least(ys.map((y) => -y)) - low[1] };
+}
+
+function least(values) {
+  return values.reduce((low, value) => Math.min(low, value), Infinity);
+}
+
+/** Put boxes on shelves, the largest first, about in the shape of the frame. */
+function packed(boxes) {
+  const space = 30;
+  const area = boxes.reduce((sum, box) => sum + (box.width + space) * (box.height + space), 0);
+  const frame = cy.width() / Math.max(1, cy.height());
+  const most = Math.max(boxes[0]?.width ?? 0, Math.sqrt(area * frame));
+  let [x, y, shelf, width] = [0, 0, 0, 0];
+  for (const box of boxes) {
+    if (x > 0 && x + box.width > most) [x, y, shelf] = [0, y + shelf + space, 0];
+    Object.assign(box, { x, y });
+    x += box.width + space;
+    shelf = Math.max(shelf, box.height);
+    width = Math.max(width, x - space);
+  }
+  return { width: Math.max(1, width), height: Math.max(1, y + shelf) };
+}
+
+/** Keep the course of an edge as Cytoscape wants it: relative to the line between its ends. */
+function course(edge, points) {
+  const [start, end] = [points[0], points.at(-1)];
+  const [dx, dy] = [end[0] - start[0], end[1] - start[1]];
+  const length = Math.hypot(dx, dy) || 1;
+  const offset = (node, [x, y]) => {
+    const at = node.position();
+    return `${(x - at.x).toFixed(1)}px ${(y - at.y).toFixed(1)}px`;
+  };
+  const bends = points.slice(1, -1);
+  keptCourses.set(edge.id(), {
+    start: offset(edge.source(), start),
+    end: offset(edge.target(), end),
+    weights: bends.map(([x, y]) => ((x - start[0]) * dx + (y - start[1]) * dy) / length ** 2),
+    distances: bends.map(([x, y]) => (-(x - start[0]) * dy + (y - start[1]) * dx) / length),
   });
-  const places = rows.flat().map(([, place]) => place);
-  const span = Math.max(1, Math.max(...places) - Math.min(...places));
-  const widest = nodes.reduce((most, node) => Math.max(most, node.data("width")), 0);
-  // One direction is as large as the names need, the other as large as the frame allows.
-  const frame = cy.width() / cy.height();
-  const step = Math.max(widest + 14, (66 * rows.length * frame - widest) / span);
-  const height = Math.min(160, Math.max(66, (step * span + widest) / frame / rows.length));
-  cy.batch(() => {
-    rows.forEach((row, level) => {
-      for (const [node, place] of row) node.position({ x: step * place, y: height * level });
-    });
-  });
+  edge.scratch("_course", keptCourses.get(edge.id()));
 }

@@ -1,124 +1,104 @@
-// Controls of the graph, and the panel about the selected variable.
+// Controls of the graph.
 
 function startControls() {
   const list = byId("variable-names");
-  for (const name of names) list.append(Object.assign(element("option"), { value: name }));
+  for (const name of names) list.append(option(null, name));
   const search = byId("search");
   search.addEventListener("change", () => findVariable(search.value));
-  search.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") findVariable(search.value);
+  search.addEventListener("input", () => say(""));
+  if (names.length > MOST_AT_ONCE) byId("scope").querySelector('[value="all"]').remove();
+  if (names.length <= FEW_VARIABLES) byId("scope").querySelector('[value="hubs"]').remove();
+  if (!data.pag) byId("kind").querySelector('[value="pag"]').remove();
+  if (!data.signed) byId("colour").querySelector('[value="sign"]').remove();
+  if (!hasShares()) byId("measure").querySelector('[value="probability"]').remove();
+  for (const id of ["scope", "kind", "direction", "colour"]) {
+    byId(id).addEventListener("change", (event) => {
+      const value = event.target.value;
+      const needs = id === "scope" && !["all", "hubs", "paths"].includes(value) && state.chosen === null;
+      say(needs ? "Select a variable first: click one, or find it by name."
+        : value === "paths" && (state.cause === null || state.effect === null)
+          ? "Name two variables under “Effect” first." : "");
+      change({ [id]: value });
+    });
+  }
+  startSlider();
+  byId("labels").addEventListener("change", (event) => change({ labels: event.target.checked }));
+  byId("thin").addEventListener("click", () => change({ thinned: !state.thinned, cut: 0 }));
+  byId("arrange").addEventListener("click", arrange);
+  byId("fit").addEventListener("click", fit);
+  byId("larger").addEventListener("click", () => zoomBy(1.3));
+  byId("smaller").addEventListener("click", () => zoomBy(1 / 1.3));
+  byId("save-svg").addEventListener("click", saveSvg);
+  byId("save-png").addEventListener("click", savePng);
+  onChange(showControls);
+  onChange(describe);
+  onChange((before) => {
+    if (["kind", "colour", "scope"].some((name) => before[name] !== state[name])) drawLegend();
   });
+  drawLegend();
+  showControls();
+  describe();
+}
 
-  const scope = byId("scope");
-  if (names.length > MOST_AT_ONCE) scope.options[0].remove();
-  scope.value = state.scope;
-  scope.addEventListener("change", () => change({ scope: scope.value }));
-
-  const measure = byId("measure");
-  if (!arcs.p_edge || data.stability.doubts.length) measure.options[1].remove();
+function startSlider() {
   const cut = byId("cut");
   cut.max = Math.max(0, arcCount - 1);
   cut.disabled = arcCount < 2;
   let sorted = sortedMeasures();
-  measure.addEventListener("change", () => {
-    cut.value = 0;
-    change({ measure: measure.value, cut: 0 });
+  byId("measure").addEventListener("change", (event) => {
+    change({ measure: event.target.value, cut: 0 });
     sorted = sortedMeasures();
   });
   cut.addEventListener("input", () => {
     const step = Number(cut.value);
     change({ cut: step === 0 ? 0 : sorted[step] });
   });
-
-  const labels = byId("labels");
-  labels.checked = state.labels;
-  labels.addEventListener("change", () => change({ labels: labels.checked }));
-  byId("arrange").addEventListener("click", () => arrange(cy));
-  byId("fit").addEventListener("click", () => fit(cy));
-  byId("save-svg").addEventListener("click", saveSvg);
-  byId("save-png").addEventListener("click", savePng);
-  drawLegend();
-  onChange(describe);
-  describe();
 }
 
 /** Every step of the slider hides one more arc, the weakest first. */
 function sortedMeasures() {
-  return arcs.weight.map((_, arc) => measured(arc)).sort((a, b) => a - b);
+  return arcs.from.map((_, arc) => measured(arc)).sort((a, b) => a - b);
+}
+
+/** Bring controls and counters up to date with the state. */
+function showControls() {
+  for (const id of ["scope", "kind", "direction", "colour", "measure"]) byId(id).value = state[id];
+  byId("labels").checked = state.labels;
+  const below = state.cut ? arcs.from.filter((_, arc) => measured(arc) < state.cut).length : 0;
+  if (Number(byId("cut").value) !== below) byId("cut").value = below;
+  byId("cut-text").textContent = viewText(view);
+  const thin = byId("thin");
+  const canThin = view.inScope > FEW_ARCS;
+  thin.hidden = !canThin;
+  thin.textContent = state.thinned ? `Show all ${view.inScope.toLocaleString("en")} arcs` : "Show the strongest";
+}
+
+/** The variable that a text names, wholly or in part; undefined without one. */
+function foundVariable(text) {
+  const lower = text.toLowerCase();
+  const rules = [
+    (name) => name === text,
+    (name) => name.toLowerCase().startsWith(lower),
+    (name) => name.toLowerCase().includes(lower),
+  ];
+  const place = rules.map((rule) => names.findIndex(rule)).find((found) => found >= 0);
+  return place;
 }
 
 function findVariable(text) {
-  if (!text) return;
-  const lower = text.toLowerCase();
-  let place = names.indexOf(text);
-  if (place < 0) place = names.findIndex((name) => name.toLowerCase().startsWith(lower));
-  if (place < 0) place = names.findIndex((name) => name.toLowerCase().includes(lower));
-  if (place < 0) return;
+  if (!text) return say("");
+  const place = foundVariable(text);
+  if (place === undefined) return sayNotFound(text);
+  say("");
   choose(place);
-  const node = cy.getElementById("v" + place);
-  if (state.scope === "all") cy.animate({ center: { eles: node }, duration: 250 });
+  bringIntoView([place]);
 }
 
-function describe() {
-  const drawn = arcs.weight.filter((_, arc) => isDrawn(arc)).length;
-  const what = state.measure === "weight" ? "|standardised weight|" : "p edge";
-  const limit = state.cut ? ` (${what} ≥ ${numberText(state.cut)})` : "";
-  byId("cut-text").textContent = `${drawn} of ${arcCount} arcs${limit}`;
-  const box = byId("chosen");
-  box.replaceChildren();
-  if (state.chosen === null) {
-    box.append(element("p", "Click a variable to see its causes and effects.", "quiet"));
-    return;
-  }
-  const chosen = state.chosen;
-  box.append(element("h3", names[chosen]));
-  const causes = ancestorsOf(chosen).variables.size;
-  const effects = descendantsOf(chosen).variables.size;
-  const place = inOrder().indexOf(chosen) + 1;
-  box.append(element("p", `Position ${place} of ${names.length} in causal order.`, "quiet"));
-  box.append(listOf("causes", `direct causes (${causes} in all)`, into[chosen], arcs.from));
-  box.append(listOf("effects", `direct effects (${effects} in all)`, outOf[chosen], arcs.to));
+function sayNotFound(text) {
+  say(`No variable has “${text}” in its name.`);
 }
 
-function listOf(kind, title, numbers, ends) {
-  const part = element("div");
-  const drawn = numbers.filter(isDrawn);
-  part.append(element("h4", `${drawn.length} ${title}`, kind));
-  const list = element("ul");
-  drawn.sort((a, b) => sizeOf(b) - sizeOf(a));
-  for (const arc of drawn) {
-    const button = element("button");
-    button.type = "button";
-    button.append(element("span", names[ends[arc]]), element("span", signedText(arcs.standardised[arc])));
-    button.addEventListener("click", () => choose(ends[arc]));
-    const item = element("li");
-    item.append(button);
-    list.append(item);
-  }
-  part.append(list);
-  return part;
-}
-
-function drawLegend() {
-  const legend = byId("legend");
-  legend.replaceChildren();
-  data.bases.forEach((basis, number) => {
-    const style = arcStyle(number);
-    const sample = svgElement("svg", { width: 44, height: 12, "aria-hidden": "true" });
-    sample.append(
-      svgElement("line", {
-        x1: 0, y1: 6, x2: style.headless ? 43 : 34, y2: 6, stroke: style.colour, "stroke-width": 2.5,
-        "stroke-dasharray": style.dash.join(" "),
-      }),
-    );
-    if (!style.headless) {
-      sample.append(svgElement("path", { d: "M33 1 L43 6 L33 11 Z", fill: style.colour }));
-    }
-    const item = element("li");
-    const text = element("span");
-    text.append(element("b", basis.name), basis.meaning ? ": " + basis.meaning : "");
-    item.append(sample, text);
-    legend.append(item);
-  });
-  if (arcCount) legend.append(element("li", "The thicker an arc, the larger its |standardised weight|.", "quiet"));
+/** A message for the reader, next to the counters. */
+function say(text) {
+  byId("message").textContent = text;
 }

@@ -1,145 +1,125 @@
-// The graph: the drawn part, its style, and the response to clicks.
-
-const MOST_AT_ONCE = 500;
-const MANY = 150; // from this many nodes on, they are drawn as dots with names beside them
+// The graph in the page: what is drawn, what is lit, and the response to clicks.
 
 let cy = null;
+let view = null;
 
 function startGraph() {
-  if (names.length > MOST_AT_ONCE) {
-    const busiest = names.map((_, i) => i).sort((a, b) => degree(b) - degree(a))[0];
-    state.chosen = busiest;
-    state.scope = "1";
-  }
-  state.labels = arcCount <= 25;
+  state.labels = FIRST.labels = arcCount <= 25;
+  state.scope = FIRST.scope = usualScope();
+  if (!data.signed) state.colour = FIRST.colour = "basis";
+  readLink();
   cy = cytoscape({
     container: byId("graph"),
     elements: [],
+    style: graphStyle(),
     minZoom: 0.02,
     maxZoom: 4,
     boxSelectionEnabled: false,
     autounselectify: true,
+    userZoomingEnabled: false,
     textureOnViewport: arcCount > 800,
-    hideEdgesOnViewport: arcCount > 1500,
   });
-  drawScope();
-  cy.on("tap", "node", (event) => choose(event.target.data("place")));
-  cy.on("tap", (event) => {
-    if (event.target === cy && state.scope === "all") choose(null);
-  });
+  redraw();
+  highlight();
+  startPointer();
   onChange((before) => {
-    const moved = before.chosen !== state.chosen && state.scope !== "all";
-    if (before.scope !== state.scope || moved) drawScope();
-    else if (before.cut !== state.cut || before.measure !== state.measure) hideWeak();
-    if (before.labels !== state.labels) restyle();
+    const restyles = ["labels", "colour"].some((name) => before[name] !== state[name]);
+    if (restyles) restyle();
+    redraw(before.direction !== state.direction || before.thinned !== state.thinned);
     highlight();
   });
 }
 
-function degree(variable) {
-  return into[variable].length + outOf[variable].length;
-}
-
-function choose(variable) {
-  change({ chosen: variable });
-}
-
-/** Variables within some steps of the selected one, along arcs in both directions. */
-function neighbourhood(start, steps) {
-  let edge = [start];
-  const found = new Set(edge);
-  for (let step = 0; step < steps; step++) {
-    const next = [];
-    for (const variable of edge) {
-      for (const arc of into[variable]) next.push(arcs.from[arc]);
-      for (const arc of outOf[variable]) next.push(arcs.to[arc]);
-    }
-    edge = next.filter((variable) => !found.has(variable) && found.add(variable));
-    if (found.size > MOST_AT_ONCE) break;
+/** Bring the drawing up to date; nodes move only where they must. */
+function redraw(rearranges = false) {
+  view = currentView();
+  const shown = new Set(view.edges.map((edge) => edge.id));
+  const sameNodes = cy.nodes().length === view.variables.size
+    && [...view.variables].every((variable) => cy.getElementById("v" + variable).nonempty());
+  if (!sameNodes) cy.elements().remove();
+  else cy.edges().filter((edge) => !shown.has(edge.id())).remove();
+  const added = view.edges.filter((edge) => cy.getElementById(edge.id).empty());
+  cy.batch(() => {
+    if (!sameNodes) cy.add([...view.variables].map(nodeFor));
+    cy.add(added.map(edgeFor));
+  });
+  // An arc that was not laid out could point upwards or run through nodes.
+  if (!sameNodes || rearranges || added.some((edge) => !keptCourses.has(edge.id))) return arrange();
+  for (const { id } of added) {
+    cy.getElementById(id).scratch("_course", keptCourses.get(id)).addClass("routed");
   }
-  return new Set([...found].slice(0, MOST_AT_ONCE));
-}
-
-function drawScope() {
-  const whole = state.scope === "all" || state.chosen === null;
-  const shown = whole
-    ? new Set(names.keys())
-    : neighbourhood(state.chosen, Number(state.scope));
-  const many = shown.size > MANY;
-  const elements = [];
-  for (const place of shown) elements.push(nodeFor(place, many));
-  for (let arc = 0; arc < arcCount; arc++) {
-    if (shown.has(arcs.from[arc]) && shown.has(arcs.to[arc])) elements.push(edgeFor(arc, many));
-  }
-  cy.elements().remove();
-  // Styles depend on the number of elements and are computed once, when they are added.
-  cy.style(graphStyle(shown.size, elements.length - shown.size));
-  cy.add(elements);
-  arrange(cy);
-  highlight();
 }
 
 const ruler = document.createElement("canvas").getContext("2d");
 ruler.font = "13px system-ui, sans-serif";
 
-function nodeFor(place, many) {
-  const label = shortened(names[place]);
-  const width = many ? 34 : Math.ceil(ruler.measureText(label).width) + 20;
+function nodeFor(place) {
+  const more = scopeInUse() === "hubs" ? undrawn(place, view.variables) : 0;
+  const label = shortened(names[place]) + (more ? `  +${more}` : "");
+  const width = Math.ceil(ruler.measureText(label).width) + 20;
   return { group: "nodes", data: { id: "v" + place, place, label, width } };
 }
 
-function edgeFor(arc, many) {
-  const share = sizeOf(arc) / (largestSize() || 1);
+function edgeFor(edge) {
+  const label = edge.arc === null ? "" : signedText(arcs.standardised[edge.arc]);
   return {
     group: "edges",
-    data: {
-      id: "a" + arc,
-      arc,
-      source: "v" + arcs.from[arc],
-      target: "v" + arcs.to[arc],
-      basis: arcs.basis[arc],
-      label: signedText(arcs.standardised[arc]),
-      thickness: many ? 0.8 + 2.5 * share : 1.1 + 3.4 * share,
-    },
-    classes: isDrawn(arc) ? "" : "hidden",
+    data: { ...edge, source: "v" + edge.u, target: "v" + edge.v, label },
   };
 }
 
-let largest = null;
-function largestSize() {
-  if (largest === null) largest = arcs.weight.reduce((most, _, arc) => Math.max(most, sizeOf(arc)), 0);
-  return largest;
-}
-
-function hideWeak() {
-  cy.batch(() => {
-    cy.edges().forEach((edge) => edge.toggleClass("hidden", !isDrawn(edge.data("arc"))));
-  });
-}
-
-/** Highlight the selected variable, its ancestors and its descendants; fade the rest. */
+/** Light up what belongs to the selection; fade the rest. */
 function highlight() {
-  const all = cy.elements();
+  const lit = litParts();
   cy.batch(() => {
-    all.removeClass("chosen near ancestor descendant lit faded");
-    if (state.chosen === null) return;
-    const before = ancestorsOf(state.chosen);
-    const after = descendantsOf(state.chosen);
-    const near = new Set([
-      ...into[state.chosen].filter(isDrawn).map((arc) => arcs.from[arc]),
-      ...outOf[state.chosen].filter(isDrawn).map((arc) => arcs.to[arc]),
-    ]);
+    cy.elements().removeClass("chosen ancestor descendant lit faded");
+    if (lit === null) return;
     cy.nodes().forEach((node) => {
       const place = node.data("place");
-      if (place === state.chosen) node.addClass("chosen");
-      else if (near.has(place)) node.addClass("near");
-      if (before.variables.has(place)) node.addClass("ancestor");
-      else if (after.variables.has(place)) node.addClass("descendant");
-      else if (place !== state.chosen) node.addClass("faded");
+      if (lit.chosen.has(place)) node.addClass("chosen");
+      else if (lit.before.has(place)) node.addClass("ancestor");
+      else if (lit.after.has(place)) node.addClass("descendant");
+      else if (!lit.others.has(place)) node.addClass("faded");
     });
     cy.edges().forEach((edge) => {
       const arc = edge.data("arc");
-      edge.addClass(before.arcs.has(arc) || after.arcs.has(arc) ? "lit" : "faded");
+      if (arc !== null && arc === state.arc) edge.addClass("chosen");
+      else edge.addClass(arc !== null && lit.arcs.has(arc) ? "lit" : "faded");
     });
   });
+}
+
+function litParts() {
+  const nothing = new Set();
+  if (state.arc !== null) {
+    return { chosen: new Set(arcEnds()), before: nothing, after: nothing, others: nothing, arcs: nothing };
+  }
+  if (state.cause !== null && state.effect !== null) {
+    const on = between(state.cause, state.effect);
+    const ends = new Set([state.cause, state.effect]);
+    return { chosen: ends, before: nothing, after: nothing, others: on.variables, arcs: on.arcs };
+  }
+  if (state.chosen === null) return null;
+  const drawn = new Set(view.edges.map((edge) => edge.arc));
+  const uses = (arc) => drawn.has(arc);
+  const before = ancestorsOf(state.chosen, uses);
+  const after = descendantsOf(state.chosen, uses);
+  return {
+    chosen: new Set([state.chosen]), before: before.variables, after: after.variables, others: nothing,
+    arcs: new Set([...before.arcs, ...after.arcs]),
+  };
+}
+
+/** Move the frame if some variables are outside of it, and the page if the graph is. */
+function bringIntoView(variables) {
+  const nodes = cy.nodes().filter((node) => variables.includes(node.data("place")));
+  const frame = cy.extent();
+  const isInside = nodes.every((node) => {
+    const { x, y } = node.position();
+    return x > frame.x1 && x < frame.x2 && y > frame.y1 && y < frame.y2;
+  });
+  if (nodes.nonempty() && !isInside) cy.center(nodes);
+  byId("graph-section").scrollIntoView({ block: "nearest" });
+  const box = byId("graph").getBoundingClientRect();
+  if (box.top < 0 || box.bottom > window.innerHeight) byId("graph").scrollIntoView({ block: "center" });
 }

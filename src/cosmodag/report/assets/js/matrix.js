@@ -5,8 +5,7 @@ const NAMED = 45; // up to this many variables, rows and columns show their name
 function drawMatrix() {
   const canvas = byId("matrix");
   const d = names.length;
-  const place = new Array(d);
-  inOrder().forEach((variable, i) => (place[variable] = i));
+  const place = placeInOrder;
   const named = d <= NAMED;
   const pen = canvas.getContext("2d");
   pen.font = "11px system-ui, sans-serif";
@@ -56,7 +55,7 @@ function drawMatrix() {
     const arc = inside ? at.get(row * d + column) : undefined;
     text.textContent = arc === undefined
       ? usual
-      : `${names[arcs.from[arc]]} → ${names[arcs.to[arc]]}: ${signedText(arcs.standardised[arc])}`;
+      : `${arcName(arc)}: ${signedText(arcs.standardised[arc])}`;
   };
 }
 

@@ -7,15 +7,30 @@ function fillText() {
   pairs(byId("summary"), data.summary, true);
   pairs(byId("origin"), data.reproduce.facts);
   byId("code").textContent = data.reproduce.code;
-  pairs(byId("choices"), data.choices.map((choice) => [choice.title, choice.text]));
+  const isSetting = (title) => ["Settings", "Computed by", "Starts", "Noise, scores compared"].includes(title);
+  const listed = data.choices.map((choice) => [choice.title, choice.text]);
+  pairs(byId("choices"), listed.filter(([title]) => !isSetting(title)));
+  pairs(byId("settings"), listed.filter(([title]) => isSetting(title)));
 }
 
-function pairs(list, entries, grouped) {
-  for (const [label, value] of entries) {
-    const group = grouped ? element("div") : list;
-    group.append(element("dt", label), element("dd", value));
-    if (grouped) list.append(group);
+/** The first card: the surest arcs, what they rest on, what was assumed. */
+function fillStory() {
+  byId("story-found").textContent = data.story.found;
+  const list = byId("surest");
+  byId("surest-title").hidden = data.story.surest.length === 0;
+  for (const arc of data.story.surest) {
+    const share = hasShares() && arcs.p_edge[arc] !== null ? `; joined in ${percent(arcs.p_edge[arc])} of resamples` : "";
+    const button = buttonFor(arcName(arc), () => {
+      chooseArc(arc);
+      bringIntoView(arcEnds());
+    }, "arc-button");
+    const item = element("li");
+    item.append(button, ` ${signedText(arcs.standardised[arc])} standard deviations for one${share}; ` +
+      `direction: ${data.bases[arcs.basis[arc]].name}`);
+    list.append(item);
   }
+  pairs(byId("story-points"), data.story.points, true);
+  if (data.verdict) byId("story").classList.toggle("rejected", data.verdict.rejected);
 }
 
 function fillFindings() {
@@ -35,7 +50,7 @@ function fillFindings() {
 
 function fillStarts() {
   const columns = [...new Set(data.starts.flatMap((start) => Object.keys(start)))];
-  byId("starts-details").hidden = data.starts.length === 0;
+  byId("starts-part").hidden = data.starts.length === 0;
   const cell = (value) =>
     typeof value === "boolean" ? (value ? "yes" : "")
     : typeof value === "number" ? Number(value.toPrecision(6))
@@ -75,7 +90,7 @@ function startTheme() {
   });
   byId("print").addEventListener("click", () => window.print());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
-  // Paper is white.
+  // Paper is white, and shows what is folded on the screen.
   let before;
   window.addEventListener("beforeprint", () => {
     before = root.dataset.theme;
@@ -90,23 +105,25 @@ function startTheme() {
 }
 
 fillText();
+fillStory();
 fillFindings();
 fillStarts();
 fillStability();
+fillSections();
 startTable();
 
 // The text appears at once; slower parts are drawn after the first paint.
 function startDrawings() {
-  // Without a training history, the heat map takes the whole row.
-  byId("matrix-section").classList.toggle("wide", data.history.at.length < 2);
   startGraph();
   startControls();
+  startEffects();
+  startLink();
   drawMatrix();
   drawHistory();
   drawCurves();
   startTheme();
   // For use of the graph from the browser's console.
-  window.cosmodag = { graph: cy, data, state, choose, graphAsSvg };
+  window.cosmodag = { graph: cy, data, state, choose, chooseArc, change, graphAsSvg };
   byId("graph").dataset.ready = "true";
 }
 

@@ -19,11 +19,9 @@ function drawCurves() {
   if (!data.curves.length) return;
   const select = byId("curves-of");
   const effects = [...new Set(data.curves.map((curve) => arcs.to[curve.arc]))];
-  effects.sort((a, b) => inOrder().indexOf(a) - inOrder().indexOf(b));
-  select.append(Object.assign(element("option", "strongest arcs"), { value: "" }));
-  for (const effect of effects) {
-    select.append(Object.assign(element("option", names[effect]), { value: effect }));
-  }
+  effects.sort((a, b) => placeInOrder[a] - placeInOrder[b]);
+  select.append(option("strongest arcs", ""));
+  for (const effect of effects) select.append(option(names[effect], effect));
   const fill = () => {
     const wanted = data.curves.filter(
       (curve, i) => (select.value === "" ? i < 12 : arcs.to[curve.arc] === Number(select.value)),

@@ -1,40 +1,58 @@
-// The drawn graph as a file: PNG by Cytoscape, SVG written here from the positions of nodes and arcs.
+// The drawn graph with its legend as a file, at twice its size, named after the data.
 
-function savePng() {
-  const blob = cy.png({
-    output: "blob", full: true, scale: 2, bg: palette().paper, maxWidth: 8000, maxHeight: 8000,
-  });
-  download(blob, "graph.png");
-}
+const MARGIN = 14;
+const LEGEND_LINE = 20;
 
 function saveSvg() {
-  const text = new XMLSerializer().serializeToString(graphAsSvg());
-  download(new Blob([text], { type: "image/svg+xml" }), "graph.svg");
+  download(new Blob([svgText()], { type: "image/svg+xml" }), `${data.file}-graph.svg`);
+}
+
+function savePng() {
+  const picture = graphAsSvg();
+  const [width, height] = ["width", "height"].map((name) => Number(picture.getAttribute(name)));
+  const scale = Math.min(1, 8000 / Math.max(width, height));
+  const image = new Image();
+  image.onload = () => {
+    const canvas = element("canvas");
+    [canvas.width, canvas.height] = [width * scale, height * scale];
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => download(blob, `${data.file}-graph.png`));
+  };
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(svgText());
+}
+
+function svgText() {
+  return new XMLSerializer().serializeToString(graphAsSvg());
 }
 
 function graphAsSvg() {
   const colours = palette();
-  const drawn = cy.elements().filter((one) => one.visible());
-  const box = drawn.boundingBox();
-  const margin = 12;
-  const size = [box.w + 2 * margin, box.h + 2 * margin];
+  const box = cy.elements().boundingBox();
+  const legend = legendEntries();
+  const widest = Math.max(0, ...legend.map(({ text }) => 60 + 6.4 * text.length));
+  const left = box.x1 - MARGIN;
+  const top = box.y1 - MARGIN;
+  const width = Math.max(box.w, widest) + 2 * MARGIN;
+  const height = box.h + 3 * MARGIN + LEGEND_LINE * legend.length;
   const root = svgElement("svg", {
-    xmlns: SVG, width: size[0], height: size[1],
-    viewBox: `${box.x1 - margin} ${box.y1 - margin} ${size[0]} ${size[1]}`,
+    xmlns: SVG, width: 2 * width, height: 2 * height, viewBox: `${left} ${top} ${width} ${height}`,
     "font-family": "system-ui, sans-serif",
   });
-  root.append(
-    svgElement("rect", {
-      x: box.x1 - margin, y: box.y1 - margin, width: size[0], height: size[1], fill: colours.paper,
-    }),
-  );
-  drawn.edges().forEach((edge) => root.append(edgeAsSvg(edge, colours)));
-  drawn.nodes().forEach((node) => root.append(nodeAsSvg(node)));
+  root.append(svgElement("title", {}, `${data.title}, ${viewText(view)}`));
+  root.append(svgElement("rect", { x: left, y: top, width, height, fill: colours.paper }));
+  cy.edges().forEach((edge) => root.append(edgeAsSvg(edge, colours)));
+  cy.nodes().forEach((node) => root.append(nodeAsSvg(node)));
+  legend.forEach(({ draw, text }, i) => {
+    const y = box.y2 + 2 * MARGIN + LEGEND_LINE * i;
+    root.append(...draw(left + MARGIN, y));
+    root.append(svgElement("text", { x: left + MARGIN + 54, y: y + 4, "font-size": 12, fill: colours.ink }, text));
+  });
   return root;
 }
 
 function edgeAsSvg(edge, colours) {
-  const colour = edge.style("line-color");
+  const { arc, atU, atV } = edge.data();
+  const { colour, dash } = edgeStyle(arc);
   const group = svgElement("g", { opacity: edge.effectiveOpacity() });
   const start = edge.sourceEndpoint();
   const end = edge.targetEndpoint();
@@ -46,54 +64,42 @@ function edgeAsSvg(edge, colours) {
     path += ` Q${bend.x} ${bend.y} ${to.x} ${to.y}`;
   });
   if (!bends.length) path += ` L${end.x} ${end.y}`;
-  const { dash: dashes, headless } = arcStyle(arcs.basis[edge.data("arc")]);
-  const dash = dashes.join(" ");
   group.append(
     svgElement("path", {
       d: path, fill: "none", stroke: colour, "stroke-width": edge.numericStyle("width"),
-      ...(dash ? { "stroke-dasharray": dash } : {}),
+      ...(dash.length ? { "stroke-dasharray": dash.join(" ") } : {}),
     }),
+    ...markAt(atV, end, direction(bends.at(-1) || start, end), colour, 8),
+    ...markAt(atU, start, direction(bends[0] || end, start), colour, 8),
   );
-  if (!headless) {
-    const d = arrowHead(bends[bends.length - 1] || start, end);
-    group.append(svgElement("path", { d, fill: colour }));
-  }
   if (state.labels && !edge.hasClass("faded")) {
     const middle = edge.midpoint();
-    const text = signedText(arcs.standardised[edge.data("arc")]);
     group.append(
       svgElement("text", {
         x: middle.x, y: middle.y + 3, "text-anchor": "middle", "font-size": 10, fill: colours.ink,
-      }, text),
+      }, edge.data("label")),
     );
   }
   return group;
 }
 
-function arrowHead(from, tip) {
-  const length = Math.hypot(tip.x - from.x, tip.y - from.y) || 1;
-  const along = { x: (tip.x - from.x) / length, y: (tip.y - from.y) / length };
-  const back = { x: tip.x - 8 * along.x, y: tip.y - 8 * along.y };
-  const left = `${back.x - 4 * along.y} ${back.y + 4 * along.x}`;
-  const right = `${back.x + 4 * along.y} ${back.y - 4 * along.x}`;
-  return `M${tip.x} ${tip.y} L${left} L${right} Z`;
+function direction(from, to) {
+  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+  return { x: (to.x - from.x) / length, y: (to.y - from.y) / length };
 }
 
 function nodeAsSvg(node) {
   const at = node.position();
   const [width, height] = [node.width(), node.height()];
-  const round = node.style("shape") === "ellipse" ? height / 2 : 6;
   const group = svgElement("g", { opacity: node.effectiveOpacity() });
-  const isBelow = node.style("text-valign") === "top";
   group.append(
     svgElement("rect", {
-      x: at.x - width / 2, y: at.y - height / 2, width, height, rx: round,
+      x: at.x - width / 2, y: at.y - height / 2, width, height, rx: 6,
       fill: node.style("background-color"), stroke: node.style("border-color"),
       "stroke-width": node.numericStyle("border-width"),
     }),
     svgElement("text", {
-      x: at.x, y: isBelow ? at.y - height / 2 - 4 : at.y + 4.5, "text-anchor": "middle",
-      "font-size": node.numericStyle("font-size"), fill: node.style("color"),
+      x: at.x, y: at.y + 4.5, "text-anchor": "middle", "font-size": 13, fill: node.style("color"),
     }, node.data("label")),
   );
   return group;

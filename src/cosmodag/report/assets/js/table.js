@@ -33,10 +33,7 @@ function startTable() {
   const head = element("tr");
   COLUMNS.forEach((column, place) => {
     const cell = element("th", null, column.number ? "number" : "");
-    const button = element("button", column.title);
-    button.type = "button";
-    button.addEventListener("click", () => sortBy(place));
-    cell.append(button);
+    cell.append(buttonFor(column.title, () => sortBy(place)));
     head.append(cell);
   });
   const top = element("thead");
@@ -44,7 +41,7 @@ function startTable() {
   byId("arcs").append(top, element("tbody"));
   const bases = byId("filter-basis");
   data.bases.forEach((basis, number) => {
-    bases.append(Object.assign(element("option", basis.name), { value: number }));
+    bases.append(option(basis.name, number));
   });
   const again = () => {
     rowsShown = FIRST_ROWS;
@@ -57,8 +54,8 @@ function startTable() {
     rowsShown += 1000;
     fillTable();
   });
-  onChange((before) => {
-    if (before.cut !== state.cut && byId("only-drawn").checked) again();
+  onChange(() => {
+    if (byId("only-drawn").checked) again();
   });
   if (!data.signed) {
     byId("arcs-note").textContent =
@@ -85,8 +82,9 @@ function filteredArcs() {
   const basis = byId("filter-basis").value;
   const onlyDrawn = byId("only-drawn").checked;
   const kept = [];
+  const drawn = onlyDrawn ? new Set(view.edges.map((edge) => edge.arc)) : null;
   for (let arc = 0; arc < arcCount; arc++) {
-    if (onlyDrawn && !isDrawn(arc)) continue;
+    if (onlyDrawn && !drawn.has(arc)) continue;
     if (basis !== "" && arcs.basis[arc] !== Number(basis)) continue;
     const both = names[arcs.from[arc]] + "\n" + names[arcs.to[arc]];
     if (text && !both.toLowerCase().includes(text)) continue;
@@ -99,7 +97,7 @@ function sortedArcs(kept) {
   const column = COLUMNS[sorting.column];
   const key = (arc) => {
     const value = column.value(arc);
-    if (value === null) return column.number ? -Infinity : "";
+    if (value === null || value === undefined) return column.number ? -Infinity : "";
     return column.sort ? column.sort(value) : value;
   };
   const sign = sorting.descending ? -1 : 1;
@@ -123,14 +121,21 @@ function fillTable() {
 
 function rowFor(arc) {
   const row = element("tr");
-  for (const column of COLUMNS) {
+  const open = () => {
+    chooseArc(arc);
+    bringIntoView(arcEnds());
+  };
+  COLUMNS.forEach((column, place) => {
     const value = column.value(arc);
     const text = !column.number
       ? value
       : column.signed ? signedText(value) : numberText(value, column.digits);
-    row.append(element("td", text, column.number ? "number" : ""));
-  }
-  row.addEventListener("click", () => choose(arcs.from[arc]));
+    const cell = element("td", place ? text : null, column.number ? "number" : "");
+    // A button, so that the keyboard reaches the row.
+    if (!place) cell.append(element("button", text));
+    row.append(cell);
+  });
+  row.addEventListener("click", open);
   return row;
 }
 

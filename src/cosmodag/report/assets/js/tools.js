@@ -1,4 +1,4 @@
-// Shared by all parts: the data, small helpers, and the state of the page.
+// Shared by all parts: the data, and small helpers.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const names = data.variables.name;
@@ -26,20 +26,62 @@ function svgElement(tag, attributes, text) {
   return made;
 }
 
+/** A button that acts. */
+function buttonFor(text, action, className) {
+  const made = element("button", text, className);
+  made.type = "button";
+  made.addEventListener("click", action);
+  return made;
+}
+
+function option(text, value) {
+  return Object.assign(element("option", text), { value });
+}
+
+/** Fill a list of terms and values. */
+function pairs(list, entries, isGrouped) {
+  for (const [label, value] of entries) {
+    const group = isGrouped ? element("div") : list;
+    group.append(element("dt", label), element("dd", value));
+    if (isGrouped) list.append(group);
+  }
+  return list;
+}
+
 function numberText(value, digits = 3) {
   if (value === null || value === undefined) return "";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return value.toExponential(2);
-  return value.toFixed(digits);
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return value.toExponential(2).replace("-", "−");
+  return value.toFixed(digits).replace("-", "−");
 }
 
 function signedText(value) {
-  return (value > 0 && data.signed ? "+" : "") + numberText(value).replace("-", "−");
+  if (value === null || value === undefined) return "";
+  return (value > 0 && data.signed ? "+" : "") + numberText(value);
+}
+
+function percent(share) {
+  return `${Math.round(100 * share)} %`;
+}
+
+function counted(number, word) {
+  return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
 }
 
 function shortened(name, most = 26) {
   return name.length <= most ? name : name.slice(0, most - 1) + "…";
 }
+
+function arcName(arc) {
+  return `${names[arcs.from[arc]]} → ${names[arcs.to[arc]]}`;
+}
+
+function inOrder() {
+  return data.variables.order;
+}
+
+const placeInOrder = new Array(names.length);
+inOrder().forEach((variable, place) => (placeInOrder[variable] = place));
 
 function download(blob, name) {
   const link = document.createElement("a");
@@ -47,64 +89,4 @@ function download(blob, name) {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
-// Arcs into and out of each variable, by number.
-const into = names.map(() => []);
-const outOf = names.map(() => []);
-for (let arc = 0; arc < arcCount; arc++) {
-  into[arcs.to[arc]].push(arc);
-  outOf[arcs.from[arc]].push(arc);
-}
-
-/** All variables that can be reached from one along drawn arcs, and the arcs on the way. */
-function reached(start, arcsOf, endOf) {
-  const found = { variables: new Set(), arcs: new Set() };
-  const waiting = [start];
-  while (waiting.length) {
-    for (const arc of arcsOf[waiting.pop()]) {
-      if (!isDrawn(arc)) continue;
-      found.arcs.add(arc);
-      const next = endOf[arc];
-      if (!found.variables.has(next)) {
-        found.variables.add(next);
-        waiting.push(next);
-      }
-    }
-  }
-  return found;
-}
-
-const ancestorsOf = (variable) => reached(variable, into, arcs.from);
-const descendantsOf = (variable) => reached(variable, outOf, arcs.to);
-
-// The reader's choices; parts that depend on them register a listener.
-const state = { chosen: null, measure: "weight", cut: 0, scope: "all", labels: false };
-const listeners = [];
-
-function onChange(listener) {
-  listeners.push(listener);
-}
-
-function change(what) {
-  const before = { ...state };
-  Object.assign(state, what);
-  for (const listener of listeners) listener(before);
-}
-
-/** Size that ranks, draws and hides arcs; it does not depend on the units of the columns. */
-function sizeOf(arc) {
-  return Math.abs(arcs.standardised[arc]);
-}
-
-function measured(arc) {
-  return state.measure === "weight" ? sizeOf(arc) : arcs.p_edge[arc];
-}
-
-function isDrawn(arc) {
-  return measured(arc) >= state.cut;
-}
-
-function inOrder() {
-  return data.variables.order;
 }

@@ -1,9 +1,16 @@
 """Kernels for a CPU: COSMO in single precision, linear or with one layer of sigmoid units."""
 
+from functools import partial
+
 import numpy as np
 
 from cosmodag.model.mechanism import MLP, Linear, Mechanism
-from cosmodag.model.objective import AnnealedObjective, mean_squared_error
+from cosmodag.model.objective import (
+    AnnealedObjective,
+    Loss,
+    log_residual_variances,
+    mean_squared_error,
+)
 from cosmodag.model.structure import Priority
 from cosmodag.solve.backend import Backend, Task
 from cosmodag.solve.kernels.cpu import linear, mlp
@@ -21,12 +28,12 @@ def is_plain_network(mechanism: Mechanism) -> bool:
     )
 
 
-def _is_cosmo(task: Task) -> bool:
+def _is_cosmo(task: Task, loss: Loss) -> bool:
     """Whether a task is COSMO on a CPU, for any mechanism, with features that kernels support."""
     cosmo = Recipe(
         Priority(),
         task.recipe.mechanism,
-        AnnealedObjective(mean_squared_error),
+        AnnealedObjective(loss),
         CosineAnnealing(),
     )
     return (
@@ -38,11 +45,11 @@ def _is_cosmo(task: Task) -> bool:
 
 
 def _is_linear_cosmo(task: Task) -> bool:
-    return _is_cosmo(task) and task.recipe.mechanism == Linear()
+    return _is_cosmo(task, mean_squared_error) and task.recipe.mechanism == Linear()
 
 
-def _is_network_cosmo(task: Task) -> bool:
-    return _is_cosmo(task) and is_plain_network(task.recipe.mechanism)
+def _is_network_cosmo(task: Task, *, loss: Loss) -> bool:
+    return _is_cosmo(task, loss) and is_plain_network(task.recipe.mechanism)
 
 
 def _network_entries(task: Task) -> int:
@@ -51,8 +58,21 @@ def _network_entries(task: Task) -> int:
     return int(d * (d * h + 1 + 2 * h + 1))
 
 
+def _networks(name: str, loss: Loss, *, has_own_variances: bool) -> Backend:
+    """Kernel of networks, for one of two losses."""
+    prepared = partial(mlp.workspace, has_own_variances=has_own_variances)
+    kernel = Kernel(mlp.gather, mlp.scatter, prepared, mlp.run)
+    return Backend(
+        name,
+        partial(_is_network_cosmo, loss=loss),
+        kernel.advance,
+        working_copies=5,  # three in its own layout, W and the gradient
+        start=kernel.start,
+        entries=_network_entries,
+    )
+
+
 _LINEAR = Kernel(linear.gather, linear.scatter, linear.workspace, linear.run)
-_MLP = Kernel(mlp.gather, mlp.scatter, mlp.workspace, mlp.run)
 
 BACKENDS: tuple[Backend, ...] = (
     Backend(
@@ -63,12 +83,6 @@ BACKENDS: tuple[Backend, ...] = (
         start=_LINEAR.start,
         entries=lambda task: task.variables * (task.variables + 1),
     ),
-    Backend(
-        "numba-mlp",
-        _is_network_cosmo,
-        _MLP.advance,
-        working_copies=5,  # three in its own layout, W and the gradient
-        start=_MLP.start,
-        entries=_network_entries,
-    ),
+    _networks("numba-mlp", mean_squared_error, has_own_variances=False),
+    _networks("numba-mlp-likelihood", log_residual_variances, has_own_variances=True),
 )

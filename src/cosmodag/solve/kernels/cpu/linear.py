@@ -154,7 +154,7 @@ def _take_step(buffers: Any, count: Any, extras: Any, state: Any, work: Any, sca
     error = _subtract(buffers, count, extras)
     transposed_product(buffers.rows, buffers.outputs, work.gradient, count)
     magnitudes, squares = _update_arcs(state, work, scalars)
-    return error, magnitudes, squares
+    return 0.5 * scalars.loss_scale * error, magnitudes, squares
 
 
 def workspace(state: Arrays) -> Workspace:

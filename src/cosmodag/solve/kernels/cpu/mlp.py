@@ -7,8 +7,11 @@ scale 2/(B·d),
 
     ∂W = xᵀ δ,    ∂b = Σ δ,    ∂w = Σ r z,    ∂c = Σ r    (sums over rows),
 
-and from ∂W to ∂H and ∂p as in `cosmodag.solve.kernels.cpu.linear`, with p's part summed over
-units; r is multiplied by the weights `counted`, if given.
+of the squared error. The likelihood, (1/d) Σ_v log RSS_v, has the same gradients in network v, but
+with the factor 2/(d Σ r_v²): networks share no weight, so that one factor per network, after both
+products, turns one loss into the other. From ∂W to ∂H and ∂p it is as in
+`cosmodag.solve.kernels.cpu.linear`, with p's part summed over units; r is multiplied by the weights
+`counted`, if given.
 
 Units are stored *unit first*: unit i of network v is at index i·d + v. Arrays over variables (S, r)
 then repeat along a row, and every loop over a row is long and has stride one. Loops that separate
@@ -24,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import compiled, inlined
+from cosmodag.model.objective import SMALLEST_VARIANCE
 from cosmodag.solve.kernels.cpu.products import product, transposed_product
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
 from cosmodag.solve.kernels.cpu.steps import (
@@ -40,6 +44,9 @@ from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.trees import map_arrays
 
 __all__ = ["Arrays", "Workspace", "backward", "gather", "repeat", "run", "scatter", "workspace"]
+
+# Smaller than any non-zero number of rows.
+_TINY = 1e-30
 
 
 class Arrays(NamedTuple):
@@ -67,7 +74,17 @@ class Arrays(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Arrays that every step overwrites; `repeated` and `products` are (h, d)."""
+    """Arrays that every step overwrites, and the loss.
+
+    Attributes
+    ----------
+    repeated, products
+        (h, d).
+    squares, factors
+        (d,): Σ c r² of each network, and the factor of its gradients.
+    has_own_variances
+        Whether the loss is the likelihood with one variance per variable, not the squared error.
+    """
 
     orientation: NDArray[np.float32]
     weights: NDArray[np.float32]
@@ -77,6 +94,9 @@ class Workspace(NamedTuple):
     repeated: NDArray[np.float32]
     products: NDArray[np.float32]
     residual: NDArray[np.float32]
+    squares: NDArray[np.float32]
+    factors: NDArray[np.float32]
+    has_own_variances: bool
 
 
 def gather(state: AdamState, lane: int) -> Arrays:
@@ -120,11 +140,13 @@ def _flat_functions(functions: Any) -> NDArray[Any]:
     )
 
 
-def workspace(state: Arrays) -> Workspace:
+def workspace(state: Arrays, has_own_variances: bool = False) -> Workspace:
     """Allocate what steps overwrite, for d networks with h·d hidden units in total."""
     d, wide = state.arcs.shape
-    shapes = ((d, d), (d, wide), (d, wide), d, 2 * wide + d, (wide // d, d), (wide // d, d), d)
-    return Workspace(*(np.empty(shape, np.float32) for shape in shapes))
+    units = (wide // d, d)
+    shapes = ((d, d), (d, wide), (d, wide), d, 2 * wide + d, units, units, d, d, d)
+    arrays = (np.empty(shape, np.float32) for shape in shapes)
+    return Workspace(*arrays, has_own_variances=has_own_variances)
 
 
 @inlined
@@ -164,6 +186,7 @@ def backward(rows: Any, counted: Any, units: Any, count: Any, state: Any, work: 
     """Turn x W into δ in place, fill the gradients of b, w and c, and return Σ r².
 
     Only the first `count` rows are used. If `counted` has rows, r and r² are multiplied by it.
+    The part of each network in Σ r² is left in `work.squares`.
     """
     d = rows.shape[1]
     wide = units.shape[1]
@@ -174,7 +197,8 @@ def backward(rows: Any, counted: Any, units: Any, count: Any, state: Any, work: 
     weight_gradient = work.functions_gradient[wide : 2 * wide]
     constant_gradient = work.functions_gradient[2 * wide :]
     residual, products, repeated = work.residual, work.products.ravel(), work.repeated.ravel()
-    total = ZERO
+    squares = work.squares
+    squares[:] = ZERO
     for i in range(count):
         for k in range(wide):
             z = ONE / (ONE + exp(-(units[i, k] + biases[k])))
@@ -185,12 +209,12 @@ def backward(rows: Any, counted: Any, units: Any, count: Any, state: Any, work: 
         _add_up(work.products, residual)
         if counted.shape[0] > 0:
             for v in range(d):
-                total += counted[i, v] * residual[v] * residual[v]
+                squares[v] += counted[i, v] * residual[v] * residual[v]
                 residual[v] *= counted[i, v]
                 constant_gradient[v] += residual[v]
         else:
             for v in range(d):
-                total += residual[v] * residual[v]
+                squares[v] += residual[v] * residual[v]
                 constant_gradient[v] += residual[v]
         repeat(residual, work.repeated)
         for k in range(wide):
@@ -200,7 +224,36 @@ def backward(rows: Any, counted: Any, units: Any, count: Any, state: Any, work: 
             units[i, k] = delta
             weight_gradient[k] += r * z
             bias_gradient[k] += delta
+    total = ZERO
+    for v in range(d):
+        total += squares[v]
     return total
+
+
+@inlined
+def _weigh_networks(counted: Any, count: Any, work: Any, scalars: Any) -> Any:
+    """Set the factors of the gradients of all networks to those of the loss, and return the loss.
+
+    The squared residuals of all networks must be in `work.squares`.
+    """
+    d = work.squares.shape[0]
+    loss = 0.0
+    if not work.has_own_variances:
+        for v in range(d):
+            work.factors[v] = scalars.loss_scale
+            loss += work.squares[v]
+        return 0.5 * scalars.loss_scale * loss
+    for v in range(d):
+        rows = float(count)
+        if counted.shape[0] > 0:
+            rows = 0.0
+            for i in range(count):
+                rows += counted[i, v]
+        variance = float(work.squares[v]) / max(rows, _TINY)
+        is_fitted = variance <= SMALLEST_VARIANCE
+        work.factors[v] = ZERO if is_fitted else np.float32(2.0 / (d * variance * rows))
+        loss += np.log(SMALLEST_VARIANCE if is_fitted else variance)
+    return loss / d
 
 
 @inlined
@@ -213,10 +266,12 @@ def _update_arcs(state: Any, work: Any, scalars: Any) -> Any:
     totals = work.residual
     magnitudes, squares = ZERO, ZERO
     for u in range(d):
-        repeat(work.orientation[u], work.repeated)
+        for v in range(d):
+            totals[v] = work.orientation[u, v] * work.factors[v]
+        repeat(totals, work.repeated)
         for k in range(wide):
             h = state.arcs[u, k]
-            g = work.gradient[u, k] * scalars.loss_scale * repeated[k]
+            g = work.gradient[u, k] * repeated[k]
             products[k] = g * h
             magnitudes += abs(h)
             g = g + scalars.lambda1 * sign_of(h) + scalars.ridge * h
@@ -241,10 +296,14 @@ def _take_step(buffers: Any, count: Any, extras: Any, state: Any, work: Any, sca
     rows, units = buffers.rows, buffers.outputs
     _orient(state, extras, work, scalars)
     product(rows, work.weights, units, count)
-    error = backward(rows, buffers.counted, units, count, state, work)
+    backward(rows, buffers.counted, units, count, state, work)
+    loss = _weigh_networks(buffers.counted, count, work, scalars)
     transposed_product(rows, units, work.gradient, count)
-    for k in range(work.functions_gradient.shape[0]):
-        work.functions_gradient[k] *= scalars.loss_scale
+    # Biases, weights and constants: 2 h + 1 numbers for each network.
+    gradients = work.functions_gradient.reshape((-1, work.factors.shape[0]))
+    for i in range(gradients.shape[0]):
+        for v in range(gradients.shape[1]):
+            gradients[i, v] *= work.factors[v]
     magnitudes, squares = _update_arcs(state, work, scalars)
     move(
         state.functions,
@@ -254,7 +313,7 @@ def _take_step(buffers: Any, count: Any, extras: Any, state: Any, work: Any, sca
         scalars,
         scalars.rate,
     )
-    return error, magnitudes, squares
+    return loss, magnitudes, squares
 
 
 @compiled

@@ -153,7 +153,7 @@ def run_rounds(
     Parameters
     ----------
     take_step : compiled function
-        (buffers, count, extras, state, work, scalars) → Σ c r², ‖H‖₁ before and
+        (buffers, count, extras, state, work, scalars) → loss and ‖H‖₁ before, and
         ‖H‖_F² after the step on the first `count` rows of the buffers. It moves all parameters but
         p, and adds the arcs' part to `work.order_gradient`.
     data : array
@@ -221,7 +221,7 @@ def run_rounds(
                 if extras.gaps.shape[0] > 0:
                     raised, lowered = buffers.raised, buffers.lowered
                     _keep_gaps(state.order, extras.gaps, settings.shift, raised, lowered)
-            total += 0.5 * scalars.loss_scale * error + settings.lambda1 * magnitudes
+            total += error + settings.lambda1 * magnitudes
             total += settings.lambda2 * frobenius + settings.lambda_p * order_norm
         loss = total / ((left + size - 1) // size)
         # Not np.isfinite: its subtraction may be optimised away when sums are reordered.

@@ -1,0 +1,172 @@
+"""Columns that stand for a variable in additive equations: powers, indicators, logarithms."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import legendre
+from numpy.typing import NDArray
+
+from cosmodag.data.kinds import ColumnKind
+
+__all__ = ["CURVE_COLUMNS", "Embedding"]
+
+CURVE_COLUMNS = 6
+"""Columns of a variable whose effects may be curves: the variable and five polynomials of it. With
+four, additive Gaussian processes (d = 20, n = 1,000) lost .09 arcs per variable, with six .04."""
+
+NUMBER, LEVELS, COUNT = 0, 1, 2
+# Polynomials are functions of the values between these quantiles; values beyond count as the ends.
+_ENDS = (0.005, 0.995)
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """How each variable of a table becomes a block of columns.
+
+    A number x is (x − centre) / scale, followed by Legendre polynomials of degree 2, 3, … of x
+    between ``low`` and ``high``; columns of curves are nested, so that each arc can use the first
+    few of them. A count is log(1 + x), and has no curve: with polynomials of counts, the uneven
+    noise of counts looked like curves, and class errors rose from .7 to 23 (d = 20, Poisson). A
+    category is the indicators of all levels but the first.
+
+    Attributes
+    ----------
+    forms
+        (d,): number, levels or count.
+    widths
+        (d,): columns of each variable.
+    centres, scales
+        (d,): mean and standard deviation of numbers, and of log(1 + x) of counts.
+    low, high
+        (d,): ends of the polynomials; values of the first and the last level.
+    """
+
+    forms: NDArray[np.int64]
+    widths: NDArray[np.int64]
+    centres: NDArray[np.float64]
+    scales: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, X: NDArray[Any], kinds: Sequence[ColumnKind] = (), columns: int = CURVE_COLUMNS
+    ) -> "Embedding":
+        """Choose the columns for a table.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            In its own units; categories as the numbers of their levels.
+        kinds : sequence of ColumnKind
+            By default all columns are continuous.
+        columns : int
+            Most columns of a variable whose effects may be curves; 1 for lines.
+
+        Examples
+        --------
+        >>> X = np.column_stack([np.linspace(-1, 1, 90), np.arange(90) % 3])
+        >>> kinds = [ColumnKind("continuous"), ColumnKind("categorical", ("a", "b", "c"))]
+        >>> Embedding.of(X, kinds, 4).widths.tolist()
+        [4, 2]
+        """
+        table = np.asarray(X, np.float64)
+        kinds = kinds or (ColumnKind("continuous"),) * table.shape[1]
+        rows = [_chosen(table[:, v], kind, columns) for v, kind in enumerate(kinds)]
+        whole, parts = np.array([row[:2] for row in rows]), np.array([row[2:] for row in rows])
+        return cls(whole[:, 0].astype(np.int64), whole[:, 1].astype(np.int64), *parts.T)
+
+    @property
+    def targets(self) -> NDArray[np.int64]:
+        """(d,): how many of its first columns a variable is as a child."""
+        return np.where(self.forms == LEVELS, self.widths, 1)
+
+    @property
+    def shortest(self) -> NDArray[np.int64]:
+        """(d,): the fewest columns with which a variable is a parent."""
+        return self.targets
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """(d + 1,): the columns of v are starts[v], …, starts[v + 1] − 1."""
+        return np.concatenate([[0], np.cumsum(self.widths)]).astype(np.int64)
+
+    @property
+    def has_curves(self) -> bool:
+        """Whether some variable has columns for curves."""
+        return bool(np.any(self.widths > self.targets))
+
+    def is_levels(self, v: int) -> bool:
+        """Whether a variable is a category."""
+        return bool(self.forms[v] == LEVELS)
+
+    def is_number(self, v: int) -> bool:
+        """Whether a variable is neither a category nor a count."""
+        return bool(self.forms[v] == NUMBER)
+
+    def columns(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Columns of all variables, beside each other."""
+        return np.column_stack([self.block(X[:, v], v) for v in range(len(self.widths))])
+
+    def block(self, x: NDArray[Any], v: int, width: int | None = None) -> NDArray[np.float64]:
+        """First columns of one variable, by default all of them."""
+        width = int(self.widths[v]) if width is None else width
+        if self.forms[v] == LEVELS:
+            return np.asarray(self.levels_of(x, v)[:, None] == np.arange(1, width + 1), np.float64)
+        values = np.asarray(x, np.float64)
+        line = (self.transformed(values, v) - self.centres[v]) / self.scales[v]
+        if width == 1:
+            return line[:, None]
+        span = self.high[v] - self.low[v]
+        inner = np.clip(2 * (values - self.low[v]) / span - 1, -1.0, 1.0)
+        return np.column_stack([line, legendre.legvander(inner, width)[:, 2:]])
+
+    def transformed(self, x: NDArray[np.float64], v: int) -> NDArray[np.float64]:
+        """Values in which the equation of a variable is linear: log(1 + x) of a count."""
+        return np.log1p(np.maximum(x, 0.0)) if self.forms[v] == COUNT else x
+
+    def restored(self, values: NDArray[np.float64], v: int) -> NDArray[np.float64]:
+        """Values in the table's own units from those of `transformed`."""
+        return np.maximum(np.expm1(values), 0.0) if self.forms[v] == COUNT else values
+
+    def levels_of(self, x: NDArray[Any], v: int) -> NDArray[np.int64]:
+        """Numbers of the levels of one category; the nearest level of any other value."""
+        count, span = self.widths[v], self.high[v] - self.low[v]
+        nearest = np.rint((np.asarray(x, np.float64) - self.low[v]) * (count / (span or 1.0)))
+        return np.clip(nearest, 0, count).astype(np.int64)
+
+    def value_of(self, levels: NDArray[Any], v: int) -> NDArray[np.float64]:
+        """Values of a category in the table from the numbers of its levels."""
+        step = (self.high[v] - self.low[v]) / self.widths[v]
+        return np.asarray(self.low[v] + levels * step, np.float64)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Arrays for saving."""
+        return {
+            "block_forms": np.stack([self.forms, self.widths]),
+            "block_values": np.stack([self.centres, self.scales, self.low, self.high]),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "Embedding":
+        """Rebuild what :meth:`arrays` describes."""
+        return cls(*arrays["block_forms"], *arrays["block_values"])
+
+
+def _chosen(x: NDArray[np.float64], kind: ColumnKind, columns: int) -> tuple[float, ...]:
+    """Form, width, centre, scale and ends of one variable."""
+    if kind.kind in ("binary", "categorical"):
+        if kind.is_levels:
+            last = max(len(kind.levels) - 1, 1)
+            return LEVELS, last, 0.0, 1.0, 0.0, float(last)
+        return LEVELS, 1, 0.0, 1.0, float(x.min()), float(x.max())
+    form, values = NUMBER, x
+    if kind.kind == "count":
+        form, values, columns = COUNT, np.log1p(np.maximum(x, 0.0)), 1
+    centre, scale = float(values.mean()), float(values.std())
+    low, high = (float(end) for end in np.quantile(x, _ENDS))
+    few = len(np.unique(x)) - 1
+    width = min(columns, max(few, 1)) if high > low else 1
+    return form, width, centre, scale if scale > 0 else 1.0, low, high

@@ -1,0 +1,90 @@
+"""The kind of every column: as the user says, or inferred from the values."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.kinds.said import as_said, by_place
+from cosmodag.data.value_counts import FEW_VALUES, are_counts, value_counts
+from cosmodag.io.frames import Table
+from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
+
+__all__ = ["with_kinds"]
+
+_CONTINUOUS = ColumnKind("continuous", reason="numbers")
+
+
+def with_kinds(table: Table, asked: Any = "auto") -> Table:
+    """Decide the kind of every column of a table, and encode columns that are said to hold levels.
+
+    Columns of text and of types for categories have their kinds from `cosmodag.io.as_table`. Among
+    numbers, two values are binary; three to ten different whole numbers are ordinal; non-negative
+    whole numbers that are small, or close to zero relative to their spread, are counts; all others
+    are continuous. Such columns keep their values. Nothing is inferred from fewer than 20 values.
+
+    Parameters
+    ----------
+    table : Table
+        Missing values are NaN. Columns whose kind has a reason are not examined again.
+    asked : "auto", mapping or sequence
+        What the user says, see `check_kinds`.
+
+    Returns
+    -------
+    Table
+        The table with a kind, and its reason, for every column.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> X[:, 1] = X[:, 1] > 0
+    >>> X[:, 2] = np.arange(50) % 4
+    >>> [kind.kind for kind in with_kinds(Table(X, ["dose", "smoker", "ward"])).kinds]
+    ['continuous', 'binary', 'ordinal']
+    >>> found = with_kinds(Table(X, ["dose", "smoker", "ward"]), {"ward": "categorical"})
+    >>> found.kinds[2].levels
+    (0, 1, 2, 3)
+    """
+    said = by_place(asked, table.names)
+    before = table.kinds or (NOT_EXAMINED,) * len(table.names)
+    kinds = list(before)
+    open_places = [v for v, kind in enumerate(before) if not kind.reason and v not in said]
+    for v, kind in zip(open_places, _inferred(table.X, open_places), strict=True):
+        kinds[v] = kind
+    X = table.X
+    for v, wish in said.items():
+        column, kinds[v] = as_said(table.names[v], table.X[:, v], before[v], wish)
+        if kinds[v].is_levels and column is not None:
+            X = np.array(X, np.float64) if X is table.X else X
+            X[:, v] = column
+    return Table(X, table.names, tuple(kinds))
+
+
+def _inferred(X: NDArray[Any], places: list[int]) -> list[ColumnKind]:
+    """Infer the kinds of columns of numbers."""
+    if not places:
+        return []
+    part = X if len(places) == X.shape[1] else X[:, places]
+    gaps = np.isnan(part).any(axis=0)
+    number = value_counts(part)
+    kinds = []
+    for k, few in enumerate(number.tolist()):
+        values = part[~np.isnan(part[:, k]), k] if gaps[k] else part[:, k]
+        if gaps[k]:
+            few = int(value_counts(values[:, None])[0])
+        kinds.append(_CONTINUOUS if few == 0 else _kind_of(values, few))
+    return kinds
+
+
+def _kind_of(values: NDArray[Any], number: int) -> ColumnKind:
+    """Infer the kind of a column of numbers from the number of its different values."""
+    if number == 2:
+        low, high = (f"{value:g}" for value in np.unique(values))
+        return ColumnKind("binary", reason=f"two values, {low} and {high}")
+    is_whole = number > 2 and bool((values == np.round(values)).all())
+    if is_whole and number <= FEW_VALUES:
+        return ColumnKind("ordinal", reason=f"{number} different whole numbers")
+    if is_whole and are_counts(values, number):
+        return ColumnKind("count", reason="whole numbers from zero upwards")
+    return _CONTINUOUS

@@ -1,0 +1,153 @@
+"""What the user says of columns: checked, and applied to their values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.kinds.matching import renumbered
+from cosmodag.errors import DataError
+from cosmodag.io.columns import nearest, numbered_names
+from cosmodag.io.kinds import KINDS, NOT_EXAMINED, ColumnKind, Kind, label_of
+
+__all__ = ["as_said", "by_place", "check_kinds", "declared_names", "plain_kinds"]
+
+_OF_NUMBERS = ("continuous", "count")
+
+
+def check_kinds(asked: Any) -> None:
+    """Refuse a description of kinds that cannot be used.
+
+    It is ``"auto"``; a mapping from names of columns; or a sequence with an entry for each column.
+    An entry is a kind, the levels of an ordinal column from low to high, a `ColumnKind`, or, in a
+    sequence, ``"auto"`` or None.
+    """
+    if isinstance(asked, str) and asked != "auto":
+        raise DataError(
+            f"kinds is {asked!r}: give 'auto', a mapping such as {{'region': 'categorical'}}, or "
+            "one kind for each column."
+        )
+    if isinstance(asked, Mapping):
+        entries = [*asked.values()]
+    elif asked == "auto" or asked is None:
+        entries = []
+    elif isinstance(asked, Sequence):
+        entries = [entry for entry in asked if entry not in (None, "auto")]
+    else:
+        raise DataError(f"kinds is a {type(asked).__name__}: give 'auto', a mapping or a list.")
+    for entry in entries:
+        if isinstance(entry, str) and entry not in KINDS:
+            raise DataError(
+                f"kinds has the entry {entry!r}: it must be one of {', '.join(KINDS)}, or a list "
+                "of levels from low to high."
+            )
+        if not isinstance(entry, str | list | tuple | ColumnKind):
+            raise DataError(
+                f"kinds has an entry of type {type(entry).__name__}: give one of "
+                f"{', '.join(KINDS)}, or a list of levels from low to high."
+            )
+
+
+def declared_names(asked: Any, data: Any) -> list[str]:
+    """Names of the columns of a table that are said to hold levels, for `cosmodag.io.as_table`."""
+    check_kinds(asked)
+    if isinstance(asked, str) or asked is None:
+        return []
+    if isinstance(asked, Mapping):
+        entries = {str(name): wish for name, wish in asked.items()}
+    else:
+        own = next(
+            (
+                getattr(data, known)
+                for known in ("column_names", "columns", "names")
+                if hasattr(data, known)
+            ),
+            None,
+        )
+        names = numbered_names(len(asked)) if own is None else [str(name) for name in own]
+        entries = dict(zip(names, asked, strict=False))
+    return [name for name, wish in entries.items() if wish not in (None, *_OF_NUMBERS, "auto")]
+
+
+def plain_kinds(asked: Any) -> Any:
+    """Give a description of kinds as values that JSON can hold."""
+
+    def plain(entry: Any) -> Any:
+        if isinstance(entry, ColumnKind):
+            return list(entry.levels) if entry.kind == "ordinal" and entry.levels else entry.kind
+        return entry if isinstance(entry, str) or entry is None else list(entry)
+
+    if isinstance(asked, Mapping):
+        return {str(name): plain(entry) for name, entry in asked.items()}
+    return asked if asked is None or isinstance(asked, str) else [plain(entry) for entry in asked]
+
+
+def by_place(asked: Any, names: Sequence[str]) -> dict[int, Any]:
+    """Entries of what the user says, by the place of the column."""
+    check_kinds(asked)
+    if isinstance(asked, Mapping):
+        places = {name: place for place, name in enumerate(names)}
+        for name in asked:
+            if str(name) not in places:
+                raise DataError(
+                    f"kinds names the column {name!r}, which the table does not have: "
+                    f"{nearest(str(name), names)}."
+                )
+        return {places[str(name)]: wish for name, wish in asked.items()}
+    if asked is None or isinstance(asked, str):
+        return {}
+    if len(asked) != len(names):
+        raise DataError(f"kinds has {len(asked)} entries, but the table has {len(names)} columns.")
+    return {v: wish for v, wish in enumerate(asked) if wish not in (None, "auto")}
+
+
+def as_said(
+    name: str, column: NDArray[Any], before: ColumnKind, wish: Any
+) -> tuple[NDArray[np.float64] | None, ColumnKind]:
+    """Give a column the kind that the user says; the first value is its numbers if they change."""
+    if isinstance(wish, ColumnKind):
+        wish = wish.levels if wish.is_levels else wish.kind
+    if not isinstance(wish, str):
+        levels = tuple(label_of(level) for level in wish)
+        kind = ColumnKind("ordinal", levels, f"{len(levels)} levels as given")
+        return renumbered(name, column, before, kind), kind
+    said: Kind = next(kind for kind in KINDS if kind == wish)
+    if before.is_levels:
+        return None, _levels_as_said(name, before, said)
+    return _numbers_as_said(name, column, said)
+
+
+def _levels_as_said(name: str, before: ColumnKind, wish: Kind) -> ColumnKind:
+    """Give a column of labels the kind that the user says."""
+    count = len(before.levels)
+    if wish in _OF_NUMBERS:
+        raise DataError(f"kinds says that {name!r} is {wish}, but its values are labels.")
+    if wish == "binary" and count > 2:
+        raise DataError(f"kinds says that {name!r} is binary, but it has {count} levels.")
+    if wish == "ordinal" and count > 2 and before.kind != "ordinal":
+        raise DataError(
+            f"kinds says that {name!r} is ordinal, but not in which order its levels are: give "
+            f"them from low to high, as in {name}: {list(before.levels)}."
+        )
+    return replace(before, kind=wish, reason=f"as given, {count} levels")
+
+
+def _numbers_as_said(
+    name: str, column: NDArray[Any], wish: Kind
+) -> tuple[NDArray[np.float64] | None, ColumnKind]:
+    """Give a column of numbers the kind that the user says."""
+    present = column[~np.isnan(column)]
+    if wish == "categorical":
+        levels = tuple(label_of(value) for value in np.unique(present).astype(np.float64))
+        kind = ColumnKind("categorical", levels, f"as given, {len(levels)} levels")
+        return renumbered(name, column, NOT_EXAMINED, kind), kind
+    if wish == "binary" and len(np.unique(present)) > 2:
+        raise DataError(f"kinds says that {name!r} is binary, but it has more than two values.")
+    if wish == "count" and ((present < 0).any() or (present != np.round(present)).any()):
+        raise DataError(
+            f"kinds says that {name!r} is a count, but not all of its values are whole numbers "
+            "from zero upwards."
+        )
+    return None, ColumnKind(wish, reason="as given")

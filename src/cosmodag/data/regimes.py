@@ -1,0 +1,155 @@
+"""Regimes: a label for each row of a table, and what is known of their targets."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import DataError, name_list
+
+__all__ = ["OBSERVATIONAL", "Regimes", "label_texts", "regimes_of"]
+
+OBSERVATIONAL = "observational"
+"""Name of the regime of rows whose label is empty; as a label it means the same."""
+
+# Rows from which the equations of a regime can be compared with others.
+FEWEST_ROWS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Regimes:
+    """Regimes of the rows of a table.
+
+    Attributes
+    ----------
+    labels
+        (n,): the regime of each row, 0 to k − 1.
+    names
+        Names of the k regimes, in the order in which they occur.
+    stated
+        (k, d) bool: targets that the user named.
+    finds
+        Whether other variables than those may be targets.
+    """
+
+    labels: NDArray[np.intp]
+    names: tuple[str, ...]
+    stated: NDArray[np.bool_]
+    finds: bool = True
+
+    @property
+    def reference(self) -> NDArray[np.bool_]:
+        """(n,): the observational rows or, if there are none, those of the largest regime."""
+        if OBSERVATIONAL in self.names:
+            return np.asarray(self.labels == self.names.index(OBSERVATIONAL))
+        return np.asarray(self.labels == int(np.bincount(self.labels).argmax()))
+
+    @property
+    def may_change(self) -> NDArray[np.bool_]:
+        """(k, d): pairs of regime and variable that may be targets without being named."""
+        free = np.full(self.stated.shape, self.finds)
+        if OBSERVATIONAL in self.names:
+            free[self.names.index(OBSERVATIONAL)] = False
+        return free
+
+    def of_rows(self, rows: NDArray[Any]) -> "Regimes":
+        """Take some rows, in any number of repetitions."""
+        return replace(self, labels=self.labels[rows])
+
+
+def label_texts(labels: Any, rows: int) -> list[str]:
+    """Labels of all rows as text; an empty one (None, NaN, ``""``) is `OBSERVATIONAL`.
+
+    Examples
+    --------
+    >>> label_texts(["drug", None, 3], 3)
+    ['drug', 'observational', '3']
+    """
+    if hasattr(labels, "to_list"):
+        labels = labels.to_list()
+    if isinstance(labels, np.ndarray) and labels.ndim == 1:
+        labels = labels.tolist()
+    if isinstance(labels, str | np.ndarray) or not isinstance(labels, Iterable):
+        raise DataError(
+            f"regimes is a {type(labels).__name__}: it must be a list with a label for each row, "
+            "or the name of a column."
+        )
+    texts = [_text(label) for label in labels]
+    if len(texts) != rows:
+        raise DataError(
+            f"regimes has {len(texts)} labels, but the table has {rows} rows: give one for each."
+        )
+    return texts
+
+
+def _text(label: Any) -> str:
+    is_empty = label is None or type(label).__name__ in ("NAType", "NaTType")
+    is_empty = is_empty or (isinstance(label, float) and math.isnan(label))
+    return OBSERVATIONAL if is_empty else str(label).strip() or OBSERVATIONAL
+
+
+def regimes_of(
+    texts: Sequence[str],
+    variables: Sequence[str],
+    targets: NDArray[np.bool_] | None,
+    *,
+    finds: bool = True,
+) -> Regimes:
+    """Group rows by their labels, and read the targets of each regime.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        One label for each row (`label_texts`).
+    variables : sequence of str
+        Names of the columns.
+    targets : (n, d) array of bool, optional
+        Variables that were named as targets, row by row; the same in all rows of a regime.
+    finds : bool
+        Whether other variables may be targets too.
+
+    Examples
+    --------
+    >>> found = regimes_of(["observational"] * 10 + ["drug"] * 10, ["a", "b"], None)
+    >>> found.names, found.may_change.tolist()
+    (('observational', 'drug'), [[False, False], [True, True]])
+    """
+    names = tuple(dict.fromkeys(texts))
+    if len(names) < 2:
+        raise DataError(
+            "regimes has the same label for all rows: there is nothing to compare, leave it out."
+        )
+    labels = np.array([names.index(text) for text in texts], np.intp)
+    _check_rows(labels, names)
+    stated = np.zeros((len(names), len(variables)), bool)
+    if targets is not None:
+        for place, name in enumerate(names):
+            own = targets[labels == place]
+            if (own != own[0]).any():
+                raise DataError(
+                    f"interventions names different targets within the regime {name!r}: give its "
+                    "rows the same targets, or different labels."
+                )
+            stated[place] = own[0]
+    if OBSERVATIONAL in names and stated[names.index(OBSERVATIONAL)].any():
+        listed = name_list(
+            [variables[v] for v in np.flatnonzero(stated[names.index(OBSERVATIONAL)]).tolist()]
+        )
+        raise DataError(
+            f"interventions names {listed} in rows without a regime: give these rows a label."
+        )
+    return Regimes(labels, names, stated, finds)
+
+
+def _check_rows(labels: NDArray[np.intp], names: Sequence[str]) -> None:
+    rows = np.bincount(labels)
+    small = np.flatnonzero(rows < FEWEST_ROWS).tolist()
+    if small:
+        listed = name_list([f"{names[place]} ({rows[place]})" for place in small])
+        raise DataError(
+            f"Regimes with fewer than {FEWEST_ROWS} rows cannot be compared with others: leave out "
+            f"the rows of {listed}, or join them with another regime."
+        )

@@ -1,0 +1,77 @@
+"""Times of rows, as numbers: dates, moments or plain numbers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import DataError
+
+__all__ = ["GAP", "as_times", "usual_step"]
+
+GAP = 1.5
+"""Steps of time from which a row does not follow the row before: months differ by less."""
+
+
+def as_times(values: Any) -> NDArray[np.float64]:
+    """Convert times to numbers: dates to seconds, numbers to themselves.
+
+    Parameters
+    ----------
+    values : sequence of n numbers, dates, moments, or texts of these such as 2024-01-31
+
+    Raises
+    ------
+    DataError
+        If an entry is missing, or is no time.
+
+    Examples
+    --------
+    >>> as_times([3, 1, 2]).tolist()
+    [3.0, 1.0, 2.0]
+    >>> as_times(["1970-01-01", "1970-01-02"]).tolist()
+    [0.0, 86400.0]
+    """
+    import pandas as pd
+
+    given = pd.Series(np.asarray(values) if hasattr(values, "dtype") else list(values))
+    if given.isna().any():
+        row = int(np.flatnonzero(given.isna().to_numpy())[0])
+        raise DataError(f"The time of row {row} is missing: fill it in, or leave the row out.")
+    if not pd.api.types.is_datetime64_any_dtype(given):
+        try:
+            return np.asarray(pd.to_numeric(given), np.float64)
+        except (TypeError, ValueError):
+            pass
+    try:
+        moments = pd.to_datetime(given, format="ISO8601", utc=True)
+    except (TypeError, ValueError):
+        first = next((one for one in given if not _is_date(one)), given.iloc[0])
+        raise DataError(
+            f"{first!r} is not a time: write dates as 2024-01-31, or number the rows."
+        ) from None
+    elapsed = moments - pd.Timestamp(0, tz="UTC")
+    return np.asarray(elapsed.dt.total_seconds(), np.float64)
+
+
+def _is_date(value: Any) -> bool:
+    import pandas as pd
+
+    try:
+        pd.to_datetime(value, format="ISO8601", utc=True)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def usual_step(steps: Sequence[NDArray[np.float64]]) -> float:
+    """Median of the steps of time of all series; 0 without any step.
+
+    Examples
+    --------
+    >>> usual_step([np.array([1.0, 1.0, 3.0]), np.array([1.0])])
+    1.0
+    """
+    every = np.concatenate([*steps, np.zeros(0)])
+    return float(np.median(every)) if len(every) else 0.0

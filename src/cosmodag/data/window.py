@@ -1,0 +1,223 @@
+"""The window of a time series: columns at time t and before, and what is known of their arcs.
+
+A window holds every variable at time t and at t − 1, …, t − k. Causes precede effects, so no arc
+leads into the past, and the copies before t have no equations: they are given. Arcs among them
+would repeat the arcs into time t.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.data.knowledge import Knowledge
+from cosmodag.data.knowledge.statement import Edge, Name
+from cosmodag.errors import DataError, KnowledgeError
+
+__all__ = ["Window", "lagged_names", "window_graph"]
+
+
+@dataclass(frozen=True)
+class Window:
+    """Variables of a table in time, and how many earlier times each row of its window holds.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The d variables.
+    lags : int
+        Number k of earlier times.
+    series, time : str, optional
+        Columns of the table that hold the series and the times of rows.
+
+    Examples
+    --------
+    >>> window = Window(("a", "b"), 1)
+    >>> window.columns
+    ('a', 'b', 'a[t-1]', 'b[t-1]')
+    >>> window.knowledge(Knowledge(forbidden_edges=[("a", "b")])).forbidden_edges
+    (('a', 'b'), ('a[t-1]', 'b'))
+    """
+
+    names: tuple[str, ...]
+    lags: int
+    series: str | None = None
+    time: str | None = None
+
+    def __post_init__(self) -> None:
+        every = self.columns
+        if len(set(every)) < len(every):
+            repeated = next(name for name in every if every.count(name) > 1)
+            raise DataError(
+                f"The name '{repeated}' occurs twice among the lagged columns: rename one."
+            )
+
+    @property
+    def d(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the (k + 1) d columns: time t first, then t − 1, up to t − k."""
+        return lagged_names(self.names, self.lags)
+
+    @property
+    def past(self) -> NDArray[np.bool_]:
+        """Columns before time t: they are given, and have no equations."""
+        return np.arange((self.lags + 1) * self.d) >= self.d
+
+    def knowledge(self, known: Knowledge | None = None) -> Knowledge:
+        """Translate knowledge of the variables into knowledge of the window's columns.
+
+        The name of a variable stands for all of its lags: an arc a → b that is forbidden is
+        forbidden from every a[t-j]. A single time is named as ``a[t]`` or ``a[t-1]``. The own past
+        of a variable is always a possible cause, unless it is forbidden by such a name.
+
+        Raises
+        ------
+        KnowledgeError
+            If a required arc does not say its lag, or an arc leads into the past.
+        """
+        known = known or Knowledge()
+        past = [self._at(self.names, lag) for lag in range(self.lags, 0, -1)]
+        tiers = tuple(self._variables(tier) for tier in known.tiers)
+        space = known.search_space
+        return Knowledge(
+            forbidden_edges=tuple(dict.fromkeys(self._forbidden(known, tiers))),
+            required_edges=tuple(self._required(known.required_edges)),
+            tiers=(*past, *(tiers or (self.names,))),
+            exogenous=tuple(name for tier in past for name in tier),
+            search_space=None if space is None else tuple(self._space(space)),
+        )
+
+    def _forbidden(self, known: Knowledge, tiers: Sequence[Sequence[str]]) -> Iterator[Edge]:
+        for cause, effect in known.forbidden_edges:
+            head = self._effect(effect)
+            yield from ((tail, head) for tail in self._lagged(cause) if tail != head)
+        for place, tier in enumerate(tiers):
+            later = [name for other in tiers[place + 1 :] for name in other]
+            yield from self._arcs(later, tier, first=1)
+        for effect in self._variables(known.exogenous):
+            yield from self._arcs([name for name in self.names if name != effect], [effect])
+        for cause in self._variables(known.sinks):
+            yield from self._arcs([cause], [name for name in self.names if name != cause])
+
+    def _arcs(
+        self, causes: Iterable[str], effects: Sequence[str], first: int = 0
+    ) -> Iterator[tuple[str, str]]:
+        """Arcs from all lags of some variables, from `first` on, into others at time t."""
+        for cause in causes:
+            for lag in range(first, self.lags + 1):
+                yield from ((self._at([cause], lag)[0], effect) for effect in effects)
+
+    def _required(self, edges: Iterable[Edge]) -> Iterator[Edge]:
+        for cause, effect in edges:
+            tails, head = self._lagged(cause), self._effect(effect)
+            if len(tails) > 1:
+                raise KnowledgeError(
+                    f"The knowledge requires {cause} → {effect}, but not at which lag: write "
+                    f"'{tails[0]}[t]' or '{tails[1]}' for the cause."
+                )
+            yield tails[0], head
+
+    def _space(self, space: Iterable[Edge | Name]) -> Iterator[Edge]:
+        entries = list(space)
+        group = self._variables(entry for entry in entries if not isinstance(entry, tuple))
+        for name in group:
+            yield from self._arcs([name], [other for other in group if other != name])
+        for entry in entries:
+            if isinstance(entry, tuple):
+                head = self._effect(entry[1])
+                yield from ((tail, head) for tail in self._lagged(entry[0]) if tail != head)
+        for name in self.names:
+            yield from self._arcs([name], [name], first=1)
+
+    def _at(self, names: Iterable[str], lag: int) -> tuple[str, ...]:
+        return tuple(names) if lag == 0 else tuple(f"{name}[t-{lag}]" for name in names)
+
+    def _lagged(self, name: Name) -> tuple[str, ...]:
+        """Columns that a name stands for."""
+        variable = self._variable(name)
+        if variable is not None:
+            return tuple(self._at([variable], lag)[0] for lag in range(self.lags + 1))
+        if name in self.columns:
+            return (str(name),)
+        present = str(name).removesuffix("[t]")
+        if str(name).endswith("[t]") and present in self.names:
+            return (present,)
+        raise KnowledgeError(
+            f"The knowledge names {name!r}, which is not a column of the table or of its "
+            f"{self.lags} lags: these are {', '.join(self.columns[:10])}."
+        )
+
+    def _effect(self, name: Name) -> str:
+        found = self._lagged(name)[0]
+        if found not in self.names:
+            raise KnowledgeError(
+                f"The knowledge has an arc into {name!r}: state the arc into time t, and the cause "
+                "as many steps later."
+            )
+        return found
+
+    def _variable(self, name: Name) -> str | None:
+        if str(name) in self.names:
+            return str(name)
+        is_place = isinstance(name, int) and 0 <= name < self.d
+        return self.names[int(name)] if is_place else None
+
+    def _variables(self, names: Iterable[Name]) -> tuple[str, ...]:
+        found = []
+        for name in names:
+            variable = self._variable(name)
+            if variable is None:
+                raise KnowledgeError(
+                    f"The knowledge names {name!r} among tiers, exogenous variables, sinks or the "
+                    f"search space: these hold variables, here {', '.join(self.names[:10])}."
+                )
+            found.append(variable)
+        return tuple(found)
+
+
+def lagged_names(names: Sequence[str], lags: int) -> tuple[str, ...]:
+    """Names of the columns of a lagged table.
+
+    Examples
+    --------
+    >>> lagged_names(["a", "b"], 1)
+    ('a', 'b', 'a[t-1]', 'b[t-1]')
+    """
+    past = tuple(f"{name}[t-{lag}]" for lag in range(1, lags + 1) for name in names)
+    return (*names, *past)
+
+
+def window_graph(adjacency: ArrayLike, variables: int) -> NDArray[np.float64]:
+    """Arcs into time t by lag, from the graph of a lagged table.
+
+    Parameters
+    ----------
+    adjacency : ((k + 1) d, (k + 1) d) array
+        Weights: u → v at [u, v], columns as in :class:`Window`.
+    variables : int
+        Number d of original columns.
+
+    Returns
+    -------
+    (k + 1, d, d) array
+        At [lag, u, v] the weight of u at t − lag → v at t. The summary graph has an arc u → v
+        wherever ``(window_graph(...) != 0).any(axis=0)``.
+
+    Examples
+    --------
+    >>> adjacency = np.zeros((4, 4))
+    >>> adjacency[0, 1], adjacency[2, 1] = 0.5, 0.7  # a → b at once, and from t − 1
+    >>> window_graph(adjacency, 2).tolist()
+    [[[0.0, 0.5], [0.0, 0.0]], [[0.0, 0.7], [0.0, 0.0]]]
+    """
+    weights = np.asarray(adjacency, np.float64)
+    if weights.ndim != 2 or not variables or weights.shape[0] % variables:
+        raise DataError(
+            f"A graph of shape {weights.shape} is not one of lagged copies of {variables} columns."
+        )
+    return weights[:, :variables].reshape(-1, variables, variables)

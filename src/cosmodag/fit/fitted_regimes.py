@@ -1,0 +1,226 @@
+"""Targets of regimes in a fitted graph: evidence, own equations, findings."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.regimes import OBSERVATIONAL
+from cosmodag.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FittedRegimes", "OwnEquation"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class OwnEquation:
+    """Equation of a variable in a regime in which it is a target, in the table's own units.
+
+    Attributes
+    ----------
+    intercept, weights
+        The variable is ``intercept`` + Σ weight · cause + noise; causes by column number.
+    deviation
+        Standard deviation of the noise.
+    """
+
+    intercept: float
+    weights: dict[int, float]
+    deviation: float
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRegimes:
+    """Targets of regimes, the evidence for each, and their own equations.
+
+    Attributes
+    ----------
+    names
+        Names of the k regimes.
+    rows
+        (k,): number of rows of each.
+    stated, targets
+        (k, d) bool: targets that the user named, and all targets.
+    evidence
+        (k, d): log-likelihood that an own equation of the variable gains in the regime, by ranks
+        and penalised (`cosmodag.refinement.regimes.RankEvidence`); above zero for a change.
+    price
+        Evidence above which a variable that was not named is a target.
+    changes
+        (k, d): what changed, as a number into `cosmodag.refinement.regimes.CHANGES`.
+    parameters
+        (m, d + 2): intercept, weights and deviation of the own equations, one for each target in
+        the order of ``np.argwhere(targets)``.
+    """
+
+    names: tuple[str, ...]
+    rows: NDArray[np.int64]
+    stated: Bools
+    targets: Bools
+    evidence: Floats
+    price: float
+    changes: NDArray[np.int64]
+    parameters: Floats
+
+    def equation(self, regime: int, v: int) -> OwnEquation | None:
+        """Own equation of a variable in a regime, by number; None if it is no target there."""
+        if not self.targets[regime, v]:
+            return None
+        place = int(np.count_nonzero(self.targets[:regime])) + int(
+            np.count_nonzero(self.targets[regime, :v])
+        )
+        own = self.parameters[place]
+        weights = own[1:-1]
+        causes = {int(u): float(weights[u]) for u in np.flatnonzero(weights)}
+        return OwnEquation(float(own[0]), causes, float(own[-1]))
+
+    def table(self, names: list[Any]) -> "pd.DataFrame":
+        """List the targets, as ``targets_`` of a learner describes."""
+        import pandas as pd
+
+        from cosmodag.refinement.regimes.equation import CHANGES
+
+        places, variables = np.nonzero(self.targets)
+        return pd.DataFrame(
+            {
+                "regime": [self.names[r] for r in places],
+                "variable": [names[v] for v in variables],
+                "stated": self.stated[places, variables],
+                "evidence": self.evidence[places, variables],
+                "change": [CHANGES[c] for c in self.changes[places, variables]],
+                "deviation": self.parameters[:, -1],
+                "rows": self.rows[places],
+            }
+        )
+
+    def evidence_table(self, names: list[Any]) -> "pd.DataFrame":
+        """Give the evidence for a change: one row for each regime, one column for each variable."""
+        import pandas as pd
+
+        compared = [place for place, name in enumerate(self.names) if name != OBSERVATIONAL]
+        regimes = [self.names[place] for place in compared]
+        return pd.DataFrame(self.evidence[compared], index=regimes, columns=list(names))
+
+    def separate(self, tails: NDArray[Any], heads: NDArray[Any], *, stated: bool) -> Bools:
+        """Mark arcs with exactly one end among the targets of some regime.
+
+        That end is a stated target if `stated`, otherwise one that was found.
+        """
+        named = self.stated[:, tails] | self.stated[:, heads]
+        differ = self.targets[:, tails] != self.targets[:, heads]
+        found: Bools = (differ & (named == stated)).any(axis=0)
+        return found
+
+    def likelihoods(self, X: Floats, texts: list[str], shared: Floats) -> Floats:
+        """Replace log-likelihoods (n, d) of targets in their regimes by those of own equations.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            In the table's own units.
+        texts : list of str
+            The regime of each row, by name.
+        shared : (n, d) array
+            Log-likelihoods under the shared equations.
+        """
+        unknown = sorted(set(texts) - set(self.names))
+        if unknown:
+            raise DataError(
+                f"regimes has the label {unknown[0]!r}, which the model was not fitted on: it "
+                f"knows {', '.join(self.names)}."
+            )
+        found, labels = shared.copy(), np.array([self.names.index(text) for text in texts])
+        for regime, v in np.argwhere(self.targets):
+            rows = labels == regime
+            equation = self.equation(int(regime), int(v))
+            assert equation is not None
+            fitted = np.full(np.count_nonzero(rows), equation.intercept)
+            for u, weight in equation.weights.items():
+                fitted += weight * X[rows, u]
+            scaled = (X[rows, v] - fitted) / equation.deviation
+            found[rows, v] = -0.5 * scaled**2 - np.log(equation.deviation) - 0.5 * np.log(2 * np.pi)
+        return found
+
+    def findings(self, names: list[str]) -> list[Finding]:
+        """Report targets that show no change, and changes of variables that were not named."""
+        has_stated = self.stated.any(axis=1, keepdims=True)
+        off_target = has_stated & self.targets & ~self.stated & (self.evidence > self.price)
+        return [
+            *_findings(self, names, _UNCHANGED, self.stated & (self.evidence <= 0)),
+            *_findings(self, names, _OFF_TARGET, off_target),
+        ]
+
+    def facts(self, names: list[str]) -> dict[str, Any]:
+        """Describe regimes and targets as plain values."""
+        rows = zip(self.names, self.rows.tolist(), strict=True)
+        return {
+            "rows": dict(rows),
+            "targets": self.table(names).to_dict("records"),
+            "price": self.price,
+            "findings": [finding.sentence for finding in self.findings(names)],
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Give the numbers as named arrays, for saving."""
+        return {
+            "regime_rows": self.rows,
+            "regime_stated": self.stated,
+            "regime_targets": self.targets,
+            "regime_evidence": self.evidence,
+            "regime_price": np.array([self.price]),
+            "regime_changes": self.changes,
+            "regime_parameters": self.parameters,
+        }
+
+    @classmethod
+    def from_arrays(
+        cls, names: list[str] | None, arrays: dict[str, NDArray[Any]]
+    ) -> "FittedRegimes | None":
+        """Rebuild from the names of regimes and what :meth:`arrays` gave; None without names."""
+        if names is None:
+            return None
+        return cls(
+            tuple(names),
+            arrays["regime_rows"],
+            arrays["regime_stated"],
+            arrays["regime_targets"],
+            arrays["regime_evidence"],
+            float(arrays["regime_price"][0]),
+            arrays["regime_changes"],
+            arrays["regime_parameters"],
+        )
+
+
+_UNCHANGED = "stated_unchanged"
+_OFF_TARGET = "off_target"
+_SENTENCES = {
+    _UNCHANGED: "{listed} named as a target in the regime {regime!r}, whose rows show no change of "
+    "the equation (evidence {evidence}): it was treated as a target all the same, and arrows that "
+    "rest on it are no surer than the name.",
+    _OFF_TARGET: "{listed} changed in the regime {regime!r} without being named as a target "
+    "(evidence {evidence}): each was given an equation of its own there.",
+}
+
+
+def _findings(fitted: FittedRegimes, names: list[str], kind: str, marked: Bools) -> list[Finding]:
+    """Report the marked variables, one finding for each regime."""
+    found = []
+    for regime in np.flatnonzero(marked.any(axis=1)):
+        variables = np.flatnonzero(marked[regime])
+        columns = tuple(names[v] for v in variables)
+        evidence = fitted.evidence[regime, variables]
+        verb = "" if kind == _OFF_TARGET else " was" if len(columns) == 1 else " were"
+        sentence = _SENTENCES[kind].format(
+            listed=", ".join(columns) + verb,
+            regime=fitted.names[regime],
+            evidence=", ".join(f"{one:.1f}" for one in evidence),
+        )
+        found.append(Finding(kind, columns, float(evidence.max()), "notice", sentence))
+    return found

@@ -1,0 +1,180 @@
+"""What a fitted graph of time series offers: window, summary, responses, forecasts."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.times import as_times
+from cosmodag.errors import DataError
+from cosmodag.fit.checks import check_count
+from cosmodag.fit.paths import drawn_path, forecast, lagged_weights, next_rows, responses
+from cosmodag.fit.unroll import InTime, unroll
+from cosmodag.io.frames import as_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import networkx as nx
+    import pandas as pd
+
+    from cosmodag.data.window import Window
+    from cosmodag.fit.fitted_dag import FittedDAG
+
+__all__ = ["TimeSeriesView"]
+
+
+class TimeSeriesView:
+    """Attributes and methods of learners that were fitted with ``lags``; see ``docs/time.md``."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def _dag(self) -> "FittedDAG": ...
+
+        @property
+        def is_linear(self) -> bool:
+            """Whether the equations are linear."""
+
+        @property
+        def graph_(self) -> "nx.DiGraph[Any]":
+            """The learnt graph."""
+
+    @property
+    def window_(self) -> "Window":
+        """Variables and lags of the window."""
+        window = self._dag.window
+        if window is None:
+            kind = type(self).__name__
+            raise AttributeError(f"This {kind} was fitted without lags, and has no window.")
+        return window
+
+    @property
+    def window_graph_(self) -> "nx.DiGraph[Any]":
+        """The learnt DAG: ``x`` and ``x[t-1]`` as nodes, each with its ``variable`` and ``lag``.
+
+        Arcs lead into time t; arcs between earlier times, which repeat them, are not listed.
+        """
+        window, graph = self.window_, self.graph_
+        for place, name in enumerate(window.columns):
+            graph.nodes[name].update(variable=window.names[place % window.d], lag=place // window.d)
+        return graph
+
+    @property
+    def summary_graph_(self) -> "nx.DiGraph[Any]":
+        """Which variable acts on which, at any lag: edges with their ``lags`` and ``weights``.
+
+        It may have cycles and loops, since a may act on b and b on a later. The DAG is
+        ``window_graph_``.
+        """
+        import networkx as nx
+
+        window, weights = self.window_, self.lagged_weights_
+        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph.add_nodes_from(window.names)
+        edges = self._dag.edges
+        present = np.zeros(weights.shape, np.bool_)
+        present[edges.row // window.d, edges.row % window.d, edges.col] = True
+        for u, v in np.argwhere(present.any(axis=0)).tolist():
+            lags = np.flatnonzero(present[:, u, v]).tolist()
+            graph.add_edge(
+                window.names[u], window.names[v], lags=lags, weights=weights[lags, u, v].tolist()
+            )
+        return graph
+
+    @property
+    def lagged_weights_(self) -> NDArray[np.float64]:
+        """(k + 1, d, d): at [lag, u, v] the weight of the arc from u at t − lag to v at t."""
+        _ = self.window_
+        return lagged_weights(self._dag)
+
+    def impulse_responses(self, horizon: int = 10, *, cumulative: bool = False) -> "pd.DataFrame":
+        """Effects over time: how variables change after one of them was raised once, by one unit.
+
+        The raised variable follows its own equation again from the next time on. For equations
+        that are not linear it is the mean over paths drawn from the model.
+
+        Parameters
+        ----------
+        horizon : int
+            Times after the pulse.
+        cumulative : bool
+            The sum of the changes so far.
+
+        Returns
+        -------
+        DataFrame
+            A row for each ``cause`` and ``effect``, and a column for each time from 0 on.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> from cosmodag import OrderSearch
+        >>> random = np.random.default_rng(0)
+        >>> rain, river = random.normal(size=(2, 1000))
+        >>> river[1:] += 0.8 * rain[:-1]
+        >>> table = pd.DataFrame({"rain": rain, "river": river})
+        >>> model = OrderSearch(lags=1, random_state=0).fit(table)
+        >>> model.impulse_responses(2).loc[("rain", "river")].round(2).tolist()
+        [0.0, 0.8, 0.0]
+        """
+        import pandas as pd
+
+        check_count("horizon", horizon, low=0)
+        names = self.window_.names
+        found = responses(self._dag, horizon, self.is_linear)
+        found = found.cumsum(axis=0) if cumulative else found
+        pairs = pd.MultiIndex.from_product([names, names], names=["cause", "effect"])
+        times = pd.RangeIndex(horizon + 1, name="time")
+        return pd.DataFrame(found.reshape(horizon + 1, -1).T, pairs, times)
+
+    def forecast(self, X: Any, steps: int = 1) -> NDArray[np.float64]:
+        """Predict the rows that follow the last of one series, each from those before it.
+
+        Parameters
+        ----------
+        X : table with the variables of the training data, in order of time
+            At least as many rows as lags.
+        steps : int
+
+        Returns
+        -------
+        (steps, d) array
+        """
+        check_count("steps", steps)
+        window = self.window_
+        X, by_row = InTime.like(window, X).taken_from(X)
+        table = as_table(X, fewest_rows=1)
+        if len(table.X) < window.lags:
+            raise DataError(f"A forecast needs the last {window.lags} rows: X has {len(table.X)}.")
+        if by_row.series is not None and len(set(by_row.series)) > 1:
+            raise DataError("A forecast continues one series: give the rows of one only.")
+        rows = np.arange(len(table.X)) if by_row.time is None else np.argsort(as_times(by_row.time))
+        return forecast(self._dag, table.X[rows[-window.lags :]], steps)
+
+    def _predict_ahead(
+        self, X: Any, do: "Mapping[Any, Any] | None", in_time: InTime
+    ) -> NDArray[np.float64]:
+        """Predict each row from the rows before it; NaN where these are missing."""
+        window = self.window_
+        found = unroll(X, window.lags, in_time)
+        held = _held(window, do, found.n)
+        held = {v: values[found.rows] for v, values in held.items()}
+        predicted = np.full((found.n, window.d), np.nan)
+        predicted[found.rows] = next_rows(self._dag, found.table.X[:, window.d :], held=held)
+        return predicted
+
+    def _sample_path(
+        self, n: int, random_state: int | None, do: "Mapping[Any, Any] | None"
+    ) -> NDArray[np.float64]:
+        """Draw n successive rows."""
+        random = np.random.default_rng(random_state)
+        return drawn_path(self._dag, n, random, _held(self.window_, do, n))
+
+
+def _held(window: "Window", do: "Mapping[Any, Any] | None", n: int) -> dict[int, NDArray[Any]]:
+    if do is None:
+        return {}
+    from cosmodag.assess.names import values_set
+
+    return dict(values_set(list(window.names), do, n))

@@ -1,0 +1,48 @@
+"""Kinds of columns that a learner can use, and what it is told of the others."""
+
+import shlex
+from typing import TYPE_CHECKING
+
+from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.kinds import inferred_kinds, levels_as_numbers
+from cosmodag.data.kinds import declared_names
+from cosmodag.errors import DataError
+from cosmodag.io.frames import Table
+
+if TYPE_CHECKING:
+    from cosmodag.learners.base import StructureLearner
+
+__all__ = ["check_levels", "kinds_findings"]
+
+
+def check_levels(learner: "StructureLearner", table: Table) -> None:
+    """Refuse categories of more than two levels for a learner that takes numbers only."""
+    kinds = table.kinds or ()
+    unordered = {
+        table.names[v]: len(kind.levels) for v, kind in enumerate(kinds) if not kind.is_number
+    }
+    if not unordered or _takes_levels(learner, len(table.names)):
+        return
+    listed = ", ".join(f"{name!r} ({levels} levels)" for name, levels in unordered.items())
+    one = len(unordered) == 1
+    how = type(learner).__name__ + ("" if not learner.takes_levels else " without refinement")
+    raise DataError(
+        f"{how} takes numbers only, but {listed} "
+        f"{'is a category' if one else 'are categories'}: use OrderSearch (--method order-search), "
+        f"or leave {'it' if one else 'them'} out (--drop {shlex.quote(','.join(unordered))})."
+    )
+
+
+def _takes_levels(learner: "StructureLearner", d: int) -> bool:
+    """Whether a learner can use categories; it is refinement that does, not training."""
+    return learner.takes_levels and learner.refinement_for(d) is not None
+
+
+def kinds_findings(learner: "StructureLearner", table: Table) -> list[Finding]:
+    """List what was inferred from text, and which levels are used as numbers."""
+    kinds = table.kinds or ()
+    said = declared_names(learner.kinds, table)
+    found = list(inferred_kinds(kinds, table.names, said))
+    if not _takes_levels(learner, len(table.names)):
+        found += levels_as_numbers(kinds, table.names, type(learner).__name__)
+    return found

@@ -1,0 +1,143 @@
+"""Rows in time become windows: a table with lagged columns, which every learner can use."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.interventions import take_column, targets_of
+from cosmodag.data.lags import LaggedTable, lagged
+from cosmodag.data.window import Window
+from cosmodag.errors import DataError
+from cosmodag.io.frames import Table, as_table
+
+__all__ = ["InTime", "Unrolled", "unroll"]
+
+
+@dataclass(frozen=True)
+class InTime:
+    """How the rows of a table follow one another.
+
+    Attributes
+    ----------
+    series
+        Labels of the rows' series, the name of the column that holds them, or None for one series.
+    time
+        Times of the rows, the name of the column that holds them, or None for the order of rows.
+    """
+
+    series: Any = None
+    time: Any = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether anything is said."""
+        return self.series is not None or self.time is not None
+
+    @classmethod
+    def like(cls, window: Window, X: Any, series: Any = None, time: Any = None) -> "InTime":
+        """For new rows of a model: what is given, or the columns as in training."""
+        columns = getattr(X, "columns", getattr(X, "column_names", ()))
+        named = set(map(str, columns))
+        return cls(
+            window.series if series is None and window.series in named else series,
+            window.time if time is None and window.time in named else time,
+        )
+
+    def of(self, window: Window) -> Window:
+        """Note the names of columns in a window."""
+        series = self.series if isinstance(self.series, str) else None
+        return replace(
+            window, series=series, time=self.time if isinstance(self.time, str) else None
+        )
+
+    def taken_from(self, X: Any) -> "tuple[Any, InTime]":
+        """Split the columns off a table."""
+        X, series = take_column(X, self.series, "series")
+        X, time = take_column(X, self.time, "time")
+        return X, InTime(series, time)
+
+
+class Unrolled(NamedTuple):
+    """A table of windows.
+
+    Attributes
+    ----------
+    table
+        Columns at time t, then before; NaN where values are missing.
+    window
+        Variables and lags.
+    rows
+        (m,): row of the original table that is time t of each window.
+    targets
+        (m, (k + 1) d) bool: values at time t that were set; None for none.
+    findings
+        About gaps in time.
+    n
+        Number of rows of the original table.
+    """
+
+    table: Table
+    window: Window
+    rows: NDArray[np.intp]
+    targets: NDArray[np.bool_] | None
+    findings: list[Finding]
+    n: int
+
+
+def unroll(
+    X: Any, lags: int, in_time: InTime, interventions: Any = None, *, remedy: str | None = None
+) -> Unrolled:
+    """Put the rows of earlier times beside each row.
+
+    A value that was set from outside does not follow its equation at that time, and is an ordinary
+    cause of later ones. No window crosses from one series into the next, or a gap in time.
+
+    Parameters
+    ----------
+    X : table
+    lags : int
+        Earlier times in each window, at least 1.
+    in_time : InTime
+        Columns by name are taken out of the table.
+    interventions : optional
+        What was set in each row, as for ``fit``; not the name of a column.
+    remedy : str, optional
+        Advice for missing values, which are then refused; by default they are kept.
+    """
+    X, by_row = in_time.taken_from(X)
+    keep = {"missing": "keep"} if remedy is None else {"remedy": remedy}
+    base = as_table(X, fewest_rows=1, **keep)  # type: ignore[arg-type]
+    found = lagged(base.X, lags, names=base.names, series=by_row.series, time=by_row.time)
+    set_now = targets_of(interventions, base.names, len(base.X))
+    targets = None
+    if set_now is not None:
+        targets = np.zeros(found.X.shape, np.bool_)
+        targets[:, : len(base.names)] = set_now[found.rows]
+        targets = targets if targets.any() else None
+    if not len(found.X):
+        raise DataError(f"No row has {lags} rows before it: take fewer lags.")
+    table = Table(found.X, list(found.names))
+    window = in_time.of(found.window)
+    n = len(base.X)
+    return Unrolled(table, window, found.rows, targets, _about_gaps(found, n), n)
+
+
+def _about_gaps(found: LaggedTable, rows: int) -> list[Finding]:
+    """Say how many windows gaps in time cost."""
+    used, gaps = len(found.X), found.gaps
+    if not gaps:
+        return []
+    return [
+        Finding(
+            "gaps_in_time",
+            (),
+            float(gaps),
+            "warning" if used < 0.75 * rows else "notice",
+            f"Times are missing at {gaps} places, and {used} of {rows} rows have the "
+            f"{found.window.lags} rows before them: if rows follow one another whatever their "
+            "times (working days, say), leave the times out.",
+        )
+    ]

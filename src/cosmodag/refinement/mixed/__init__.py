@@ -1,0 +1,1 @@
+"""Search for graphs of tables with categories, counts and curves."""

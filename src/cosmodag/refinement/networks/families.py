@@ -1,0 +1,192 @@
+"""A child and its inputs as a family: grown and pruned by evidence, within what an order allows."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.refinement.networks.evidence import (
+    Floats,
+    ProcessKernel,
+    cost,
+    cost_and_slopes,
+    fit_kernel,
+)
+from cosmodag.refinement.networks.problem import Arcs, NetworkProblem
+
+__all__ = ["Families", "Family", "SearchEffort"]
+
+
+class SearchEffort(NamedTuple):
+    """Amount of work of a search by evidence.
+
+    Attributes
+    ----------
+    rows : int
+        Rows on which families are compared.
+    steps : int
+        Steps of L-BFGS after each change of a family, from the kernel before the change.
+    price : float
+        Nats that an input must be worth.
+    tries : int
+        Further inputs that are tried for a child, the most promising ones.
+    trials : int
+        Moves in a row that may fail before the search ends.
+    at_once : int
+        Moves that are tried side by side; the best of them is made.
+    """
+
+    rows: int = 300
+    steps: int = 8
+    price: float = 3.0
+    tries: int = 4
+    trials: int = 24
+    at_once: int = 4
+
+
+class Family(NamedTuple):
+    """The inputs of a child, their kernel, and the cost: minus the log evidence, in nats."""
+
+    inputs: NDArray[np.intp]
+    kernel: ProcessKernel
+    cost: float
+
+
+# Kernel of a child without inputs, from which first inputs are judged.
+_FIRST = ProcessKernel(np.zeros(0), amplitude=3.0, bias=1.0)
+_FIRST_RELEVANCE = 0.5
+# An input is tried as relevant as the median of the others, and less so.
+_RELEVANCES = (1.0, 0.2)
+# Nats, to first order, from which an input is tried at all.
+_LEAST_PROMISE = 1.0
+# Without refitting, the loss of an input is overestimated: inputs with a loss up to this multiple
+# of the price are left out with a refit.
+_DOUBTFUL = 4.0
+
+
+class Families:
+    """Families of all children on the same few rows.
+
+    Parameters
+    ----------
+    problem : NetworkProblem
+    effort : SearchEffort
+    """
+
+    def __init__(self, problem: NetworkProblem, effort: SearchEffort) -> None:
+        self.problem, self.effort = problem, effort
+        children = (problem.child(v) for v in range(problem.d))
+        self._data = [None if one is None else one.first(effort.rows) for one in children]
+        self._grown: dict[tuple[int, bytes, bytes], Family] = {}
+
+    def of(self, adjacency: Arcs) -> list[Family]:
+        """Fit the families of a graph."""
+        return [self._fitted(v, np.flatnonzero(adjacency[:, v])) for v in range(self.problem.d)]
+
+    def total(self, families: list[Family]) -> float:
+        """Sum of all costs, with the price of the inputs."""
+        return sum(one.cost + self.effort.price * len(one.inputs) for one in families)
+
+    def grown(self, v: int, family: Family, allowed: NDArray[np.bool_]) -> Family:
+        """Choose the inputs of a child among those allowed, from those that it has."""
+        key = (v, allowed.tobytes(), family.inputs.tobytes())
+        if key not in self._grown:
+            kept = allowed[family.inputs]
+            if not kept.all():
+                family = self._fitted(v, family.inputs[kept], family.kernel.only(kept))
+            self._grown[key] = self._shrunk(v, self._extended(v, family, allowed))
+        return self._grown[key]
+
+    def gains(
+        self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
+    ) -> list[tuple[float, int]]:
+        """Nats won by single further inputs, without refitting; the best first."""
+        data = self._data[v]
+        if data is None:
+            return []
+        kernel, relevance = _first_or_own(family)
+        shapes = np.hstack([data.columns, np.square(data.columns) - 1])
+        now = cost_and_slopes(data.columns[:, family.inputs], data.target, kernel, shapes)
+        promised = -now.relevances.reshape(2, -1).min(axis=0) * relevance
+        promised = np.where(allowed, promised, 0.0)
+        promised[[v, *family.inputs]] = 0.0
+        found = []
+        for u in np.argsort(-promised, kind="stable")[:tries].tolist():
+            if promised[u] > _LEAST_PROMISE:
+                columns = data.columns[:, [*family.inputs, u]]
+                costs = [
+                    cost(columns, data.target, kernel.joined_by(relevance * share))
+                    for share in _RELEVANCES
+                ]
+                found.append((family.cost - min(costs), u))
+        return sorted(found, reverse=True)
+
+    def loss_without(self, v: int, family: Family, left_out: NDArray[np.bool_]) -> float:
+        """Nats lost without some inputs, less their price, without refitting."""
+        data = self._data[v]
+        if data is None or not left_out.any():
+            return 0.0
+        kept = ~left_out
+        without = cost(
+            _inputs(data.columns, family.inputs[kept]), data.target, family.kernel.only(kept)
+        )
+        return without - family.cost - self.effort.price * float(left_out.sum())
+
+    def _fitted(
+        self, v: int, inputs: NDArray[np.intp], start: ProcessKernel | None = None
+    ) -> Family:
+        data = self._data[v]
+        if data is None:
+            return Family(inputs[self.problem.required[inputs, v]], _FIRST, 0.0)
+        columns = _inputs(data.columns, inputs)
+        kernel = _FIRST
+        if len(inputs):
+            kernel = fit_kernel(columns, data.target, steps=self.effort.steps, start=start)
+        return Family(inputs, kernel, cost(columns, data.target, kernel))
+
+    def _extended(self, v: int, family: Family, allowed: NDArray[np.bool_]) -> Family:
+        """Add inputs, the best first, while one is worth its price."""
+        allowed = allowed.copy()
+        missing = np.flatnonzero(self.problem.required[:, v])
+        missing = missing[~np.isin(missing, family.inputs)]
+        if len(missing):
+            family = self._fitted(v, np.union1d(family.inputs, missing))
+        while offers := self.gains(v, family, allowed, self.effort.tries):
+            gain, u = offers[0]
+            if gain < 0.5 * self.effort.price:
+                break
+            kernel, relevance = _first_or_own(family)
+            joined = self._fitted(v, np.append(family.inputs, u), kernel.joined_by(relevance))
+            if family.cost - joined.cost > self.effort.price:
+                family = joined
+            allowed[u] = False
+        return family
+
+    def _shrunk(self, v: int, family: Family) -> Family:
+        """Leave inputs out, the least useful first, while each is not worth its price."""
+        single = np.eye(self.problem.d, dtype=bool)
+        while True:
+            free = np.flatnonzero(~self.problem.required[family.inputs, v])
+            if not len(free) or self._data[v] is None:
+                return family
+            places = single[: len(family.inputs), : len(family.inputs)]
+            losses = [self.loss_without(v, family, places[i]) for i in free]
+            least = int(np.argmin(losses))
+            if losses[least] > (_DOUBTFUL - 1) * self.effort.price:
+                return family
+            kept = ~places[free[least]]
+            without = self._fitted(v, family.inputs[kept], family.kernel.only(kept))
+            if without.cost - family.cost > self.effort.price:
+                return family
+            family = without
+
+
+def _first_or_own(family: Family) -> tuple[ProcessKernel, float]:
+    """Kernel to which an input may be added, and the relevance that it then gets."""
+    if not len(family.inputs):
+        return _FIRST, _FIRST_RELEVANCE
+    return family.kernel, float(np.median(family.kernel.relevances))
+
+
+def _inputs(columns: Floats, chosen: NDArray[np.intp]) -> Floats:
+    return np.ascontiguousarray(columns[:, chosen])

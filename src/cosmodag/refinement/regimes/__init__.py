@@ -1,0 +1,16 @@
+"""Regimes: which equations differ between parts of a table, found together with the graph."""
+
+from cosmodag.refinement.regimes.equation import CHANGES, RegimeScore
+from cosmodag.refinement.regimes.evidence import RankEvidence
+from cosmodag.refinement.regimes.finding import FoundTargets, find_targets, regime_score
+from cosmodag.refinement.regimes.moments import RegimeMoments
+
+__all__ = [
+    "CHANGES",
+    "FoundTargets",
+    "RankEvidence",
+    "RegimeMoments",
+    "RegimeScore",
+    "find_targets",
+    "regime_score",
+]

@@ -1,0 +1,145 @@
+"""Answers that the page holds beside the arcs: effects, hidden causes, the verdict of tests."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosmodag.errors import CosmodagError
+
+if TYPE_CHECKING:
+    from cosmodag.fit.fitted import FittedGraph
+
+__all__ = ["ANSWERS", "Answers"]
+
+ANSWERS = "answers.json"
+"""File of a saved fit that holds the answers."""
+
+_MOST_FOR_PAG = 100  # variables; .3 s at 300 on a sparse graph, more on dense ones
+_MOST_FOR_TESTS = 300  # variables; every pair that no arc joins is a test
+_COLUMNS = ("from", "to", "estimate", "low", "high", "least", "most", "identified", "adjustment")
+_DIGITS = 5
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers in plain values that JSON can hold; None for those that were not computed.
+
+    Attributes
+    ----------
+    effects
+        Total effects of one unit, as columns of equal length: ``from``, ``to``, ``estimate``,
+        ``low``, ``high``, ``least``, ``most``, ``identified``, ``adjustment`` (lists of places).
+        Pairs that are not listed have no effect.
+    pag
+        ``edges``, each (place, place, mark at the first, mark at the second) with 1 circle,
+        2 arrowhead, 3 tail; ``basis``.
+    verdict
+        ``sentence``, ``rejected``, ``tested``: do the rows contradict the graph?
+    """
+
+    effects: dict[str, list[Any]] | None = None
+    pag: dict[str, Any] | None = None
+    verdict: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, model: "FittedGraph") -> "Answers":
+        """Compute what is quick to compute for the number of variables, from the training data."""
+        has_data, d = hasattr(model, "residuals_"), model.n_features_in_
+        return cls(
+            effects=_or_none(_effects, model),
+            pag=_or_none(_pag, model) if has_data and d <= _MOST_FOR_PAG else None,
+            verdict=_or_none(_verdict, model) if has_data and d <= _MOST_FOR_TESTS else None,
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Give the content of ``answers.json``."""
+        return {"effects": self.effects, "pag": self.pag, "verdict": self.verdict}
+
+    @classmethod
+    def read(cls, facts: Any, variables: int) -> "Answers":
+        """Take the content of ``answers.json``.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError, AttributeError
+            If it is not what was written, or belongs to another number of variables.
+        """
+        effects, pag, verdict = (facts[name] for name in ("effects", "pag", "verdict"))
+        if effects is not None:
+            columns = [effects[name] for name in _COLUMNS]
+            if len({len(column) for column in columns}) != 1 or len(effects) != len(_COLUMNS):
+                raise ValueError("columns of effects differ in length")
+            sets = [place for one in effects["adjustment"] for place in one]
+            _check_places([*effects["from"], *effects["to"], *sets], variables)
+            for name in ("estimate", "low", "high", "least", "most"):
+                _check_numbers(effects[name])
+        if pag is not None:
+            _check_places([end for edge in pag["edges"] for end in edge[:2]], variables)
+            if not all(mark in (1, 2, 3) for _, _, *marks in pag["edges"] for mark in marks):
+                raise ValueError("an edge with another mark")
+            pag = {"edges": [list(edge) for edge in pag["edges"]], "basis": str(pag["basis"])}
+        if verdict is not None:
+            verdict = {
+                "sentence": str(verdict["sentence"]),
+                "rejected": bool(verdict["rejected"]),
+                "tested": int(verdict["tested"]),
+            }
+        return cls(effects, pag, verdict)
+
+
+def _or_none(
+    answer: "Callable[[FittedGraph], dict[str, Any] | None]", model: "FittedGraph"
+) -> dict[str, Any] | None:
+    """Leave out an answer that this model has not: too few rows, everything set, no linear form."""
+    try:
+        return answer(model)
+    except CosmodagError:
+        return None
+
+
+def _effects(model: "FittedGraph") -> dict[str, list[Any]] | None:
+    from cosmodag.assess.effects import Effects
+    from cosmodag.assess.panel import MOST_VARIABLES, effects_panel
+
+    if model.n_features_in_ > MOST_VARIABLES:
+        return None
+    effects = Effects.of(model)
+    if effects.covariance is None:
+        return None
+    listed = effects_panel(model, effects)
+    return {name: [_rounded(one[name]) for one in listed] for name in _COLUMNS}
+
+
+def _pag(model: "FittedGraph") -> dict[str, Any]:
+    graph = model.pag_
+    pairs = np.argwhere(np.triu(graph.marks != 0, 1)).tolist()
+    edges = [[u, v, int(graph.marks[v, u]), int(graph.marks[u, v])] for u, v in pairs]
+    return {"edges": edges, "basis": graph.basis}
+
+
+def _verdict(model: "FittedGraph") -> dict[str, Any]:
+    found = model.validate(shuffles=0, subsets=0)
+    return {
+        "sentence": found.verdict,
+        "rejected": found.rejected,
+        "tested": len(found.independences),
+    }
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
+    return value
+
+
+def _check_places(places: list[Any], variables: int) -> None:
+    if not all(isinstance(place, int) and 0 <= place < variables for place in places):
+        raise ValueError("a variable that the model does not have")
+
+
+def _check_numbers(values: list[Any]) -> None:
+    if not all(value is None or isinstance(value, int | float) for value in values):
+        raise TypeError("an effect must be a number")

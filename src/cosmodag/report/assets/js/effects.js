@@ -1,0 +1,129 @@
+// The effect of one variable on another: the answer, its interval, the adjustment set, the paths.
+
+const MOST_PATHS = 5;
+const listedEffects = new Map();
+(data.effects ? data.effects.from : []).forEach((from, i) => {
+  listedEffects.set(from + " " + data.effects.to[i], i);
+});
+
+function startEffects() {
+  for (const [id, part] of [["cause", "cause"], ["effect", "effect"]]) {
+    byId(id).addEventListener("change", (event) => {
+      const place = event.target.value === "" ? null : foundVariable(event.target.value);
+      if (place === undefined) sayNotFound(event.target.value);
+      else change({ [part]: place, picking: false, arc: null });
+    });
+  }
+  byId("swap").addEventListener("click", () => change({ cause: state.effect, effect: state.cause }));
+  onChange(showEffect);
+  showEffect();
+}
+
+function showEffect() {
+  const { cause, effect } = state;
+  byId("cause").value = cause === null ? "" : names[cause];
+  byId("effect").value = effect === null ? "" : names[effect];
+  const box = byId("effect-answer");
+  box.replaceChildren();
+  if (state.picking) box.append(element("p", "Now click the variable that may change.", "asked"));
+  else if (cause === null || effect === null) {
+    box.append(element("p", "Name two variables; or click one and then, holding Shift, the other.", "quiet"));
+  } else if (cause === effect) box.append(element("p", "Name two different variables."));
+  else answer(box, cause, effect);
+}
+
+function answer(box, cause, effect) {
+  const listed = listedEffects.get(cause + " " + effect);
+  if (data.effects) box.append(...(listed === undefined ? noEffect(cause, effect) : listedEffect(listed)));
+  else if (data.linear) box.append(...summedEffect(cause, effect));
+  else box.append(element("p", networkText(cause, effect)));
+  const paths = directedPaths(cause, effect, MOST_PATHS + 1);
+  if (!paths.length) return;
+  box.append(element("h4", paths.length > MOST_PATHS ? `The ${MOST_PATHS} shortest paths` : counted(paths.length, "path")));
+  const list = element("ul", null, "paths");
+  for (const path of paths.slice(0, MOST_PATHS)) list.append(element("li", path.map((one) => names[one]).join(" → ")));
+  box.append(list, buttonFor("Draw only these paths", () => change({ scope: "paths" })));
+}
+
+function noEffect(cause, effect) {
+  const above = between(cause, effect);
+  const other = above.isReversed ? ` Paths lead the other way: ${names[effect]} may influence ${names[cause]}.` : "";
+  return [element("p", `None: no graph that fits as well has a directed path from ${names[cause]} to ${names[effect]}.${other}`)];
+}
+
+function listedEffect(i) {
+  const [cause, effect] = [names[data.effects.from[i]], names[data.effects.to[i]]];
+  const { estimate, low, high, least, most, identified, adjustment } = data.effects;
+  const said = [];
+  if (identified[i]) said.push(element("p", raisingText(cause, effect, estimate[i])));
+  else {
+    said.push(element("p",
+      `Open: graphs that fit equally well give ${amount(least[i])} to ${amount(most[i])} for raising ` +
+      `${cause} by 1; this one gives ${amount(estimate[i])}.`));
+  }
+  if (low[i] !== null) {
+    said.push(intervalBar(estimate[i], low[i], high[i]));
+    said.push(element("p", `95 % interval ${amount(low[i])} to ${amount(high[i])}, as if the graph had been known.`, "quiet"));
+  } else said.push(element("p", "No interval: the training data was not at hand, or has too few rows.", "quiet"));
+  if (identified[i]) {
+    const set = adjustment[i].map((one) => names[one]);
+    said.push(element("p", set.length ? `Adjusted for: ${set.join(", ")}.` : "No adjustment is needed."));
+  }
+  return said;
+}
+
+/** Sum over all directed paths of the products of weights. */
+function summedEffect(cause, effect) {
+  const total = new Map([[cause, 1]]);
+  const on = between(cause, effect);
+  if (on.isReversed || !on.arcs.size) return noEffect(cause, effect);
+  const scale = data.variables.scale;
+  const ordered = [...on.variables].sort((a, b) => placeInOrder[a] - placeInOrder[b]);
+  let open = 0;
+  for (const variable of ordered) {
+    for (const arc of into[variable]) {
+      if (!on.arcs.has(arc)) continue;
+      const from = arcs.from[arc];
+      const unit = scale[variable] / scale[from];
+      total.set(variable, (total.get(variable) ?? 0) + (total.get(from) ?? 0) * arcs.weight[arc] * unit);
+      if (!arcs.fixed[arc]) open++;
+    }
+  }
+  return [
+    element("p", raisingText(names[cause], names[effect], total.get(effect) ?? 0)),
+    element("p",
+      "Computed in this page from the fitted weights, without an interval: with more than 60 variables " +
+      "model.effect(…) in Python gives one." +
+      (open ? ` The direction of ${counted(open, "arc")} on the way is open, so that graphs that fit as well may differ.` : ""),
+      "quiet"),
+  ];
+}
+
+function networkText(cause, effect) {
+  return `The effect of a curved relation depends on the values: in Python, ` +
+    `model.effect("${names[cause]}", "${names[effect]}", values=(low, high)).`;
+}
+
+function raisingText(cause, effect, value) {
+  if (value === 0) return `Raising ${cause} does not change ${effect}.`;
+  return `Raising ${cause} by 1 ${value > 0 ? "raises" : "lowers"} ${effect} by ${amount(Math.abs(value))}.`;
+}
+
+function amount(value) {
+  return Number(value.toPrecision(3)).toString().replace("-", "−");
+}
+
+/** The interval as a bar beside zero. */
+function intervalBar(estimate, low, high) {
+  const ends = [Math.min(0, low), Math.max(0, high)];
+  const x = (value) => (8 + (234 * (value - ends[0])) / (ends[1] - ends[0] || 1)).toFixed(1);
+  const bar = svgElement("svg", { viewBox: "0 0 250 30", role: "img", class: "interval",
+    "aria-label": `${amount(estimate)}, from ${amount(low)} to ${amount(high)}` });
+  bar.append(
+    svgElement("line", { x1: x(0), x2: x(0), y1: 2, y2: 18, class: "axis" }),
+    svgElement("text", { x: x(0), y: 28, "text-anchor": "middle" }, "0"),
+    svgElement("line", { x1: x(low), x2: x(high), y1: 10, y2: 10, class: "curve" }),
+    svgElement("circle", { cx: x(estimate), cy: 10, r: 4, class: "dot" }),
+  );
+  return bar;
+}

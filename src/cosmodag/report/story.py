@@ -1,0 +1,146 @@
+"""The first card of the page: what was found, what it rests on and what was assumed."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.fit.arcs import standardised
+from cosmodag.fit.basis import BASES
+from cosmodag.report.evidence import Evidence
+
+if TYPE_CHECKING:
+    from cosmodag.learners.base import StructureLearner
+
+__all__ = ["story_of"]
+
+_SUREST = 5
+_ARROW, _TAIL = 2, 3
+_NOISE = {
+    "gaussian": "Noise is Gaussian, with a variance of its own for each variable.",
+    "equal-variance": "Noise has the same variance for all variables.",
+    "non-gaussian": "Noise is not Gaussian.",
+}
+_HIDDEN = (
+    "Hidden common causes are not ruled out: something that was not measured can influence two "
+    "variables, and an arc between them then shows an association, not a cause."
+)
+
+
+def story_of(
+    model: "StructureLearner", evidence: Evidence, rows: int | None, warnings: int
+) -> dict[str, Any]:
+    """Write the first card.
+
+    Parameters
+    ----------
+    model : fitted learner
+    evidence : Evidence
+    rows : int, optional
+        Number of rows of the training data.
+    warnings : int
+        Number of warnings of the diagnosis.
+
+    Returns
+    -------
+    dict
+        ``found``: one sentence; ``surest``: arcs of ``edges_``, the surest first; ``points``: pairs
+        of title and text.
+    """
+    points = [
+        ("What the directions rest on", _bases(model)),
+        ("What was assumed", _assumed(model)),
+        ("Hidden causes", _hidden(evidence)),
+        ("Do tests contradict it?", _verdict(evidence)),
+        ("Warnings", _warned(warnings)),
+    ]
+    return {
+        "found": _found(model, rows),
+        "surest": _surest(model, evidence),
+        "points": [(title, text) for title, text in points if text],
+    }
+
+
+def _found(model: "StructureLearner", rows: int | None) -> str:
+    arcs, d = model.edges_.nnz, model.n_features_in_
+    source = "" if rows is None else f" from {rows:,} rows"
+    if not arcs:
+        return (
+            f"No arc was found among {d:,} variables{source}: the data give no evidence that one "
+            "of them depends on another."
+        )
+    return f"{_counted(arcs, 'arc')} among {d:,} variables {_was(arcs)} learnt{source}."
+
+
+def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
+    """Rank arcs by the share of resamples, if there are any; then by basis and size."""
+    edges = model.edges_
+    ranks = {name: number for number, name in enumerate(BASES)}
+    basis = np.array([ranks.get(name, len(ranks)) for name in model.arrow_basis_])
+    sizes = np.abs(np.nan_to_num(standardised(model)))
+    if evidence.errors is not None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.abs(edges.data / evidence.errors)
+        sizes = np.where(np.isfinite(t), t, 0.0)
+    keys: list[NDArray[Any]] = [-sizes, basis]
+    for shares in (evidence.edge_probabilities, evidence.direction_probabilities):
+        if shares is not None:
+            keys.append(-np.nan_to_num(shares))
+    return [int(arc) for arc in np.lexsort(tuple(keys))[:_SUREST]]
+
+
+def _bases(model: "StructureLearner") -> str:
+    counts = {name: model.arrow_basis_.count(name) for name in dict.fromkeys(model.arrow_basis_)}
+    order = [*(name for name in BASES if name in counts), *sorted(counts.keys() - BASES.keys())]
+    said = []
+    for name in order:
+        meaning = f" ({BASES[name]})" if name in BASES else ""
+        said.append(f"{counts[name]:,} on {name}{meaning}")
+    return f"Of {_counted(len(model.arrow_basis_), 'arrow')}: {'; '.join(said)}." if said else ""
+
+
+def _assumed(model: "StructureLearner") -> str:
+    form = "fitted function" if hasattr(model, "response") else "linear function"
+    said = [
+        f"Each variable is a {form} of its direct causes plus noise of its own, and there are no "
+        "cycles.",
+        _NOISE.get(getattr(model, "noise_", None) or "", ""),
+        "Rows are independent of each other.",
+    ]
+    return " ".join(part for part in said if part)
+
+
+def _hidden(evidence: Evidence) -> str:
+    pag = evidence.answers.pag
+    if pag is None:
+        return _HIDDEN
+    ends = [sorted(edge[2:]) for edge in pag["edges"]]
+    both = sum(pair == [_ARROW, _ARROW] for pair in ends)
+    causes = sum(pair == [_ARROW, _TAIL] for pair in ends)
+    shown = f"{_counted(causes, 'edge')} of {len(ends):,} {_is(causes)} a cause all the same"
+    also = f", and {_counted(both, 'pair')} {_is(both)} joined by a hidden cause" if both else ""
+    view = "choose “hidden causes allowed” above the graph."
+    return f"{_HIDDEN} If they are allowed for, {shown}{also}: {view}"
+
+
+def _verdict(evidence: Evidence) -> str:
+    return "" if evidence.answers.verdict is None else str(evidence.answers.verdict["sentence"])
+
+
+def _warned(warnings: int) -> str:
+    if not warnings:
+        return ""
+    said = _counted(warnings, "warning")
+    return f"The diagnosis below has {said}: read it before you use the graph."
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _was(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"

@@ -1,0 +1,17 @@
+"""The map of each column: finite for every column, and undone by its inverse."""
+
+import numpy as np
+import pytest
+
+from cosmodag.fit.prepare import SCALES, Preparation
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_constant_column_has_finite_values_and_comes_back(scale):
+    table = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 20.0, 300.0]
+    table[:, 1] = 7.0
+    preparation = Preparation.of(table, scale)
+    prepared = preparation.apply(table)
+    assert np.isfinite(prepared).all()
+    # Tolerance: prepared values are float32.
+    np.testing.assert_allclose(preparation.undo(prepared), table, rtol=1e-5)
