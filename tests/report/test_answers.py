@@ -75,11 +75,16 @@ def test_what_was_written_is_read(model):
     assert Answers.read(Answers().facts(), 3) == Answers()
 
 
+@pytest.fixture(scope="module")
+def file(model):
+    return json.dumps(Answers.of(model).facts())
+
+
 @settings(max_examples=100)
 @given(st.data())
-def test_damaged_answers_are_refused_or_harmless(model, data):
+def test_damaged_answers_are_refused_or_harmless(file, data):
     """One value of the file is replaced: what is read still fits the page, or is refused."""
-    facts = json.loads(json.dumps(Answers.of(model).facts()))
+    facts = json.loads(file)
     path, node = [], facts
     while isinstance(node, dict | list) and node:
         keys = list(node) if isinstance(node, dict) else list(range(len(node)))
