@@ -60,7 +60,7 @@ LEARNERS = {
     "linear": Cosmo(epochs=40, random_state=0),
     "unrefined": Cosmo(epochs=40, refine=None, random_state=0),
     "likelihood": Cosmo(epochs=40, loss="likelihood", random_state=0),
-    "networks": CosmoMLP(epochs=10, hidden=(3,), random_state=0),
+    "networks": CosmoMLP(epochs=10, hidden=(3,), loss="squared-error", random_state=0),
 }
 
 

@@ -101,7 +101,7 @@ def refit_resamples(
     dag: Any = model.fitted_
     learner: Any = clone(model)
     if hasattr(learner, "noise") and dag.noise is not None and dag.noise_reason is not None:
-        learner.set_params(noise=dag.noise)
+        learner.set_params(**model.decided())
     seeds = seeds_from(random_state, n)
     with warnings.catch_warnings():
         # The fit to the whole table has issued them already.

@@ -119,7 +119,7 @@ class BlockEquations(AdditiveNoise):
         return self._number(self._sum(data, adjacency, v)[:, 0], v)
 
     def _number(self, line: NDArray[np.float64], v: int) -> NDArray[np.float64]:
-        """Prepared value of a number or count from the value of its first column."""
+        """Return the prepared value of a number or count, given that of its first column."""
         embedding = self.embedding
         values = line * embedding.scales[v] + embedding.centres[v]
         return self._prepared(embedding.restored(values, v), v)
@@ -227,7 +227,12 @@ class BlockEquations(AdditiveNoise):
     def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell of each arc whether curves may decide its direction: between numbers."""
         numbers = np.array([self.embedding.is_number(v) for v in range(len(self.widths))])
-        return np.asarray(numbers[tails] & numbers[heads] & self.embedding.has_curves)
+        return np.asarray(numbers[tails] & numbers[heads] & self.is_curved)
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether some arc is a curve."""
+        return bool(np.any(self.widths > self.embedding.shortest[:, None]))
 
     def settled(self, unexplained: NDArray[np.float64]) -> "BlockEquations":
         """Return the same equations: they have constants."""

@@ -14,6 +14,7 @@ from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.pipeline import RefinedFit
 from cosmodag.order import FoundBlocks
 from cosmodag.refinement.mixed.curves import CurveGain, curve_gain
+from cosmodag.refinement.mixed.finalists import improved
 from cosmodag.refinement.mixed.search import best_blocks, turned_losses
 from cosmodag.refinement.mixed.table import BlockTable
 
@@ -68,14 +69,17 @@ class _Search:
     ) -> tuple[FoundBlocks, list[dict[str, Any]]]:
         method = self.model.refinement_
         assert method is not None
-        return best_blocks(
-            self._problem(table),
+        problem = self._problem(table)
+        stop = lambda: self.watch.stop is not None  # noqa: E731
+        found, report = best_blocks(
+            problem,
             orders,
             random=self.random,
             method=method,
             restarts=self.restarts,
-            should_stop=lambda: self.watch.stop is not None,
+            should_stop=stop,
         )
+        return improved(table, problem, found, stop) if method == "order" else found, report
 
     def _problem(self, table: BlockTable) -> Any:
         known = self.given.known

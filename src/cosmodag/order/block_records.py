@@ -65,14 +65,24 @@ class Records:
         self.known[v].insert(0, record)
         return record
 
+    def given(self, v: int, parents: list[int]) -> tuple[float, NDArray[np.int64]]:
+        """Score of a variable with certain parents, and the columns of them that raise it most."""
+        roles = np.full(self.problem.variables, NO_CANDIDATE, np.int64)
+        roles[parents] = REQUIRED
+        score, found = self._chosen(v, roles)
+        return score, found[1]
+
     def _made(self, v: int, earlier: int) -> _Record:
-        d = self.problem.variables
         roles = self.rules[v].copy()
-        for u in range(d):
+        for u in range(len(roles)):
             if roles[u] == CANDIDATE and not earlier >> u & 1:
                 roles[u] = LATER
         roles[v] = NO_CANDIDATE
-        found = np.zeros((3, d), np.int64)
+        score, (path, widths, later) = self._chosen(v, roles)
+        return _Record(_bits(np.flatnonzero(path)), _bits(np.flatnonzero(later)), widths, score)
+
+    def _chosen(self, v: int, roles: NDArray[np.int64]) -> tuple[float, NDArray[np.int64]]:
+        found = np.zeros((3, self.problem.variables), np.int64)
         score = choose_blocks(
             self.problem.moments.correlations[self.group[v]],
             self.layout,
@@ -81,8 +91,7 @@ class Records:
             self.settings[v],
             found,
         )
-        path, widths, later = found
-        return _Record(_bits(np.flatnonzero(path)), _bits(np.flatnonzero(later)), widths, score)
+        return score, found
 
     def scores(self, order: list[int]) -> list[float]:
         """Local scores, in the order."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.refinement.mixed.multinomial import fit_levels, probabilities
 from cosmodag.refinement.mixed.table import BlockTable
 
 __all__ = ["CurveGain", "curve_gain"]
@@ -14,6 +15,9 @@ _FOLDS = 5
 # Standard errors from which curves are preferred.
 _CERTAIN = 2.0
 _RIDGE = 1e-8
+_MOST_ROWS = 2000
+
+Bools, Floats = NDArray[np.bool_], NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def curve_gain(
     """Compare two graphs, one of lines and one of curves, by cross-validation.
 
     The graphs were chosen on all rows; the equations of each fold are fitted to the others.
-    Categories count by the Gaussian density of their indicators, as in the search.
+    Categories count by their multinomial likelihood, of 2,000 rows at most.
 
     Parameters
     ----------
@@ -59,7 +63,7 @@ def curve_gain(
     random : Generator
         Draws the folds.
     """
-    n, d = table.X.shape
+    n = len(table.X)
     folds = random.permutation(n) % _FOLDS
     gains = np.zeros(n)
     changed = np.flatnonzero(np.any(lines != curves, axis=0))
@@ -74,18 +78,37 @@ def _held_out(
     """Log-likelihood of one variable in each row, by the equation of the other folds."""
     starts, columns = table.embedding.starts, table.columns
     places = [starts[u] + k for u in np.flatnonzero(widths) for k in range(widths[u])]
-    own = slice(starts[v], starts[v] + table.embedding.targets[v])
     counts = np.ones(len(folds), bool) if table.counted is None else table.counted[:, v] > 0
     design = np.column_stack([np.ones(len(columns)), columns[:, places]])
+    of_rows = _of_levels if table.embedding.is_levels(v) else _of_number
     likelihoods = np.zeros(len(columns))
     for fold in range(_FOLDS):
         seen, held = (folds != fold) & counts, (folds == fold) & counts
-        one, y = design[seen], columns[seen][:, own]
-        products = one.T @ one
-        ridge = _RIDGE * np.diag(np.maximum(np.diag(products), 1.0))
-        weights = np.linalg.solve(products + ridge, one.T @ y)
-        left, new = y - one @ weights, columns[held][:, own] - design[held] @ weights
-        covariance = left.T @ left / max(len(left), 1) + 1e-9 * np.eye(y.shape[1])
-        sizes = np.einsum("ij,ij->i", new @ np.linalg.inv(covariance), new)
-        likelihoods[held] = -0.5 * (sizes + np.linalg.slogdet(covariance)[1])
+        likelihoods[held] = of_rows(table, v, design, seen, held)
     return likelihoods
+
+
+def _of_number(
+    table: BlockTable, v: int, design: Floats, seen: Bools, held: Bools
+) -> NDArray[np.float64]:
+    """Gaussian log-likelihood of held rows of a number or count."""
+    y, one = table.columns[:, table.embedding.starts[v]], design[seen]
+    products = one.T @ one
+    ridge = _RIDGE * np.diag(np.maximum(np.diag(products), 1.0))
+    weights = np.linalg.solve(products + ridge, one.T @ y[seen])
+    variance = max(float(np.mean((y[seen] - one @ weights) ** 2)), 1e-12)
+    left = y[held] - design[held] @ weights
+    return np.asarray(-0.5 * (np.log(variance) + left**2 / variance))
+
+
+def _of_levels(
+    table: BlockTable, v: int, design: Floats, seen: Bools, held: Bools
+) -> NDArray[np.float64]:
+    """Multinomial log-likelihood of held rows of a category."""
+    levels = table.embedding.levels_of(table.X[:, v], v)
+    rows = np.flatnonzero(seen)
+    rows = rows[:: -(-len(rows) // _MOST_ROWS)]
+    weights, _ = fit_levels(design[rows], levels[rows], int(table.embedding.widths[v]) + 1)
+    shares = probabilities(design[held], weights)
+    own = shares[np.arange(len(shares)), levels[held]]
+    return np.asarray(np.log(np.maximum(own, 1e-12)))

@@ -1,0 +1,1 @@
+"""Sections of the page tables.md; each module offers `cells`, `measure` and `rows`."""
