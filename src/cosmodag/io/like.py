@@ -74,7 +74,7 @@ def labelled(frame: "pd.DataFrame", kinds: Sequence[ColumnKind]) -> "pd.DataFram
         whole = _whole(frame.iloc[:, v].to_numpy(), kind)
         if whole is not None:
             ordered = kind.kind == "ordinal"
-            frame.isetitem(v, pd.Categorical.from_codes(whole, list(kind.levels), ordered))
+            frame.isetitem(v, pd.Categorical.from_codes(whole, pd.Index(kind.levels), ordered))
     return frame
 
 
