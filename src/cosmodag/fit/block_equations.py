@@ -67,7 +67,7 @@ class BlockEquations(AdditiveNoise):
                 found, _ = fit_levels(design, levels, int(embedding.widths[v]) + 1)
             else:
                 y = embedding.block(table.X[rows, v], v, 1)
-                found = np.linalg.lstsq(design, y, rcond=1e-10)[0]
+                found = np.asarray(np.linalg.lstsq(design, y, rcond=1e-10)[0], np.float64)
                 variances[v] = max(float(np.mean((y - design @ found) ** 2)), _LEAST_VARIANCE)
             coefficients.append(found)
         return cls(
@@ -264,5 +264,5 @@ def _design(
     embedding: Embedding, X: NDArray[np.float64], widths: NDArray[np.integer]
 ) -> NDArray[np.float64]:
     """Columns of the parents of one variable, after a constant."""
-    blocks = [embedding.block(X[:, u], u, int(widths[u])) for u in np.flatnonzero(widths)]
+    blocks = [embedding.block(X[:, u], u, int(widths[u])) for u in np.flatnonzero(widths).tolist()]
     return np.column_stack([np.ones(len(X)), *blocks])
