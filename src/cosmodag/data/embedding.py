@@ -118,7 +118,7 @@ class Embedding:
         values = np.asarray(x, np.float64)
         line = (self.transformed(values, v) - self.centres[v]) / self.scales[v]
         if width == 1:
-            return line[:, None]
+            return np.asarray(line[:, None])
         span = self.high[v] - self.low[v]
         inner = np.clip(2 * (values - self.low[v]) / span - 1, -1.0, 1.0)
         powers: NDArray[np.float64] = legendre.legvander(inner, width)
