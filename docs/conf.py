@@ -1,10 +1,14 @@
 """How Sphinx builds these pages."""
 
 import re
+import sys
+from pathlib import Path
 from types import GenericAlias
 from typing import Any
 
 from cosmodag import __version__
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "cosmodag"
 author = "The cosmodag developers"
@@ -14,13 +18,15 @@ version = release = __version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "mathml",
     "sphinx.ext.viewcode",
     "numpydoc",
     "myst_parser",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build"]
+html_css_files = ["formulas.css"]
+html_static_path = ["_static"]
 
 html_theme = "furo"
 html_title = "cosmodag"

@@ -71,7 +71,10 @@ def test_example_runs(script: Path, tmp_path: Path) -> None:
 def test_the_notebook_runs(tmp_path: Path) -> None:
     notebook = json.loads((ROOT / "examples" / "first_look.ipynb").read_text(encoding="utf-8"))
     cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    assert all(not cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+    shown = [cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert all(shown), "A reader sees the outputs without running it."
+    kinds = {kind for cell in shown for output in cell for kind in output.get("data", {})}
+    assert "image/png" in kinds
     script = tmp_path / "notebook.py"
     script.write_text("\n\n".join(cells), encoding="utf-8")
     done = subprocess.run(

@@ -4,8 +4,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refine_reference import linear_table
 
+from cosmodag.refinement.elimination import LEAST_SHARE
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.starts import equal_variance_order, respecting, variance_order
+from cosmodag.refinement.starts import (
+    elimination_order,
+    equal_variance_order,
+    respecting,
+    scale_free_order,
+    variance_order,
+)
 
 
 def plain_top_down(table):
@@ -74,3 +81,65 @@ def test_orders_are_brought_into_line(seed, d):
 
 def test_variance_order_breaks_ties_by_index():
     assert variance_order(Moments.of([[1.0, 0, 1], [0, 0, 0]])).tolist() == [1, 0, 2]
+
+
+def plain_elimination(table, penalty):
+    """The definition, with all costs renewed in every step."""
+    left, order = list(range(table.shape[1])), []
+
+    def worth(columns):
+        inverse = np.linalg.inv(np.corrcoef(table[:, columns].T).reshape(len(columns), -1))
+        squares = inverse**2 / np.outer(inverse.diagonal(), inverse.diagonal())
+        return squares * len(table) / 2
+
+    while left:
+        costs = []
+        now = worth(left)
+        for place, v in enumerate(left):
+            rest = [w for w in left if w != v]
+            keep = np.delete(np.arange(len(left)), place)
+            near = now[place, keep] > LEAST_SHARE * penalty
+            pairs = np.triu(np.outer(near, near), 1)
+            then = worth(rest) if rest else np.zeros((0, 0))
+            change = np.minimum(then, penalty) - np.minimum(now[np.ix_(keep, keep)], penalty)
+            own = np.minimum(now[place, keep], penalty)[near].sum()
+            costs.append(own + change[pairs].sum())
+        order.append(left.pop(int(np.argmin(costs))))
+    return order[::-1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_first_eliminated_is_that_of_the_definition(seed):
+    # Later ones may differ: costs of those that are not neighbours are not renewed.
+    table, _ = linear_table(np.random.default_rng(seed), 300, 9)
+    order = elimination_order(Moments.of(table), 5.0)
+    assert order[-1] == plain_elimination(table, 5.0)[-1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_elimination_of_few_variables_is_that_of_the_definition(seed):
+    random = np.random.default_rng(seed)
+    noise = random.normal(size=(2000, 4))
+    table = np.cumsum(noise, axis=1)  # every two are joined: all costs are renewed
+    table[:, 3] += noise[:, 0] + noise[:, 1]
+    order = elimination_order(Moments.of(table), 5.0)
+    assert order.tolist() == plain_elimination(table, 5.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_elimination_leaves_nearly_no_arc_against_the_order(seed):
+    table, weights = linear_table(np.random.default_rng(seed), 20_000, 30, density=0.15)
+    place = np.argsort(elimination_order(Moments.of(table / table.std(axis=0)), 10.0))
+    tails, heads = np.nonzero(weights)
+    assert np.mean(place[tails] > place[heads]) < 0.15
+
+
+def test_scale_free_order_does_not_depend_on_units_and_takes_any_columns():
+    random = np.random.default_rng(3)
+    table, _ = linear_table(random, 500, 12)
+    units = 2.0 ** random.integers(-20, 20, 12)
+    order = scale_free_order(Moments.of(table))
+    assert order.tolist() == scale_free_order(Moments.of(table * units)).tolist()
+    table = np.column_stack([table, table[:, 0], np.ones(500)])
+    assert sorted(scale_free_order(Moments.of(table))) == list(range(14))
+    assert sorted(scale_free_order(Moments.of(table[:20]))) == list(range(14))

@@ -20,6 +20,7 @@ from cosmodag.assess.simulation import contrasts, direct_contrast
 from cosmodag.assess.tables import given_table, training_table
 from cosmodag.assess.view import ClassView
 from cosmodag.errors import DataError
+from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.equations import LinearEquations
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
@@ -82,6 +83,7 @@ class Effects:
             Number of rows of the training data, for standard errors without it.
         resampled : ResampledFits, optional
         """
+        refuse_lags(model, "effect", "impulse_responses gives effects over time")
         dag = model.fitted_
         view = ClassView.of(dag)
         if not isinstance(dag.equations, LinearEquations) or dag.d > DENSE_LIMIT:

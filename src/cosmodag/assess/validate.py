@@ -24,7 +24,7 @@ from cosmodag.assess.independences import (
 from cosmodag.assess.tables import given_table, training_table
 from cosmodag.assess.validation import Validation
 from cosmodag.errors import CosmodagWarning, DataError, name_list
-from cosmodag.fit.checks import check_choice, check_count
+from cosmodag.fit.checks import check_choice, check_count, refuse_lags
 from cosmodag.fit.equations import LinearEquations
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.prepare import Prepared
@@ -59,6 +59,7 @@ def validate(
     random_state: int = 0,
 ) -> Validation:
     """Test the graph of a fitted model; see :meth:`cosmodag.fit.fitted.FittedGraph.validate`."""
+    refuse_lags(model, "validate", "fit to early rows, and score later ones")
     if test != "auto":
         check_choice("test", test, TESTS)
     random = np.random.default_rng(random_state)

@@ -1,7 +1,7 @@
 """``cosmodag effect``: the effect of one variable on another in a saved fit."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +11,14 @@ from cosmodag.cli.shared.output import print_json, print_result
 from cosmodag.cli.shared.saved_fit import load_fit, read_for, rows_of_fit
 from cosmodag.errors import DataError
 
+if TYPE_CHECKING:
+    from cosmodag.learners import StructureLearner
+
 __all__ = ["effect"]
+
+# Rows after a pulse for which the changes of a time series are printed.
+_HORIZON = 10
+_MOST_PATHS = 10
 
 
 def effect(
@@ -56,6 +63,9 @@ def effect(
     from cosmodag.assess import Effects, refit_resamples
 
     model = load_fit(folder)
+    if model.lags:
+        _print_responses(model, of, on, json)
+        return
     if data is None:
         effects = Effects.of(model, rows=rows_of_fit(folder))
     else:
@@ -72,8 +82,25 @@ def effect(
         print_json(found.facts())
         return
     print_result(str(found))
-    for path in found.paths:
+    for path in found.paths[:_MOST_PATHS]:
         print_result(" → ".join(map(str, path)))
+    if len(found.paths) > _MOST_PATHS:
+        print_result(f"… and {len(found.paths) - _MOST_PATHS} more paths (--json lists all)")
+
+
+def _print_responses(model: "StructureLearner", of: str, on: str, json: bool) -> None:
+    """Print how one variable of a time series changes after another was raised once."""
+    from cosmodag.assess.names import place_of
+
+    names = list(model.window_.names)
+    cause, effect = (names[place_of(names, name)] for name in (of, on))
+    responses = model.impulse_responses(_HORIZON)
+    found = responses.to_numpy()[responses.index.get_loc((cause, effect))].tolist()
+    if json:
+        print_json({"of": cause, "on": effect, "responses": found})
+        return
+    print_result(f"Raising {cause} once by 1 changes {effect} by (row after it: change)")
+    print_result("\n".join(f"{time}: {change:+.4g}" for time, change in enumerate(found)))
 
 
 def _named(names: list[object], given: str) -> object:

@@ -61,7 +61,8 @@ def take_column(X: Any, given: Any, what: str = "interventions") -> tuple[Any, A
 
 def take_columns(X: Any, interventions: Any, regimes: Any) -> tuple[Any, Any, Any]:
     """Split the columns of targets and of regimes off a table; both may be the same column."""
-    is_same = isinstance(regimes, str) and regimes == interventions
+    names = (interventions, regimes)
+    is_same = all(isinstance(name, str) for name in names) and interventions == regimes
     X, entries = take_column(X, interventions)
     if is_same:
         return X, entries, entries

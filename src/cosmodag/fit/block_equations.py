@@ -119,7 +119,7 @@ class BlockEquations(AdditiveNoise):
         return self._number(self._sum(data, adjacency, v)[:, 0], v)
 
     def _number(self, line: NDArray[np.float64], v: int) -> NDArray[np.float64]:
-        """Give the prepared value of a number or count from the value of its first column."""
+        """Return the prepared value of a number or count, given that of its first column."""
         embedding = self.embedding
         values = line * embedding.scales[v] + embedding.centres[v]
         return self._prepared(embedding.restored(values, v), v)

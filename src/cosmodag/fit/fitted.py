@@ -60,22 +60,29 @@ class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ign
     stopped_: str | None
     findings_: "list[Finding]"
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    raw_weights_: NDArray[np.float64]
+    was_cyclic_: bool
+    dropped_arcs_: int
+    missing_report_: dict[str, Any]
+    noise_scores_: dict[str, float]
+    refine_report_: list[dict[str, Any]]
 
-    order_ = OfDAG("order")
-    adjacency_ = OfDAG("adjacency")
-    weights_ = OfDAG("weights")
-    preparation_ = OfDAG("preparation")
-    known_ = OfDAG("known")
-    knowledge_ = OfDAG("knowledge", may_be_none=True)
-    target_sets_ = OfDAG("target_sets")
-    kinds_ = OfDAG("kinds")
-    regimes_ = OfDAG("regimes")
-    noise_ = OfDAG("noise")
-    noise_reason_ = OfDAG("noise_reason")
-    residuals_ = OfDAG("residuals")
-    noise_variances_ = OfDAG("noise_variances")
-    deviations_ = OfDAG("deviations")
-    turning_losses_ = OfDAG("turning_losses")
+    order_: OfDAG = OfDAG("order")
+    adjacency_: OfDAG = OfDAG("adjacency")
+    weights_: OfDAG = OfDAG("weights")
+    preparation_: OfDAG = OfDAG("preparation")
+    known_: OfDAG = OfDAG("known")
+    knowledge_: OfDAG = OfDAG("knowledge", may_be_none=True)
+    target_sets_: OfDAG = OfDAG("target_sets")
+    kinds_: OfDAG = OfDAG("kinds")
+    regimes_: OfDAG = OfDAG("regimes")
+    noise_: OfDAG = OfDAG("noise")
+    noise_reason_: OfDAG = OfDAG("noise_reason")
+    residuals_: OfDAG = OfDAG("residuals")
+    noise_variances_: OfDAG = OfDAG("noise_variances")
+    deviations_: OfDAG = OfDAG("deviations")
+    turning_losses_: OfDAG = OfDAG("turning_losses")
 
     extra_arrays: ClassVar[tuple[str, ...]] = ()
     """Names of further fitted attributes that are arrays; they are saved too."""
@@ -100,7 +107,7 @@ class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ign
 
     def decided(self) -> dict[str, Any]:
         """Parameters that fix what the fit decided, so that resamples do not decide again."""
-        return {"noise": self._dag.noise}
+        return {"noise": self._dag.noise} if hasattr(self, "noise") else {}
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit from what their ``arrays`` gave."""

@@ -10,6 +10,7 @@ from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.mixed import needs_blocks, refine_blocks
 from cosmodag.fit.pipeline import RefinedFit
+from cosmodag.fit.regimes import graph_over_regimes
 from cosmodag.refinement.noise.decision import NoiseInputs, decide_noise
 from cosmodag.refinement.noise.outcome import Doubt
 from cosmodag.refinement.starts import respecting
@@ -81,13 +82,16 @@ def refine_orders(
         should_stop=lambda: watch.stop is not None,
         device=device_named(getattr(model, "device", "auto")),
     )
-    order = found.order
-    if known.bounds is not None:
+    order, weights = found.order, found.weights
+    if given.regimes is not None and method == "order" and found.noise == "gaussian":
+        arcs = weights.toarray() != 0
+        order, weights = graph_over_regimes(given, arcs, seed, lambda: watch.stop is not None)
+    elif known.bounds is not None:
         # The search obeyed the support alone where that implies the order; no arc changes.
-        order = respecting(order, known.bounds.before | (found.weights.toarray() != 0))
+        order = respecting(order, known.bounds.before | (weights.toarray() != 0))
     return RefinedFit(
         order,
-        found.weights,
+        weights,
         found.noise,
         found.reason,
         found.report,

@@ -1,19 +1,22 @@
 """Regimes of a fit: targets are found before it, and examined on the graph that it learns."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cosmodag.data.regimes import Regimes
 from cosmodag.errors import ResourceError
 from cosmodag.fit.fitted_regimes import FittedRegimes
 from cosmodag.fit.known import Known
+from cosmodag.graph.dags import topological_order
 
 if TYPE_CHECKING:
     from cosmodag.fit.prepare import Prepared
 
-__all__ = ["fitted_regimes", "targets_found"]
+__all__ = ["fitted_regimes", "graph_over_regimes", "targets_found"]
 
 _MOST_BYTES = 2**33
 
@@ -50,6 +53,51 @@ def targets_found(X: Floats, regimes: Regimes, known: Known, seed: int) -> Bools
         seed=seed,
     )
     return found.targets
+
+
+def graph_over_regimes(
+    given: "Prepared", arcs: Bools, seed: int, should_stop: Callable[[], bool]
+) -> tuple[NDArray[np.intp], sparse.csr_array]:
+    """Find the graph of best score over all regimes, and its weights where equations are shared.
+
+    Parameters
+    ----------
+    given : Prepared
+        With regimes and their targets.
+    arcs : (d, d) array of bool
+        A graph that was found without the likelihood of targets in their regimes.
+    seed : int
+    should_stop : function
+
+    Returns
+    -------
+    order, weights
+    """
+    from cosmodag.refinement.regimes import find_targets
+
+    assert given.regimes is not None
+    assert given.targets is not None
+    known, labels = given.known, given.regimes.labels
+    found = find_targets(
+        given.X,
+        labels,
+        given.targets,
+        np.zeros_like(given.targets),
+        support=known.support,
+        required=known.required,
+        before=known.before,
+        starts=[arcs],
+        seed=seed,
+        should_stop=should_stop,
+    )
+    before = np.zeros_like(arcs) if known.before is None else known.before
+    weights = np.zeros(arcs.shape)
+    tails, heads = np.nonzero(found.arcs)
+    for v in np.unique(heads):
+        parents = np.flatnonzero(found.arcs[:, v])
+        weights[parents, v] = _slopes(given.X[~given.targets[labels, v]], parents, int(v))
+    kept = sparse.csr_array((weights[tails, heads], (tails, heads)), shape=arcs.shape)
+    return topological_order(found.arcs | before), kept
 
 
 def fitted_regimes(given: "Prepared", arcs: Bools) -> FittedRegimes | None:

@@ -105,15 +105,20 @@ def with_turning_losses(dag: FittedDAG, given: Prepared) -> FittedDAG:
     """Add the loss of score from turning each arrow, if the Gaussian score alone decides."""
     if dag.noise != "gaussian" or dag.d > _MOST_TURNED or not dag.is_linear:
         return dag
+    if given.regimes is not None:  # another score decided
+        return dag
     from cosmodag.refinement.turning import turning_losses
 
     edges, known = dag.edges, given.known
+    # Arcs out of columns without equations cannot be turned.
+    free = np.ones(edges.nnz, np.bool_) if known.given is None else ~known.given[edges.row]
     losses = np.full((dag.d, dag.d), np.nan)
-    losses[edges.row, edges.col] = turning_losses(
+    losses[edges.row[free], edges.col[free]] = turning_losses(
         known.moments(given.X),
         dag.order,
         edges.row,
         edges.col,
+        asked=free,
         support=known.support,
         required=known.required,
         search_from=FIRM,

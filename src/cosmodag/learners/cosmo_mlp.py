@@ -1,15 +1,20 @@
 """Non-linear COSMO: one perceptron per variable, oriented by priorities."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.fit.checks import check_choice
+from cosmodag.fit.pipeline import FitTask, Learning
 from cosmodag.learners.trained.annealed import AnnealedLearner
+from cosmodag.learners.trained.losses import AUTO, LIKELIHOOD, SQUARED_ERROR, learn_by_loss
 from cosmodag.learners.trained.networks import NetworkLearner
 from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism
+from cosmodag.solve.watch import Watch
 
 __all__ = ["CosmoMLP"]
 
@@ -46,10 +51,18 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         λ₁ and λ₂, on ‖H‖₁ and ‖H‖_F (not squared), over all d²h entries; with masked inputs, over
         the d² gates.
 
+    loss : {"auto", "squared-error", "likelihood"}
+        L: the mean squared error, which takes the order from sizes of noise, so that units matter;
+        or the Gaussian likelihood with one variance per variable, (1/d) Σ_v log RSS_v, trained on
+        standardised columns, so that units do not. ``"auto"`` takes the squared error if noise
+        variances are alike, the likelihood otherwise.
+
     Attributes
     ----------
     raw_weights_ : (d, d) array
         Strength of every arc at the end temperature; the paper's metrics score these.
+    loss_, loss_reason_ : str
+        The loss that was used, and why.
 
     Examples
     --------
@@ -64,21 +77,42 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     """
 
     mask: str = "weights"
+    loss: str = "auto"
     refine: str | None = "prune"
 
+    extra_facts = (*NetworkLearner.extra_facts, "loss_", "loss_reason_")
+    _further_losses = (AUTO,)
+
     extra_arrays = (*AnnealedLearner.extra_arrays, *NetworkLearner.extra_arrays)
+
+    def decided(self) -> dict[str, Any]:
+        """Parameters that fix what the fit decided, so that resamples do not decide again."""
+        return {**super().decided(), "loss": self.loss_}
 
     def check_settings(self) -> None:
         """Refuse parameter values that cannot be used, in one sentence each."""
         super().check_settings()
         check_choice("mask", self.mask, _MASKS)
 
+    @property
+    def _loss_used(self) -> str:
+        """Loss of training; of a fit that is still to be made, the one that is tried first."""
+        if self.loss != AUTO:
+            return self.loss
+        first = LIKELIHOOD if self.scale == "standardize" else SQUARED_ERROR
+        return str(getattr(self, "loss_", first))
+
+    @classmethod
+    def learn_many(cls, tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
+        """Learn from many prepared tables, each by the loss that suits it."""
+        return learn_by_loss(tasks, watch)
+
     def _mechanism(self) -> Mechanism:
         kind = MaskedMLP if self.mask == "inputs" else MLP
         return kind(tuple(self.hidden), self.activation, self.arc_strength)
 
     def _rule(self, d: int) -> dict[str, float]:
-        return default_mlp_settings(d, self.mask)
+        return default_mlp_settings(d, self.mask, self._loss_used)
 
     def _steps(self, d: int) -> int:
         return default_mlp_steps()

@@ -90,6 +90,9 @@ def polish(
         correlations = moments.correlations[moments.group[v]]
         varies = np.diagonal(correlations) > 0
         candidates = np.flatnonzero((allowed[:, v] | forced[:, v]) & varies)
+        if not len(candidates):
+            arcs[:, v] = forced[:, v]
+            continue
         price = _Price(0.5 * float(moments.own_rows[v]), penalty, float(precision[v]))
         best = _best_of(correlations, int(v), candidates, arcs[:, v], forced[:, v], price)
         arcs[:, v] = forced[:, v]

@@ -21,8 +21,8 @@ from cosmodag.refinement.noise.variances import Variances, are_plausible, compar
 from cosmodag.refinement.scores import SCORES, default_penalty
 from cosmodag.refinement.starts import (
     EQUAL_VARIANCE,
-    EXPLAINED,
     RANDOM,
+    SCALE_FREE,
     VARIANCE,
     closed_order,
     further_starts,
@@ -212,7 +212,7 @@ def _automatic(
     # A generator of its own: the scale-free score then draws the same numbers whether or not
     # equal variances were searched, which depends on units.
     for_equal = replace(job, random=deepcopy(job.random))
-    trusted = {name: order for name, order in orders.items() if name not in (RANDOM, EXPLAINED)}
+    trusted = {name: order for name, order in orders.items() if name not in (RANDOM, SCALE_FREE)}
     trusted = trusted or dict(orders)
     pruned = (job.finish("prune", "gaussian", "", order).graph for order in trusted.values())
     is_plausible = any(are_plausible(job.moments, graph) for graph in pruned)

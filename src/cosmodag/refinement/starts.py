@@ -8,23 +8,28 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.data.knowledge.bounds import closure
 from cosmodag.errors import DataError
 from cosmodag.refinement.conditional_variances import order_from_the_top
+from cosmodag.refinement.elimination import eliminate
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import NEGLIGIBLE, default_penalty
 
 __all__ = [
     "closed_order",
+    "elimination_order",
     "equal_variance_order",
-    "explained_order",
     "further_starts",
     "respecting",
+    "scale_free_order",
     "variance_order",
 ]
 
 # Up to these sizes a random start, and the equal-variance order, cost little.
 RANDOM_UP_TO = 40
 RANDOM, VARIANCE, EQUAL_VARIANCE = "random", "variance", "equal-variance"
-EXPLAINED = "explained"
+SCALE_FREE = "scale-free"
 EQUAL_VARIANCE_UP_TO = 2000
+ELIMINATED_UP_TO = 3000
+# What is added to the diagonal of correlations, so that collinear columns have an inverse.
+RIDGE = 1e-6
 
 FIRST_ROOM = 48
 
@@ -40,30 +45,64 @@ def variance_order(moments: Moments) -> NDArray[np.int64]:
     return np.argsort(moments.own_scales, kind="stable").astype(np.int64)
 
 
-def explained_order(moments: Moments) -> NDArray[np.int64]:
-    """Variables by the share of their variance that all others explain, least first.
+def scale_free_order(moments: Moments, penalty: float | None = None) -> NDArray[np.int64]:
+    """Order that does not depend on units.
 
-    It does not depend on units. With many rows the order is that of the diagonal of the inverse of
-    the correlations, with a small ridge for what is collinear; with fewer than twice as many rows
-    as variables, of the share that the best few others explain (`unexplained`). Arcs violated,
-    ER4, n = 1,000: .18 and .09 at d = 1,000, .21 and .10 at d = 2,000.
+    By `elimination_order` with at least twice as many rows as variables; with fewer rows the
+    inverse of the correlations is mostly noise, and beyond 3,000 variables elimination takes too
+    long: there, by the share of the variance of each that the best few others explain, least first.
+
+    Parameters
+    ----------
+    moments : Moments
+    penalty : float, optional
+        Per arc; by default `default_penalty`.
 
     Examples
     --------
     >>> random = np.random.default_rng(0)
     >>> x, y = random.normal(size=(2, 500))
-    >>> explained_order(Moments.of(np.column_stack([x + y, x]))).shape
+    >>> scale_free_order(Moments.of(np.column_stack([x + y, x]))).shape
     (2,)
     """
-    if moments.rows.max() < 2 * moments.variables:
-        from cosmodag.order.large import unexplained
+    d, rows = moments.variables, float(moments.rows.max())
+    if penalty is None:
+        penalty = default_penalty(rows, d)
+    if d <= ELIMINATED_UP_TO and rows >= 2 * d:
+        return elimination_order(moments, penalty)
+    from cosmodag.order.large import unexplained
 
-        penalty = default_penalty(float(moments.rows.max()), moments.variables)
-        return np.argsort(-unexplained(moments, penalty), kind="stable").astype(np.int64)
-    correlations = moments.correlations[0]
-    ridge = max(1e-6, moments.variables / float(moments.rows[0]) * 1e-2)
-    inverse = np.linalg.inv(correlations + ridge * np.eye(moments.variables))
-    return np.argsort(np.diag(inverse), kind="stable").astype(np.int64)
+    return np.argsort(-unexplained(moments, penalty), kind="stable").astype(np.int64)
+
+
+def elimination_order(moments: Moments, penalty: float) -> NDArray[np.int64]:
+    """Order found from its end: next to last comes the variable whose elimination costs least.
+
+    The inverse of the correlations joins every two variables that depend on each other given all
+    others: parents and children, and the parents of a child. To eliminate a variable joins its
+    neighbours. A variable without children has parents for neighbours, which are joined already;
+    once it is gone, they are joined no more unless something else joins them. So of a sparse graph
+    the variable goes first that adds fewest pairs (the minimum fill of sparse factorisations).
+    Started from here, searches need few moves: with 20 neighbours each and 10,000 rows .07 to .11
+    wrong arcs per arc were left before any move (d = 200 to 1,000), 5 in the order of summed
+    squared correlations.
+
+    One matrix of correlations is used where variables count different rows: that of most rows.
+
+    Examples
+    --------
+    >>> from cosmodag import simulate
+    >>> data = simulate.load("n1000_d10_ER2_gauss", seed=0)
+    >>> order = elimination_order(Moments.of(data.X), 7.0)
+    >>> sorted(order.tolist()) == list(range(10))
+    True
+    """
+    d, largest = moments.variables, int(np.argmax(moments.rows))
+    inverse = np.linalg.inv(moments.correlations[largest] + RIDGE * np.eye(d))
+    ints = np.zeros((3, d), np.int64)
+    ints[1] = 2
+    eliminate(inverse, 0.5 * float(moments.rows[largest]), penalty, np.zeros(d), ints)
+    return ints[0].copy()
 
 
 def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np.int64]:
@@ -237,14 +276,14 @@ def further_starts(
 ) -> dict[str, NDArray[np.int64]]:
     """Orders that cost little beside a search.
 
-    By variance; by variance given those before; by how much the others explain, which does not
-    depend on units; and at random, where there are few variables.
+    By variance; by variance given those before; `scale_free_order`; and at random, where there are
+    few variables.
     """
     d = moments.variables
     starts = {VARIANCE: respecting(variance_order(moments), before)}
     if d <= EQUAL_VARIANCE_UP_TO:
         starts[EQUAL_VARIANCE] = equal_variance_order(moments, before=before, penalty=penalty)
-    starts[EXPLAINED] = respecting(explained_order(moments), before)
+    starts[SCALE_FREE] = respecting(scale_free_order(moments, penalty), before)
     if d <= RANDOM_UP_TO:
         starts[RANDOM] = respecting(random.permutation(d), before)
     return starts

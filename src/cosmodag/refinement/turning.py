@@ -24,6 +24,7 @@ def turning_losses(
     tails: NDArray[np.integer],
     heads: NDArray[np.integer],
     *,
+    asked: NDArray[np.bool_] | None = None,
     penalty: float | None = None,
     support: NDArray[np.bool_] | None = None,
     required: NDArray[np.bool_] | None = None,
@@ -51,6 +52,8 @@ def turning_losses(
         Causes first.
     tails, heads : (m,) arrays of int
         All arcs u → v of the graph, which agree with the order.
+    asked : (m,) array of bool, optional
+        Arcs whose losses are wanted; by default all.
     penalty : float, optional
         Per arc; by default `default_penalty`.
     support, required : (d, d) arrays of bool, optional
@@ -61,8 +64,9 @@ def turning_losses(
 
     Returns
     -------
-    (m,) array
-        In units of log-likelihood; never below zero, and infinite for a required arc.
+    array
+        One number for each arc asked for, in units of log-likelihood; never below zero, and
+        infinite for a required arc.
 
     Examples
     --------
@@ -81,6 +85,8 @@ def turning_losses(
     position = np.argsort(order)
     scores = scores_on(problem, order, 0, d)
     above = _ancestors(order, tails, heads)
+    if asked is not None:
+        tails, heads = tails[asked], heads[asked]
     losses = np.full(len(tails), np.inf)
     for place, (u, v) in enumerate(zip(tails.tolist(), heads.tolist(), strict=True)):
         if required is not None and required[u, v]:

@@ -48,7 +48,7 @@ def page_data(
     evidence : Evidence
     run : dict, optional
         Facts about the run: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
-        ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (the group of each variable).
+        ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (of variables, by name).
 
     Returns
     -------
@@ -133,8 +133,11 @@ def _arcs(
 def _summary(
     model: "StructureLearner", run: dict[str, Any], arcs: dict[str, Any]
 ) -> list[tuple[str, str]]:
+    window = model.fitted_.window
+    variables = model.n_features_in_ if window is None else window.d
     facts = [
-        ("Variables", f"{model.n_features_in_:,}"),
+        ("Variables", f"{variables:,}"),
+        ("Lags", "" if window is None else f"{window.lags}"),
         ("Arcs", f"{len(arcs['basis']):,}"),
         ("Rows", _count(run.get("rows") or _rows(model))),
         ("Learner", type(model).__name__),

@@ -274,7 +274,7 @@ def _reasons(
             "learner": f"CosmoMLP, networks: {judged.explanation} {further}",
             "noise": (
                 "Equal noise variances are assumed, as found for linear equations."
-                if chosen.loss == "squared-error"
+                if chosen.loss_ == "squared-error"
                 else "One noise variance per variable is assumed, so that units do not matter."
             ),
             "penalties": "Penalties are the defaults of CosmoMLP for this number of variables.",

@@ -179,16 +179,19 @@ def _decide(
 
     Doubts are named by the warning they come with, or are whatever the fit found beside what was
     known of the table before it. A learner whose noise is given has nothing to decide, but may find
-    that the table refutes it; one that assumes nothing of the noise is not fitted.
+    that the table refutes it; one that assumes nothing of the noise is not fitted. One that chooses
+    its loss by the noise (`CosmoMLP`) trains all resamples by the loss of the whole table.
     """
     more: list[warnings.WarningMessage] = []
-    if hasattr(begun, "noise") and begun.refinement_for(len(result.names)) is not None:
+    assumes_noise = hasattr(begun, "noise") and begun.refinement_for(len(result.names)) is not None
+    if assumes_noise or getattr(begun, "loss", None) == "auto":
         with warnings.catch_warnings(record=True) as more:
             warnings.simplefilter("always", CosmodagWarning)
             whole = fit_table(begun, result.seeds[0])
         if whole.stopped_ == "interrupt":
             raise KeyboardInterrupt
-        result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
+        if assumes_noise:
+            result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
         begun.set_params(**whole.decided())
     before = {str(one.message) for one in noted}
     doubts = [

@@ -131,7 +131,7 @@ def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> N
     """Print the arcs of largest standardised weight under a title that counts them.
 
     An arc whose direction is a free choice is printed as a line. With resamples, probabilities
-    are printed beside the basis of the direction, or the reason why they are withheld.
+    are printed beside the basis of the direction, or only the reason why they are withheld.
     """
     from cosmodag.fit.basis import FREE
 
@@ -139,7 +139,7 @@ def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> N
         print_result("No arc found.")
         return
     numbers = {"standardised": "{:+.3f}", "weight": "{:+.4g}", "se": "{:.2g}", "t": "{:.1f}"}
-    shares = {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
+    shares = {} if doubts else {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
     shown = {name: form for name, form in (numbers | shares).items() if name in arcs}
     head = ["cause", "", "effect", *shown, "basis of direction"]
     rows = [

@@ -4,7 +4,9 @@ import codecs
 import io
 import json
 import math
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -47,8 +49,21 @@ def replace_unencodable() -> None:
 
 
 def say(message: str) -> None:
-    """Write one line to stderr; line breaks inside the message become spaces."""
-    print(" ".join(message.split()), file=sys.stderr, flush=True)
+    """Write one line to stderr; line breaks inside the message become spaces.
+
+    On a terminal it is wrapped between words.
+    """
+    print(_wrapped(" ".join(message.split()), sys.stderr), file=sys.stderr, flush=True)
+
+
+def _wrapped(text: str, stream: Any) -> str:
+    """Wrap lines that are wider than a terminal; text for a file or a pipe is not changed."""
+    if not stream.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "\n".join(
+        textwrap.fill(line, width) if len(line) > width else line for line in text.split("\n")
+    )
 
 
 @contextmanager
@@ -59,8 +74,11 @@ def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
 
         def note(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             is_ours = issubclass(category, CosmodagWarning)
+            sentence = " ".join(str(message).split())
+            if is_ours and sentence in noted:
+                return  # the bootstrap repeats those of the fit
             if is_ours:
-                noted.append(" ".join(str(message).split()))
+                noted.append(sentence)
             if not (is_ours and quiet):
                 show(message, category, *where, **more)
 
@@ -69,8 +87,8 @@ def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
 
 
 def print_result(text: str) -> None:
-    """Write a result to stdout unchanged."""
-    print(text)
+    """Write a result to stdout; only a terminal gets lines wrapped between words."""
+    print(_wrapped(text, sys.stdout))
 
 
 def print_json(value: object) -> None:

@@ -210,14 +210,18 @@ def periods(X: NDArray[np.float64], chance: float = _CHANCE) -> NDArray[np.float
     taper = np.hanning(n)[:, None]
     power = np.abs(np.fft.rfft((X - X.mean(axis=0)) * taper, axis=0)) ** 2
     first, last = _FEWEST_PERIODS, len(power) - 1
-    lengths, least = np.full(d, np.nan), np.full(d, chance / max(last - first, 1))
-    for place in range(first, last):
-        low = np.arange(max(1, place - _AROUND), max(1, place - _PEAK))
-        around = np.concatenate([low, np.arange(place + _PEAK + 1, min(last, place + _AROUND) + 1)])
-        level = np.maximum(power[around].mean(axis=0), np.finfo(np.float64).tiny)
-        # The taper makes neighbours resemble each other: half as many count.
-        independent = 0.5 * len(around)
-        p_values = (1 + power[place] / level / independent) ** -independent
-        is_peak = p_values < least
-        lengths[is_peak], least[is_peak] = n / place, p_values[is_peak]
-    return lengths
+    if last <= first:
+        return np.full(d, np.nan)
+    places = np.arange(first, last)
+    low = [np.maximum(places - reach, 1) for reach in (_AROUND, _PEAK)]
+    high = [np.minimum(places + reach, last) + 1 for reach in (_PEAK, _AROUND)]
+    sums = np.concatenate([np.zeros((1, d)), np.cumsum(power, axis=0)])
+    around = (low[1] - low[0]) + (high[1] - high[0])
+    level = (sums[low[1]] - sums[low[0]]) + (sums[high[1]] - sums[high[0]])
+    level = np.maximum(level / around[:, None], np.finfo(np.float64).tiny)
+    # The taper makes neighbours resemble each other: half as many count.
+    independent = 0.5 * around[:, None]
+    p_values = (1 + power[places] / level / independent) ** -independent
+    highest = p_values.argmin(axis=0)
+    is_peak = p_values[highest, np.arange(d)] < chance / len(places)
+    return np.where(is_peak, n / places[highest], np.nan)

@@ -91,10 +91,16 @@ class AnnealedLearner(TrainedLearner):
 
     extra_arrays: ClassVar[tuple[str, ...]] = ("priorities_",)
     _kept: "Checkpoint | None" = field(default=None, init=False)
+    _further_losses: ClassVar[tuple[str, ...]] = ()
 
     @property
     def _order_from_units(self) -> bool:  # type: ignore[override]
-        return self.loss == "squared-error"
+        return self._loss_used == "squared-error"
+
+    @property
+    def _loss_used(self) -> str:
+        """Loss of training."""
+        return self.loss
 
     @abstractmethod
     def _mechanism(self) -> "Mechanism":
@@ -109,7 +115,7 @@ class AnnealedLearner(TrainedLearner):
         from cosmodag.model.objective import LOSSES
 
         super().check_settings()
-        check_choice("loss", self.loss, LOSSES)
+        check_choice("loss", self.loss, (*self._further_losses, *LOSSES))
         for name in ("batch_size", "restarts"):
             check_count(name, getattr(self, name))
         if self.epochs != "auto":
@@ -118,7 +124,10 @@ class AnnealedLearner(TrainedLearner):
     def _solver_of_fit(self, n: int, d: int) -> "OneProblem":
         from cosmodag.solve.training.checkpoint import Checkpoint
 
-        self._kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
+        if self.checkpoint is None:
+            self._kept = None
+        elif self._kept is None:
+            self._kept = Checkpoint(self.checkpoint)
         return self.solver_for(n, d)
 
     def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
@@ -137,7 +146,7 @@ class AnnealedLearner(TrainedLearner):
         from cosmodag.solve.recipe import Recipe
         from cosmodag.solve.training.schedules import CosineAnnealing
 
-        objective = AnnealedObjective(LOSSES[self.loss])
+        objective = AnnealedObjective(LOSSES[self._loss_used])
         recipe = Recipe(
             Priority(), self._mechanism(), objective, CosineAnnealing(), self.batch_size
         )

@@ -65,6 +65,15 @@ class NetworkEquations(AdditiveNoise):
         """(d, d): the strength of every arc, ``"norm"`` or ``"sum"`` of its first-layer weights."""
         return np.asarray(ARC_STRENGTHS[name](self.first_weights.astype(np.float64)))
 
+    def in_units(self, units: NDArray[np.float64]) -> "NetworkEquations":
+        """Express networks of columns x / units as networks of x, (d,) units."""
+        return replace(
+            self,
+            first_weights=(self.first_weights / units[:, None, None]).astype(np.float32),
+            output_weights=(self.output_weights * units[:, None]).astype(np.float32),
+            output_biases=(self.output_biases * units).astype(np.float32),
+        )
+
     def functions(self, some: slice = slice(None)) -> dict[str, Any]:
         """All but the first-layer weights, of some of the networks."""
         return {

@@ -14,11 +14,13 @@ from cosmodag.fit.fitted import OfDAG
 from cosmodag.fit.settle import chosen_arcs, isolated, unrefined_graph
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
 from cosmodag.learners.trained.base import TrainedLearner
+from cosmodag.learners.trained.losses import standardised, units_of
 from cosmodag.learners.trained.network_equations import ARRAYS, NetworkEquations
 from cosmodag.learners.trained.network_refit import Networks, refit
 from cosmodag.model.mechanism import MLP
 from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS
-from cosmodag.refinement.networks.pruning import prune_networks
+from cosmodag.refinement.networks.pruning import PrunedNetworks, prune_networks
+from cosmodag.refinement.networks.searched import search_networks
 from cosmodag.solve.problems import Solution
 from cosmodag.solve.readout import ReadOut
 from cosmodag.solve.watch import Watch
@@ -123,29 +125,12 @@ class NetworkLearner(TrainedLearner):
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Choose the inputs of each network, and fit the networks on these again."""
-        watch.begin(self.n_features_in_, f"{type(self).__name__}: pruning")
-        (seed,) = seeds_from(self.random_state, 1)
-        known, learnt_networks = given.known, learnt.equations
-        assert learnt.order is not None
+        learnt_networks = learnt.equations
         assert isinstance(learnt_networks, NetworkEquations)
-        pruned = prune_networks(
-            given.X,
-            isolated(learnt_networks.strengths("norm"), given.preparation.constant),
-            learnt.order,
-            support=known.support,
-            required=known.required,
-            before=known.before,
-            counted=known.counted,
-            random=seed,
-            should_stop=lambda: watch.stop is not None,
-            on_progress=lambda done, total: watch.advance(1),
-        )
-        networks = Networks(learnt_networks.first_weights, learnt_networks.functions())
+        pruned, report = self._chosen_arcs(given, learnt, learnt_networks, watch)
+        equations = learnt_networks
         if pruned.finished:
-            mechanism = MLP(tuple(self.hidden), self.activation)
-            order, arcs = pruned.order, pruned.adjacency
-            networks = refit(networks, mechanism, given.data, arcs, order, watch, known.counted)
-        equations = self._networks(*networks)
+            equations = self._refitted(given, learnt_networks, pruned, watch)
         strengths = isolated(equations.strengths(self.arc_strength), given.preparation.constant)
         places = np.nonzero(pruned.adjacency)
         weights = sparse.csr_array((strengths[places], places), shape=strengths.shape)
@@ -154,10 +139,59 @@ class NetworkLearner(TrainedLearner):
             weights=weights,
             noise="equal-variance" if self._order_from_units else "gaussian",
             reason="Arcs were chosen by the evidence of a Gaussian process for each variable.",
-            report=[{"start": "learnt", "added": int(pruned.added.sum())}],
+            report=report,
             stopped=None if pruned.finished else watch.stop,
             equations=equations,
         )
+
+    def _chosen_arcs(
+        self, given: Prepared, learnt: Learnt, networks: NetworkEquations, watch: Watch
+    ) -> tuple[PrunedNetworks, list[dict[str, Any]]]:
+        """Choose arcs on the learnt order; if units cannot have misled it, search near it too."""
+        watch.begin(self.n_features_in_, f"{type(self).__name__}: pruning")
+        (seed,) = seeds_from(self.random_state, 1)
+        known = given.known
+        options: dict[str, Any] = {
+            "support": known.support,
+            "required": known.required,
+            "before": known.before,
+            "counted": known.counted,
+            "random": seed,
+            "should_stop": lambda: watch.stop is not None,
+        }
+        assert learnt.order is not None
+        pruned = prune_networks(
+            given.X,
+            isolated(networks.strengths("norm"), given.preparation.constant),
+            learnt.order,
+            **options,
+            on_progress=lambda done, total: watch.advance(1),
+        )
+        if self._order_from_units or not pruned.finished:
+            return pruned, [{"start": "learnt", "added": int(pruned.added.sum())}]
+        watch.begin(1, f"{type(self).__name__}: searching")
+        found = search_networks(given.X, pruned, learnt.orders, **options)
+        return found.pruned, found.report
+
+    def _refitted(
+        self, given: Prepared, networks: NetworkEquations, pruned: PrunedNetworks, watch: Watch
+    ) -> NetworkEquations:
+        """Train networks on the chosen arcs, on standardised columns if the loss is unit-free."""
+        data, units = given.data, np.ones(given.data.shape[1])
+        if not self._order_from_units:
+            data, units = standardised(given), units_of(given)
+        start = networks.in_units(1 / units)
+        mechanism = MLP(tuple(self.hidden), self.activation)
+        found = refit(
+            Networks(start.first_weights, start.functions()),
+            mechanism,
+            data,
+            pruned.adjacency,
+            pruned.order,
+            watch,
+            given.known.counted,
+        )
+        return self._networks(*found).in_units(units)
 
     @property
     def arc_norms_(self) -> NDArray[np.float64]:

@@ -43,10 +43,8 @@ class FoundOrder:
     cost : float
         Minus the log evidence in nats, with the price of arcs, on the rows of the search; up to a
         constant.
-    start_cost : float
-        Of the best graph given.
-    best_start : int
-        Which of the graphs given that was.
+    start_costs : tuple of float
+        Of each of the graphs given; ``nan`` for those that were not looked at in time.
     moves, trials : int
         Moves made and tried.
     finished : bool
@@ -56,8 +54,7 @@ class FoundOrder:
     order: NDArray[np.intp]
     adjacency: Arcs
     cost: float
-    start_cost: float
-    best_start: int
+    start_costs: tuple[float, ...]
     moves: int
     trials: int
     finished: bool
@@ -120,14 +117,14 @@ def search_by_evidence(
     with Workers(workers, should_stop, None, tasks=1) as pool:
         search = _Search(problem, effort, pool)
         begun = pool.run([partial(search.start, *start) for start in starts])
+        costs = tuple(np.nan if state is None else state.cost for state in begun)
         states = [state for state in begun if state is not None]
         if not states:
             order, adjacency = starts[0]
-            return FoundOrder(order, adjacency, np.nan, np.nan, 0, 0, 0, False)
-        best = min(range(len(states)), key=lambda place: states[place].cost)
-        search.state = states[best]
+            return FoundOrder(order, adjacency, np.nan, costs, 0, 0, finished=False)
+        search.state = min(states, key=lambda state: state.cost)
         search.climb()
-        return search.result(states[best].cost, best)
+        return search.result(costs)
 
 
 class _Search:
@@ -138,6 +135,8 @@ class _Search:
     def __init__(self, problem: NetworkProblem, effort: SearchEffort, pool: Workers) -> None:
         self.problem, self.effort, self.pool = problem, effort, pool
         self.families = Families(problem, effort)
+        # Of v, if u came before it, for the present order.
+        self.gains = np.zeros((problem.d, problem.d))
         self.moves = self.trials = 0
 
     def start(self, order: NDArray[np.intp], adjacency: Arcs) -> _State:
@@ -169,7 +168,7 @@ class _Search:
                     self.moves += 1
                     break
 
-    def result(self, start_cost: float, best_start: int) -> FoundOrder:
+    def result(self, start_costs: tuple[float, ...]) -> FoundOrder:
         """Put the graph together."""
         d = self.problem.d
         adjacency = np.zeros((d, d), dtype=bool)
@@ -179,8 +178,7 @@ class _Search:
             order=np.array(self.state.order, dtype=np.intp),
             adjacency=adjacency,
             cost=self.state.cost,
-            start_cost=start_cost,
-            best_start=best_start,
+            start_costs=start_costs,
             moves=self.moves,
             trials=self.trials,
             finished=not self.pool.stopped,
@@ -192,18 +190,17 @@ class _Search:
 
     def _proposed(self) -> list[_Move]:
         """List moves of single variables, the most promising first."""
-        order, families = self.state.order, self.state.families
-        places = np.argsort(order)
+        places = np.argsort(self.state.order)
         d, price = self.problem.d, self.effort.price
-        gains = np.zeros((d, d))  # of v, if u came before it
+        self.gains = np.zeros((d, d))
         found = self.pool.run([partial(self._gains_from_later, v, places) for v in range(d)])
         for v, offers in enumerate(found):
             for gain, u in offers or []:
-                gains[u, v] = max(0.0, gain - price)
+                self.gains[u, v] = max(0.0, gain - price)
         moves = []
         for v in range(d):
-            moves += self._earlier(v, order, places, families, gains)
-            moves += self._later(v, order, places, families, gains)
+            moves += self._earlier(v, places)
+            moves += self._later(v, places)
         promising = [move for move in moves if move.promise > _LEAST_PROMISE]
         return sorted(promising, reverse=True)
 
@@ -211,15 +208,9 @@ class _Search:
         later = (places > places[v]) & self.problem.support[:, v]
         return self.families.gains(v, self.state.families[v], later, _LOOKED_AT)
 
-    def _earlier(
-        self,
-        v: int,
-        order: list[int],
-        places: NDArray[np.intp],
-        families: list[Family],
-        gains: NDArray[np.float64],
-    ) -> list[_Move]:
+    def _earlier(self, v: int, places: NDArray[np.intp]) -> list[_Move]:
         """List moves of v towards the causes: what it passes may use it, and it loses that."""
+        order, families, _ = self.state
         moves, gain, loss = [], 0.0, 0.0
         inputs = families[v].inputs
         left_out = np.zeros(len(inputs), dtype=bool)
@@ -230,20 +221,14 @@ class _Search:
             if (inputs == u).any():
                 left_out |= inputs == u
                 loss = max(0.0, self.families.loss_without(v, families[v], left_out))
-            gain += gains[v, u]
-            if gains[v, u] > 0:
+            gain += self.gains[v, u]
+            if self.gains[v, u] > 0:
                 moves.append(_Move(gain - _SHARE_OF_LOSS * loss, v, place))
         return moves
 
-    def _later(
-        self,
-        v: int,
-        order: list[int],
-        places: NDArray[np.intp],
-        families: list[Family],
-        gains: NDArray[np.float64],
-    ) -> list[_Move]:
+    def _later(self, v: int, places: NDArray[np.intp]) -> list[_Move]:
         """List moves of v towards the effects: it may use what it passes, which loses it."""
+        order, families, _ = self.state
         moves, gain, loss = [], 0.0, 0.0
         for place in range(int(places[v]) + 1, self.problem.d):
             u = order[place]
@@ -251,18 +236,20 @@ class _Search:
                 break
             lost = families[u].inputs == v
             loss += max(0.0, self.families.loss_without(u, families[u], lost))
-            gain += gains[u, v]
-            if gains[u, v] > 0:
+            gain += self.gains[u, v]
+            if self.gains[u, v] > 0:
                 moves.append(_Move(gain - _SHARE_OF_LOSS * loss, v, place))
         return moves
 
     def _after(self, move: _Move) -> _State:
-        """Move a variable, and grow again the families of all whose predecessors changed."""
+        """Move a variable, and grow again its family and those that lose or can use it."""
         before = np.argsort(self.state.order)
         order = [u for u in self.state.order if u != move.variable]
         order.insert(move.place, move.variable)
         after = np.argsort(order)
-        families = list(self.state.families)
+        moved, families = move.variable, list(self.state.families)
         for v in np.flatnonzero(before != after).tolist():
-            families[v] = self.families.grown(v, families[v], self._allowed(after, v))
+            loses = after[moved] > after[v] and (families[v].inputs == moved).any()
+            if v == moved or loses or self.gains[moved, v] > 0:
+                families[v] = self.families.grown(v, families[v], self._allowed(after, v))
         return _State(order, families, self.families.total(families))

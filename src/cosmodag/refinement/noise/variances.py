@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import equal_variance_total, gaussian_total, noise_variances
 
-__all__ = ["Variances", "compare_best"]
+__all__ = ["Spread", "Variances", "are_plausible", "compare_best", "spread_of"]
 
 # Share of BIC's price of the further variances, ½ (d − 1) log n, by which equal variances must win.
 # Measured shares: tables of equal variances .56 to .9 (d = 5 to 20, n = 500; less only where nearly
@@ -107,7 +108,38 @@ def are_plausible(moments: Moments, graph: RegressionGraph) -> bool:
     varies = moments.has_noise
     if np.count_nonzero(varies) < 2:
         return False
-    logs: NDArray[np.float64] = np.log(noise_variances(moments, graph)[varies])
-    spread = 1.4826 * float(np.median(np.abs(logs - np.median(logs))))
-    sampling = math.sqrt(2.0 / float(moments.rows.mean()))
-    return spread < _PLAUSIBLE_SPREAD + 2 * sampling
+    variances = noise_variances(moments, graph)[varies]
+    return spread_of(variances, float(moments.rows.mean())).is_small
+
+
+class Spread(NamedTuple):
+    """Spread of the logarithms of noise variances, and what is small enough to be one variance."""
+
+    found: float
+    limit: float
+
+    @property
+    def is_small(self) -> bool:
+        """Whether most variances are alike."""
+        return self.found < self.limit
+
+
+def spread_of(variances: NDArray[np.float64], rows: float) -> Spread:
+    """Measure how different noise variances are, leaving out the few that are far from the others.
+
+    Parameters
+    ----------
+    variances : (k,) array
+    rows : float
+        From which each was estimated.
+
+    Examples
+    --------
+    >>> spread_of(np.array([1.0, 1.1, 0.9, 30.0]), 1000).is_small
+    True
+    >>> spread_of(np.array([1.0, 4.0, 0.2, 30.0]), 1000).is_small
+    False
+    """
+    logs: NDArray[np.float64] = np.log(np.maximum(variances, np.finfo(np.float64).tiny))
+    found = 1.4826 * float(np.median(np.abs(logs - np.median(logs)))) if len(logs) else 0.0
+    return Spread(found, _PLAUSIBLE_SPREAD + 2 * math.sqrt(2.0 / rows))

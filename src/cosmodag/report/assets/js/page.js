@@ -10,7 +10,9 @@ function fillText() {
   const isSetting = (title) => ["Settings", "Computed by", "Starts", "Noise, scores compared"].includes(title);
   const listed = data.choices.map((choice) => [choice.title, choice.text]);
   pairs(byId("choices"), listed.filter(([title]) => !isSetting(title)));
-  pairs(byId("settings"), listed.filter(([title]) => isSetting(title)));
+  const settings = listed.filter(([title]) => isSetting(title));
+  pairs(byId("settings"), settings);
+  byId("settings-details").hidden = !settings.length && !data.starts.length && data.history.at.length < 2;
 }
 
 /** The first card: the surest arcs, what they rest on, what was assumed. */

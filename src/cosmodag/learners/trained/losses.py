@@ -1,0 +1,163 @@
+"""Which loss networks are trained by: the squared error if units tell the order, else likelihood.
+
+The squared error finds the order from sizes of noise, so it needs one noise variance for all
+variables. The likelihood has a variance for each, and is the same in all units; networks trained by
+it see standardised columns, since their starts and penalties would depend on units otherwise.
+"""
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import DivergenceError
+from cosmodag.fit.pipeline import FitTask, Learning, Learnt
+from cosmodag.fit.prepare import Prepared
+from cosmodag.learners.trained.network_equations import NetworkEquations
+from cosmodag.refinement.noise.columns import common_scale, few_valued
+from cosmodag.solve.watch import Watch
+
+if TYPE_CHECKING:
+    from cosmodag.learners.cosmo_mlp import CosmoMLP
+
+__all__ = ["AUTO", "LIKELIHOOD", "SQUARED_ERROR", "learn_by_loss", "standardised", "units_of"]
+
+AUTO, LIKELIHOOD, SQUARED_ERROR = "auto", "likelihood", "squared-error"
+
+
+class _Choice(NamedTuple):
+    """A loss, why it was chosen, and whether training may still speak against it."""
+
+    loss: str
+    reason: str
+    is_final: bool = True
+
+
+def learn_by_loss(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
+    """Train networks on many tables, each by the loss that suits it.
+
+    Tables whose columns allow equal noise variances are first trained by the squared error. If the
+    variances of the residuals then differ, the table is trained again, by likelihood.
+    """
+    for task in tasks:
+        task.learner._kept = None
+    choices = [_first_choice(*task) for task in tasks]
+    again: list[int] = []
+    for learning in _trained(tasks, choices, range(len(tasks)), watch):
+        place = learning.place
+        if not choices[place].is_final and learning.stopped is None:
+            choices[place] = _after_training(learning, tasks[place])
+            if choices[place].loss == LIKELIHOOD:
+                again.append(place)
+                continue
+        yield learning._replace(read=partial(_with_loss, learning.read, choices, place))
+    if again:
+        for learning in _trained(tasks, choices, again, watch):
+            read = partial(_with_loss, learning.read, choices, learning.place)
+            yield learning._replace(read=read)
+
+
+def units_of(given: Prepared) -> NDArray[np.float64]:
+    """(d,): standard deviations of the columns, in prepared units; 1 where a column is constant."""
+    # Of the table in its own units: multiplying a column by a power of two changes no other digit.
+    if given.known.counted is None:
+        deviations = given.X.std(axis=0)
+    else:
+        weights = given.known.counted
+        means = np.average(given.X, axis=0, weights=weights)
+        deviations = np.sqrt(np.average((given.X - means) ** 2, axis=0, weights=weights))
+    return np.where(deviations > 0, deviations, given.preparation.unit) / given.preparation.unit
+
+
+def standardised(given: Prepared) -> NDArray[np.float32]:
+    """(n, d): the columns divided by their standard deviations, whatever their units."""
+    own = units_of(given) * given.preparation.unit
+    return np.ascontiguousarray(given.X / own, dtype=np.float32)
+
+
+def _first_choice(learner: "CosmoMLP", given: Prepared) -> _Choice:
+    """Choose from the columns alone."""
+    if learner.loss != AUTO:
+        return _Choice(learner.loss, "It was asked for.")
+    means = given.preparation.means / given.preparation.factors
+    shared = common_scale(given.X + means)
+    if learner.scale == "standardize":
+        shared = "they were standardised"
+    if shared is not None:
+        return _Choice(
+            LIKELIHOOD,
+            f"The columns are on a common scale ({shared}), so that variances say nothing about "
+            "the order.",
+        )
+    if few_valued(given.X).mean() >= 0.5:
+        return _Choice(
+            LIKELIHOOD,
+            "Most columns have few distinct values, which noise of equal variance cannot give.",
+        )
+    return _Choice(SQUARED_ERROR, "Training stopped before noise variances were compared.", False)
+
+
+def _after_training(learning: Learning, task: FitTask) -> _Choice:
+    """Choose after training by the squared error, from the variances of the residuals."""
+    from cosmodag.refinement.noise.variances import spread_of
+
+    given = task.given.drawn()
+    try:
+        learnt = learning.read(given)
+    except DivergenceError:
+        return _Choice(LIKELIHOOD, "Training by the squared error diverged.")
+    residuals = given.data - learnt.predict(given.data)
+    weights = np.ones_like(residuals) if given.known.counted is None else given.known.counted
+    rows = weights.sum(axis=0)
+    is_used = (rows > 0) & ~given.preparation.constant
+    totals = np.sum(weights * residuals**2, axis=0)
+    spread = spread_of(totals[is_used] / rows[is_used], float(rows.mean()))
+    seen = f"spread of their logarithms {spread.found:.2f}, by chance up to {spread.limit:.2f}"
+    if spread.is_small:
+        return _Choice(SQUARED_ERROR, f"The noise variances of the networks are alike ({seen}).")
+    return _Choice(
+        LIKELIHOOD, f"The noise variances of networks trained by squared error differ ({seen})."
+    )
+
+
+def _trained(
+    tasks: Sequence[FitTask], choices: Sequence[_Choice], places: Sequence[int], watch: Watch
+) -> Iterator[Learning]:
+    """Train some of the tasks by the losses chosen; equations come back in the tables' units."""
+    from cosmodag.learners.trained.training import train_many
+
+    chosen: list[FitTask] = []
+    for place in places:
+        learner: Any = copy(tasks[place].learner)
+        learner.loss, given = choices[place].loss, tasks[place].given
+        if learner.loss == LIKELIHOOD:
+            given = replace(given, data=standardised(given))
+        chosen.append(FitTask(learner, given))
+    for learning in train_many(chosen, watch):
+        place = places[learning.place]
+        # The checkpoint is deleted when the fit of the learner itself ends.
+        tasks[place].learner._kept = chosen[learning.place].learner._kept
+        read = learning.read
+        if choices[place].loss == LIKELIHOOD:
+            strength = tasks[place].learner.arc_strength
+            read = partial(_in_units, learning.read, units_of(tasks[place].given), strength)
+        yield Learning(place, learning.stopped, read)
+
+
+def _in_units(read: Any, units: NDArray[np.float64], arc_strength: str, given: Prepared) -> Learnt:
+    """Bring networks that were trained on standardised columns to the units of the table."""
+    learnt: Learnt = read(given)
+    assert isinstance(learnt.equations, NetworkEquations)
+    equations = learnt.equations.in_units(units)
+    return replace(learnt, equations=equations, raw_weights=equations.strengths(arc_strength))
+
+
+def _with_loss(read: Any, choices: Sequence[_Choice], place: int, given: Prepared) -> Learnt:
+    """Add the loss and the reason for it to what the fit keeps."""
+    learnt: Learnt = read(given)
+    loss, reason, _ = choices[place]
+    return replace(learnt, extra={**learnt.extra, "loss_": loss, "loss_reason_": reason})

@@ -1,0 +1,77 @@
+"""A start for networks: the best order if every variable is a sum of curves of its parents."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import legendre
+from numpy.typing import NDArray
+
+from cosmodag.order.block_problem import BlockProblem
+from cosmodag.order.blocks import search_blocks
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.networks.problem import Arcs, NetworkProblem
+
+__all__ = ["additive_start"]
+
+# Columns for each variable: itself, and Legendre polynomials of degree 2 and 3.
+_DEGREE = 3
+# Polynomials are of values within these quantiles, so that outliers are no lever.
+_INNER = (0.005, 0.995)
+
+
+def additive_start(
+    problem: NetworkProblem, *, random: Any = None, restarts: int = 3
+) -> tuple[NDArray[np.intp], Arcs]:
+    """Find an order, and a graph on it, under which variables are sums of curves.
+
+    Rows in which a variable was set are not told apart: with interventions the order is only a
+    start.
+
+    Parameters
+    ----------
+    problem : NetworkProblem
+    random : int, Generator or None
+    restarts : int
+        Of the search.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(300, 3))
+    >>> x[:, 0] += x[:, 2] ** 2
+    >>> order, adjacency = additive_start(NetworkProblem.of(x, order=[0, 1, 2]))
+    >>> bool(adjacency[2, 0]), int(adjacency.sum())
+    (True, 1)
+    """
+    columns = problem.columns.astype(np.float64)
+    table = np.hstack([_curve(column) for column in columns.T])
+    blocks = BlockProblem(
+        Moments.of(table),
+        np.full(problem.d, _DEGREE),
+        penalty=0.5 * math.log(len(table)),
+        targets=np.ones(problem.d, np.int64),
+        support=problem.support,
+        required=problem.required,
+        before=_closed(problem.before),
+    )
+    generator = np.random.default_rng(0 if random is None else random)
+    found = search_blocks(blocks, problem.order, random=generator, restarts=restarts)
+    return found.order.astype(np.intp), found.adjacency
+
+
+def _curve(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Columns that stand for a variable, the variable itself first."""
+    low, high = np.quantile(column, _INNER)
+    if high <= low:
+        low, high = column.min(), column.max() + 1e-9
+    inner = np.clip(2 * (column - low) / (high - low) - 1, -1, 1)
+    return np.column_stack([column, legendre.legvander(inner, _DEGREE)[:, 2:]])
+
+
+def _closed(before: Arcs) -> Arcs:
+    """Transitive closure of what comes before what."""
+    reach = before.copy()
+    for via in range(len(before)):
+        reach |= np.outer(reach[:, via], reach[via])
+    return reach
