@@ -195,6 +195,17 @@ class BlockEquations(AdditiveNoise):
         jacobian = np.log(embedding.scales[v]) + np.log1p(np.maximum(x, 0.0))
         return np.asarray(density - jacobian)
 
+    def effect(self, u: int, v: int, values: NDArray[Any]) -> NDArray[np.float64]:
+        """(n, targets): what values of a parent, in units of the table, add to the equation of v.
+
+        For numbers and counts in units of v, of log(1 + x) for counts; for a category, to the
+        log-odds of each level but the first against the first.
+        """
+        place, width = dict(self._places(v))[u], int(self.widths[u, v])
+        block = self.embedding.block(np.asarray(values, np.float64), u, width)
+        added = block @ self.coefficients[v][place : place + width]
+        return np.asarray(added * self.embedding.scales[v])
+
     def sizes(self, table: BlockTable) -> NDArray[np.float64]:
         """(d, d): signed sizes of arcs, in units of the table.
 
