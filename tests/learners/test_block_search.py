@@ -8,6 +8,7 @@ import pytest
 
 from cosmodag import BlockSearch, Cosmo, Knowledge, OrderSearch, load
 from cosmodag.errors import DataError
+from cosmodag.report.sections import sections_of
 from cosmodag.stability import bootstrap
 
 NAMES = ["dose", "site", "events", "answer", "size"]
@@ -165,6 +166,14 @@ def test_the_report_is_written(model, tmp_path):
     model.report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "curves were kept" in page
+    (section,) = sections_of(model)
+    assert {curve["title"] for curve in section["curves"]} >= {"dose → size"}
+    changes = {row[1]: row[3] for row in section["rows"] if row[2] == "answer = yes"}
+    assert 0 < changes["south"] < changes["west"]
+    (size,) = (curve for curve in section["curves"] if curve["title"] == "dose → size")
+    inner = np.abs(np.array(size["x"])) < 1.5
+    expected = np.sin(2 * np.array(size["x"])[inner])
+    assert np.corrcoef(np.array(size["y"])[inner], expected)[0, 1] > 0.95
 
 
 def test_the_effect_of_a_number_passes_through_categories(model):

@@ -77,7 +77,11 @@ class AdditiveNoise:
     """Equations in which a variable is its prediction plus Gaussian noise, unless they say more."""
 
     has_constants = False
-    is_curved = False
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether some arc between numbers is a curve."""
+        return False
 
     def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
         """Return the residuals."""

@@ -315,7 +315,7 @@ class FittedDAG:
         variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
         likelihood -= np.log(self.preparation.scales[varying])
-        for place, v in enumerate(np.flatnonzero(varying)):
+        for place, v in enumerate(np.flatnonzero(varying).tolist()):
             own = self.equations.own_log_likelihoods(data, self.adjacency, v)
             if own is not None:
                 likelihood[:, place] = own
