@@ -59,7 +59,7 @@ def test_interrupted_again_and_again(name, tmp_path, monkeypatch):
         if kept.stopped_ is None:
             break
         stops += 1
-        # One record for each training; networks that choose their loss may be trained twice.
+        # Networks that are trained a second time, by another loss, have a second record.
         done.append(sum(read_model(record)[1]["done"] for record in tmp_path.iterdir()))
     # Every fit goes on where the one before was cut.
     assert done == sorted(done)
