@@ -72,6 +72,13 @@ def test_one_start_that_stops_being_finite_is_an_error(monkeypatch, name, value)
         LEARNERS[name].fit(chain_table())
 
 
+def test_networks_that_choose_their_loss_are_trained_by_the_other_one(monkeypatch):
+    poisoned(monkeypatch, 3, slice(None), np.nan)
+    model = CosmoMLP(epochs=10, hidden=(3,), refine=None, random_state=0).fit(chain_table())
+    assert model.loss_ == "likelihood"
+    assert model.loss_reason_ == "Training by the squared error diverged."
+
+
 def test_of_several_starts_those_that_are_finite_are_used(monkeypatch):
     poisoned(monkeypatch, 3, slice(0, 2), np.nan)
     model = Cosmo(epochs=40, restarts=3, random_state=0).fit(chain_table())
