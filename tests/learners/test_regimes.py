@@ -159,6 +159,12 @@ def test_the_bootstrap_knows_regimes():
     assert directed[0, 1] == directed[1, 2] == 1.0
 
 
+def test_effects_are_those_of_the_shared_equations(model):
+    assert model.effect("x", "y").estimate == pytest.approx(0.8, abs=0.1)
+    with pytest.raises(DataError, match="no bootstrap intervals"):
+        model.effect("x", "y", bootstrap=3)
+
+
 def test_rows_with_missing_values_are_dropped_with_their_labels():
     gaps = DATA.copy()
     gaps.loc[::7, "x"] = np.nan
