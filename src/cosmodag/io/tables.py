@@ -39,6 +39,7 @@ class _Layout:
     header: bool
     decimal: Decimal
     transpose: bool
+    missing: Missing
 
 
 def read_table(
@@ -100,7 +101,7 @@ def read_table(
     """
     with given_file(path) as (file, source):
         choose = partial(choose_columns, columns=columns, drop=drop, source=source)
-        layout = _Layout(header, decimal, transpose)
+        layout = _Layout(header, decimal, transpose, missing)
         frame = _read_columns(file, source, layout, choose, declared)
         return _checked(frame, source, missing, declared)
 
@@ -179,7 +180,7 @@ def read_apart(
             others = choose_columns(names, columns, drop, source)
             return sorted({*others, *(list(names).index(column) for column in apart)})
 
-        layout = _Layout(header, decimal, transpose)
+        layout = _Layout(header, decimal, transpose, missing)
         frame = _read_columns(file, source, layout, choose, declared, apart)
         chosen, rest = frame[list(apart)], frame.drop(columns=list(apart))
         if missing == "drop":
@@ -229,7 +230,9 @@ def _read_columns(
     frame = frame.iloc[:, chosen].set_axis(names, axis=1)
     bad = bad_columns(frame.drop(columns=list(apart)), declared)
     if bad:
-        raise columns_error(bad, source)
+        others = frame.drop(columns=[*apart, *(one.name for one in bad)])
+        has_gaps = layout.missing == "error" and others.isna().any(axis=0)
+        raise columns_error(bad, source, list(others.columns[has_gaps]))
     return frame
 
 
