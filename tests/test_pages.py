@@ -1,7 +1,8 @@
 """The Python on the pages runs, and prints what it says.
 
 All ``python`` blocks of a page run in one namespace, in their order, but for those below a line
-``<!-- not run -->``, and those below ``<!-- needs NAME -->`` where that package is absent. Names that pages use for whatever the reader has are given here.
+``<!-- not run -->``, and those below ``<!-- needs NAME -->`` where that package is absent. Names
+that pages use for whatever the reader has are given here.
 """
 
 import doctest

@@ -47,6 +47,7 @@ class _Layout:
     header: bool
     decimal: Decimal
     transpose: bool
+    missing: Missing
 
 
 def read_table(
@@ -108,7 +109,7 @@ def read_table(
     """
     with given_file(path) as (file, source):
         choose = partial(choose_columns, columns=columns, drop=drop, source=source)
-        layout = _Layout(header, decimal, transpose)
+        layout = _Layout(header, decimal, transpose, missing)
         frame = _read_columns(file, source, layout, choose, declared)
         return _checked(frame, source, missing, declared)
 
@@ -197,7 +198,7 @@ def read_with_columns(
             others = choose_columns(names, columns, drop, source)
             return sorted({*others, *(list(names).index(column) for column in apart)})
 
-        layout = _Layout(header, decimal, transpose)
+        layout = _Layout(header, decimal, transpose, missing)
         frame = _read_columns(file, source, layout, choose, declared, apart)
         rest = frame.drop(columns=list(apart))
         kept = rest.notna().all(axis=1) if missing == "drop" else slice(None)
@@ -245,7 +246,9 @@ def _read_columns(
     frame = frame.iloc[:, chosen].set_axis(names, axis=1)
     bad = bad_columns(frame.drop(columns=list(apart)), declared)
     if bad:
-        raise columns_error(bad, source)
+        others = frame.drop(columns=[*apart, *(one.name for one in bad)])
+        has_gaps = layout.missing == "error" and others.isna().any(axis=0)
+        raise columns_error(bad, source, list(others.columns[has_gaps]))
     return frame
 
 

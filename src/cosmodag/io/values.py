@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosmodag.errors import DataError
+from cosmodag.errors import DataError, name_list
 from cosmodag.io.columns import is_number
 from cosmodag.io.kinds import label_of
 
@@ -138,8 +138,17 @@ def described(name: str, example: object) -> BadColumn:
     return BadColumn(name, example, "date" if _DATE.fullmatch(example.strip()) else "text")
 
 
-def columns_error(bad: Sequence[BadColumn], source: str) -> DataError:
+def columns_error(
+    bad: Sequence[BadColumn], source: str, with_gaps: Sequence[str] = ()
+) -> DataError:
     """Create one error that names every bad column, with a value of each and a remedy.
+
+    Parameters
+    ----------
+    bad : sequence of BadColumn
+    source : str
+    with_gaps : sequence of str
+        Other columns, with missing values that would be refused next.
 
     Examples
     --------
@@ -148,6 +157,12 @@ def columns_error(bad: Sequence[BadColumn], source: str) -> DataError:
     "'id' (the value 'Jo'), 'day' (dates such as '2020-01-02')"
     """
     ready = f"--drop {shlex.quote(','.join(one.name for one in bad))}"
+    if with_gaps:
+        error = columns_error(bad, source)
+        return DataError(
+            f"{error} Values are missing in {name_list(list(with_gaps))}: add --missing drop or "
+            f"--missing impute. Together: {ready} --missing impute."
+        )
     if len(bad) == 1:
         return _single_error(bad[0], source, ready)
     shown = ", ".join(_words(one) for one in bad[:_MOST_SHOWN])
