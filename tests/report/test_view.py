@@ -100,3 +100,10 @@ def test_all_of_two_hundred_variables_can_be_drawn(show, graphs):
     parts = [part for part in nx.weakly_connected_components(graph) if len(part) > 1]
     if len(parts) > 1:
         assert f"{len(parts)} separate parts" in opened.text("#cut-text")
+
+
+def test_a_telephone_starts_with_few_variables(show, graphs):
+    opened = show("dense", width=390)
+    assert len(opened.names()) == 12
+    opened.select("#scope", "all")
+    assert opened.names() == set(graphs("dense").names_)

@@ -135,12 +135,13 @@ def fit(
 
     Writes graph.graphml, edges.csv (arcs and the basis of each direction), adjacency.csv (the
     chosen arcs), weights.csv (all weights that agree with the causal order), report.html (an
-    interactive page), graph.cyjs (for Cytoscape), model.safetensors and run.json, and prints the
-    arcs of largest standardised weight. W[u, v], row u and column v, is the arc u → v. With
-    --bootstrap, edges.csv also gives the probability of each edge and its direction, and
-    bootstrap.csv lists all pairs that any resample joins. With --lags the graph is that of a
-    window in time, and summary.csv lists which variable acts on which at which lag. Omitted
-    options take the learner's defaults; files of an earlier fit in the same folder are replaced.
+    interactive page), answers.json (effects and tests that the page holds), graph.cyjs (for
+    Cytoscape), model.safetensors and run.json, and prints the arcs of largest standardised weight.
+    W[u, v], row u and column v, is the arc u → v. With --bootstrap, edges.csv also gives the
+    probability of each edge and its direction, and bootstrap.csv lists all pairs that any resample
+    joins. With --lags the graph is that of a window in time, and summary.csv lists which variable
+    acts on which at which lag. Omitted options take the learner's defaults; files of an earlier fit
+    in the same folder are replaced.
     """
     keep_compiled_programs()
     from cosmodag.data.knowledge import as_knowledge

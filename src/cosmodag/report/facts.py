@@ -93,7 +93,7 @@ def page_data(
         "signed": not hasattr(model, "response") or bool((model.edges_.data < 0).any()),
         "arcs": arcs,
         "bases": bases,
-        "summary": _summary(model, run, arcs),
+        "summary": _summary(run),
         "findings": findings,
         "diagnosed": evidence.findings is not None,
         "choices": choices_of(model, run),
@@ -130,22 +130,11 @@ def _arcs(
     return arcs, [{"name": name, "meaning": BASES.get(name, "")} for name in order]
 
 
-def _summary(
-    model: "StructureLearner", run: dict[str, Any], arcs: dict[str, Any]
-) -> list[tuple[str, str]]:
-    window = model.fitted_.window
-    variables = model.n_features_in_ if window is None else window.d
-    facts = [
-        ("Variables", f"{variables:,}"),
-        ("Lags", "" if window is None else f"{window.lags}"),
-        ("Arcs", f"{len(arcs['basis']):,}"),
-        ("Rows", _count(run.get("rows") or _rows(model))),
-        ("Learner", type(model).__name__),
-    ]
-    scores = [
+def _summary(run: dict[str, Any]) -> list[tuple[str, str]]:
+    """List the scores of a graph whose truth is known."""
+    return [
         (name.upper(), f"{run[name]:.3f}") for name in ("auc", "nhd", "tpr", "fdr") if name in run
     ]
-    return [(label, value) for label, value in facts + scores if value]
 
 
 def _file_name(title: str) -> str:
@@ -157,10 +146,6 @@ def _file_name(title: str) -> str:
 
 def _rows(model: "StructureLearner") -> int | None:
     return len(model.residuals_) if hasattr(model, "residuals_") else None
-
-
-def _count(number: int | None) -> str:
-    return "" if number is None else f"{number:,}"
 
 
 def _findings(

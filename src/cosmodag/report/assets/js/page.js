@@ -5,6 +5,7 @@ function fillText() {
   byId("title").textContent = data.title;
   byId("subtitle").textContent = `The graph that ${data.learner} learnt`;
   pairs(byId("summary"), data.summary, true);
+  byId("summary").hidden = data.summary.length === 0;
   pairs(byId("origin"), data.reproduce.facts);
   byId("code").textContent = data.reproduce.code;
   const isSetting = (title) => ["Settings", "Computed by", "Starts", "Noise, scores compared"].includes(title);
@@ -27,8 +28,8 @@ function fillStory() {
       bringIntoView(arcEnds());
     }, "arc-button");
     const item = element("li");
-    item.append(button, ` ${signedText(arcs.standardised[arc])} standard deviations for one${share}; ` +
-      `direction: ${data.bases[arcs.basis[arc]].name}`);
+    item.append(button, `: ${signedText(arcs.standardised[arc])} (standardised)${share}; ` +
+      `direction by ${data.bases[arcs.basis[arc]].name}`);
     list.append(item);
   }
   pairs(byId("story-points"), data.story.points, true);
