@@ -65,9 +65,8 @@ def page_data(
         ``meaning``. ``summary`` and ``reproduce.facts``: pairs of label and value. ``findings``:
         ``severity``, ``sentence``. ``diagnosed``: whether the data was available. ``choices``:
         ``title``, ``text``. ``starts``: records. ``history``: ``clock``, ``at``, ``series`` (each
-        ``label``, ``values``). ``curves``: ``arc``, ``x``, ``y``. ``regimes`` (or None):
-        ``rows`` of each, ``targets`` with the evidence, ``price``, ``findings``. ``stability`` (or
-        None): ``resamples``, ``missed``, ``doubts``. ``reproduce.code``: text.
+        ``label``, ``values``). ``curves``: ``arc``, ``x``, ``y``. ``stability`` (or None):
+        ``resamples``, ``missed``, ``doubts``. ``reproduce.code``: text.
     """
     run = run or {}
     names = [str(name) for name in model.names_]
@@ -89,7 +88,7 @@ def page_data(
             "group": group,
         },
         "groups": groups,
-        "linear": not hasattr(model, "response"),
+        "linear": model.fitted_.is_linear,
         "signed": not hasattr(model, "response") or bool((model.edges_.data < 0).any()),
         "arcs": arcs,
         "bases": bases,
@@ -100,7 +99,6 @@ def page_data(
         "starts": getattr(model, "refine_report_", None) or [],
         "history": _history(getattr(model, "history_", None) or []),
         "curves": response_curves(model),
-        "regimes": _regimes(model, names),
         "stability": _stability(evidence),
         **evidence.answers.facts(),
         "sections": sections_of(model),
@@ -176,11 +174,6 @@ def _history(records: list[dict[str, float]]) -> dict[str, Any]:
             for name in names
         ],
     }
-
-
-def _regimes(model: "StructureLearner", names: list[str]) -> dict[str, Any] | None:
-    regimes = getattr(model, "regimes_", None)
-    return None if regimes is None else regimes.facts(names)
 
 
 def _stability(evidence: Evidence) -> dict[str, Any] | None:
