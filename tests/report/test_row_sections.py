@@ -32,7 +32,8 @@ def test_regimes_are_listed_with_their_targets(table):
 def test_lags_are_listed_with_their_weights(table):
     late = table.assign(level=2 * table["dose"].shift(1, fill_value=0.0) + table["level"])
     model = OrderSearch(lags=1, random_state=0, verbose=False).fit(late)
-    found = {
+    rows = time_section(model).rows
+    found = {(cause, effect, lag): weight for cause, effect, lag, weight in rows}
         (cause, effect, lag): weight for cause, effect, lag, weight in time_section(model).rows
     }
     # Tolerance: four standard errors of a slope from 300 rows.
