@@ -264,7 +264,11 @@ class StructureLearner(FittedGraph):
 
     def square_arrays(self, d: int) -> float:
         """Count the d × d float64 arrays that are held at once, without those of training."""
+        from cosmodag.refinement.moments import SINGLE_BEYOND
+
         searched = 1.5 if self.refinement_for(d) == "order" else 0.0
+        if d > SINGLE_BEYOND:
+            searched *= 0.5
         return searched + (4.0 if d <= DENSE_LIMIT else 0.0)
 
     def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
