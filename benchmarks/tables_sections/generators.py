@@ -1,7 +1,8 @@
 """Tables of every kind, drawn from random graphs: categories, counts, curves, lines.
 
-They are not those of `cosmodag.simulate`. Prices and the number of polynomials were chosen on other
-tables: other seeds, and curves (tanh, hinges, squares, exponentials) that are not drawn here.
+They are not those of `cosmodag.simulate`. Prices, the number of polynomials and the logarithm of
+counts were chosen on tables of other seeds: of these kinds, and with other curves (tanh, hinges,
+squares, exponentials).
 """
 
 from collections.abc import Callable

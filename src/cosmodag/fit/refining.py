@@ -35,6 +35,9 @@ def refine_table(
 ) -> RefinedFit:
     """Prune or search by regressions that suit the kinds of columns; as `refine_orders`."""
     if needs_blocks(given.kinds):
+        if not scale_free and model.refinement_ == "order":
+            # Orders learnt from squared errors depend on units, and this search must not.
+            orders = {}
         return refine_blocks(model, given, orders, watch, restarts=restarts)
     return refine_orders(model, given, orders, watch, scale_free=scale_free, restarts=restarts)
 
