@@ -86,10 +86,10 @@ def windows_for(model: "StructureLearner", data: "Table", told: dict[str, Any]) 
 
 
 def window_facts(model: "StructureLearner", time: str | None, series: str | None) -> dict[str, Any]:
-    """Describe the window of a model for ``run.json``; nothing without lags."""
+    """Describe the window of a model for ``run.json``."""
     window = model.fitted_.window
     if window is None:
-        return {}
+        return {"lags": 0, "time": None, "series": None}
     return {"lags": window.lags, "time": time, "series": series, "variables": window.d}
 
 
