@@ -107,8 +107,10 @@ def _remark(data: pd.DataFrame, target: pd.Series) -> str:
         "variables do. A learner that takes the targets at their word then explains shifts of "
         "whole conditions by arcs, and finds many. It is told so by the sentence that "
         "`cosmodag fit --interventions` prints. With regimes it finds that nearly every variable "
-        "changes in nearly every condition; few rows are left to share equations, and the graph is "
-        "that of the observations, or nearly so.\n\n" + table(columns, shifted)
+        "changes in nearly every condition; few rows are left to share equations, and the graph "
+        "is close to that of the observations. Its SHD is lower because few arcs are left, not "
+        "because its arrows are right: of the linear graphs' 11 arcs, 9 join variables of the "
+        "consensus, 7 of them the other way round.\n\n" + table(columns, shifted)
     )
 
 

@@ -66,12 +66,12 @@ class RankEvidence:
         """Penalised likelihood of a regime on its own: of a constant, or given the parents."""
         rows, parameters = len(ranked), columns.shape[1] + 1
         price: float = 0.5 * math.log(rows)
-        alone = _likelihood(ranked) - 2 * price
+        alone: float = _likelihood(ranked) - 2 * price
         if rows <= parameters + 1:
             return alone
         fitted: Floats = columns @ np.linalg.lstsq(columns, ranked, rcond=None)[0]
-        given = _likelihood(ranked - fitted) - parameters * price
-        return float(max(alone, given))
+        given: float = _likelihood(ranked - fitted) - parameters * price
+        return alone if alone > given else given
 
 
 def _likelihood(values: Floats) -> float:
