@@ -1,8 +1,11 @@
 """Order search against FLOP and BOSS: one referee BIC for all, as a function of CPU seconds.
 
-    python benchmarks/search.py --jobs 16            search.csv, search.md, search.png
-    python benchmarks/search.py --jobs 16 --resume   goes on where a run was cut short
-    python benchmarks/search.py --boss 2             adds causal-learn's BOSS on two tables
+    python benchmarks/search.py --jobs 16             search.csv, search.md, search.png
+    python benchmarks/search.py --jobs 16 --resume    goes on where a run was cut short
+    python benchmarks/search.py --jobs 16 --resume --only "d=500" "d=1000" --limit 400
+                                                      some kinds; no new table after 400 s
+    python benchmarks/search.py --render              the page and the picture from search.csv
+    python benchmarks/search.py --boss 2              adds causal-learn's BOSS on two tables
 
 Coefficients ±U(.25, 1), noise of standard deviation U(.5, 2), columns standardised or in random
 units; one process and one thread per table. Graphs are random (a degree is given) or local: 0 to 4
@@ -11,10 +14,10 @@ parents each (.25, .35, .25, .1, .05), among the 15 variables before, as in publ
 The referee is n log RSS + 2 log n per arc, summed over variables, minus that of the true graph:
 lower is better. FLOP is `flopsearch` of PyPI with λ = 2, BOSS is causal-learn's with λ = 2: the
 same score. The order search (`cosmodag.order`, with the parents of the result polished up to
-POLISHED variables, as the learners do) starts from the order of the summed squared correlations,
-which does not depend on units, and restarts until the longest FLOP run's time is over. "In the
-same time" is the best graph of the orders that it had found, and polished, when the CPU time of the
-rival was over.
+POLISHED variables, as the learners do) starts from the learners' order that does not depend on
+units (`scale_free_order`), and restarts until the longest FLOP run's time is over. "In the same
+time" is the best graph of the orders that it had found, and polished, when the CPU time of the
+rival was over; not polished, where there was no time for that.
 """
 
 import argparse
@@ -31,6 +34,7 @@ from cosmodag.order.restarts import Climb
 from cosmodag.order.search import FINALISTS
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.polish import POLISHED_UP_TO, polish
+from cosmodag.refinement.starts import scale_free_order
 from environment import Kept, header, is_first, table, verdict, with_error
 from search_tables import BY_NAME, CELLS, member, referee, simulated
 
@@ -44,9 +48,14 @@ POINTS = 40
 COLOURS = {"flop 0": "tab:orange", "flop 20": "tab:red", "flop 100": "tab:green", BOSS: "tab:gray"}
 
 
-def measure(task: tuple[str, int, bool]) -> list[dict[str, object]]:
-    """Points of one table: arm, CPU seconds, BIC above the truth's, class distance."""
-    name, number, with_boss = task
+def measure(task: tuple[str, int, bool, float]) -> list[dict[str, object]]:
+    """Points of one table: arm, CPU seconds, BIC above the truth's, class distance.
+
+    None after the time at which the last table may begin.
+    """
+    name, number, with_boss, end = task
+    if time.time() > end:
+        return []
     cell = BY_NAME[name]
     truth, X = simulated(cell, FIRST_SEED + number)
     least = referee(X, truth)
@@ -69,9 +78,9 @@ def measure(task: tuple[str, int, bool]) -> list[dict[str, object]]:
     _, polishing = _graph_on(moments, history[-1][1])
     for rival in list(points):
         limit = float(str(rival["seconds"]))
-        finalists = _finalists(history, limit, polishing)
+        finalists, with_polish = _finalists(history, limit, polishing)
         if finalists:
-            graphs = (_graph_on(moments, order)[0] for order in finalists)
+            graphs = (_graph_on(moments, order, with_polish)[0] for order in finalists)
             best = min(graphs, key=lambda graph: referee(X, graph))
             points.append(point(f"{OURS} in the time of {rival['arm']}", limit, best))
     chosen = np.unique(np.geomspace(1, len(history), POINTS).astype(int) - 1)
@@ -82,13 +91,16 @@ def measure(task: tuple[str, int, bool]) -> list[dict[str, object]]:
 
 def _finalists(
     history: list[tuple[float, np.ndarray]], limit: float, polishing: float
-) -> list[np.ndarray]:
-    """Orders that can be found and polished in time: up to as many as `search` polishes."""
+) -> tuple[list[np.ndarray], bool]:
+    """Orders that can be found and polished in time, up to as many as `search` polishes.
+
+    Where there is time for none, the last that can be found, and that it is not polished.
+    """
     for count in range(FINALISTS if polishing else 1, 0, -1):
         orders = [order for seconds, order in history if seconds + count * polishing <= limit]
         if orders:
-            return orders[-count:]
-    return []
+            return orders[-count:], True
+    return [order for seconds, order in history if seconds <= limit][-1:], False
 
 
 def _follow(
@@ -97,8 +109,8 @@ def _follow(
     """Search for so many CPU seconds; give the moments, and when which order became the best."""
     begin = time.process_time()
     moments = Moments.of(X)
-    start = np.argsort((moments.correlations[0] ** 2).sum(axis=0), kind="stable")
     penalty = float(np.log(len(X)))
+    start = scale_free_order(moments, penalty)
     history: list[tuple[float, np.ndarray]] = []
     best = -np.inf
 
@@ -121,11 +133,13 @@ def _follow(
     return moments, history
 
 
-def _graph_on(moments: Moments, order: np.ndarray) -> tuple[np.ndarray, float]:
+def _graph_on(
+    moments: Moments, order: np.ndarray, with_polish: bool = True
+) -> tuple[np.ndarray, float]:
     """Arcs on an order as the learners choose them, and the CPU seconds that polishing takes."""
     penalty = float(np.log(moments.rows[0]))
     graph = choose_parents(moments, order, penalty=penalty, threads=1)
-    if moments.variables > POLISHED_UP_TO:
+    if moments.variables > POLISHED_UP_TO or not with_polish:
         return graph.adjacency().toarray(), 0.0
     begin = time.process_time()
     graph = polish(moments, order, graph, score="gaussian", penalty=penalty)
@@ -233,34 +247,50 @@ def _curve(points: list[dict[str, str]], last: float) -> tuple[np.ndarray, np.nd
     return grid, np.array(means)
 
 
-def main() -> None:
-    """Measure, and write the points as they come, then the page and the picture."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--tables", type=int, default=10, help="most tables of a row")
-    parser.add_argument("--largest", type=int, default=1000, help="most variables")
-    parser.add_argument("--boss", type=int, default=0, help="tables of the first row for BOSS")
-    parser.add_argument("--resume", action="store_true")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent)
-    options = parser.parse_args()
-    kept = Kept(options.output / "search.csv", COLUMNS, 3, options.resume or options.boss > 0)
-    tasks = [
-        (cell.name, number, False)
-        for cell in sorted(CELLS, key=lambda cell: -cell.variables * max(cell.degree, 1))
-        if cell.variables <= options.largest
-        for number in range(min(cell.tables, options.tables))
-        if not kept.is_done(cell.name, number, "flop 0")
-    ]
+def _tasks(options: argparse.Namespace, kept: Kept) -> list[tuple[str, int, bool, float]]:
+    """Tables that are wanted and not done, the largest first."""
+    end = time.time() + options.limit
     if options.boss:
         name = next(cell.name for cell in CELLS if cell.rows == 1000)
         numbers = range(options.boss)
-        tasks = [(name, k, True) for k in numbers if not kept.is_done(name, k, BOSS)]
+        return [(name, k, True, end) for k in numbers if not kept.is_done(name, k, BOSS)]
+    return [
+        (cell.name, number, False, end)
+        for cell in sorted(CELLS, key=lambda cell: -cell.variables * max(cell.degree, 1))
+        if cell.variables <= options.largest
+        if not options.only or any(word in cell.name for word in options.only)
+        for number in range(min(cell.tables, options.tables))
+        if not kept.is_done(cell.name, number, "flop 0")
+    ]
+
+
+def main() -> None:
+    """Measure, and write the points as they come, then the page and the picture."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--tables", type=int, default=10, help="most tables of a row")
+    parser.add_argument("--largest", type=int, default=1000, help="most variables")
+    parser.add_argument("--only", nargs="*", help="parts of the names of the kinds to measure")
+    parser.add_argument("--limit", type=float, default=1e9, help="seconds for tables to begin in")
+    parser.add_argument("--boss", type=int, default=0, help="tables of the first row for BOSS")
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--render", action="store_true", help="measure nothing")
+    parser.add_argument("--output", type=Path, default=Path(__file__).parent)
+    options = parser.parse_args()
+    resume = options.resume or options.render or options.boss > 0
+    kept = Kept(options.output / "search.csv", COLUMNS, 3, resume)
+    tasks = [] if options.render else _tasks(options, kept)
     for index, found in each(measure, tasks, jobs=None if options.jobs == 1 else options.jobs):
         if isinstance(found, Failure):
             raise RuntimeError(f"{tasks[index]}: {found.message}")
         for point in found:
             kept.add(**point)
-    draw(kept.rows, options.output / "search.png")
+    try:
+        draw(kept.rows, options.output / "search.png")
+    except ImportError:
+        print("No picture without matplotlib: --render makes it elsewhere.")
     columns = ["table", "tables", "rival", "its CPU s", "its BIC", "its class SHD"]
     columns += ["our BIC in the same time", "our class SHD", "no worse"]
     page = [header("Order search against FLOP", ("numba", "numpy", "flopsearch")), __doc__]

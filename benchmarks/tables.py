@@ -4,8 +4,8 @@
     python benchmarks/tables.py --sections peers --tables 3              where peers are installed
     python benchmarks/tables.py --cells "d = 20" --tables 2 --output .   some, for a quick look
 
-A section is a module of `tables_sections`, as those of `trust.py`. Lines that are not measured again
-are kept.
+A section is a module of `tables_sections`, as those of `trust.py`. Lines that are not measured
+again are kept.
 """
 
 import argparse
@@ -95,8 +95,12 @@ def _page(lines: list[dict[str, str]]) -> str:
         about = importlib.import_module(f"tables_sections.{section}").ABOUT
         columns = ["table", "figure", "now", "target", "", "tables", "note"]
         cells = [
-            [*(line[name] for name in columns[:4]), verdicts[line["met"]]]
-            + [line["tables"], line["note"]]
+            [
+                *(line[name] for name in columns[:4]),
+                verdicts[line["met"]],
+                line["tables"],
+                line["note"],
+            ]
             for line in lines
             if line["section"] == section
         ]

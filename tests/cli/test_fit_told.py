@@ -1,6 +1,7 @@
 """``cosmodag fit`` with knowledge and interventions."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -111,3 +112,45 @@ def test_a_bootstrap_is_told_of_interventions(table, tmp_path):
     assert fit(table, "--interventions", "target", *options) == 0
     arcs = pd.read_csv(tmp_path / "out" / "bootstrap.csv")
     assert arcs["directed"].max() == 1.0
+
+
+@pytest.fixture
+def regimes(tmp_path: Path) -> Path:
+    random = np.random.default_rng(0)
+    drugged = np.repeat([False, True], 100)
+    a = random.normal(size=200)
+    b = np.where(drugged, 0.0, 2.0) * a + random.normal(size=200)
+    frame = pd.DataFrame({"dose": a, "level": b, "response": b + random.normal(size=200)})
+    frame["group"] = np.where(drugged, "drug", "")
+    frame["target"] = np.where(drugged, "dose", "")
+    frame.to_csv(tmp_path / "groups.csv", index=False)
+    return tmp_path / "groups.csv"
+
+
+def test_targets_of_regimes_are_found_and_printed(regimes, tmp_path, capsys):
+    options = ("-o", tmp_path / "out", "--regimes", "group", "--drop", "target")
+    assert fit(regimes, *options) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"drug +level +found +\d+\.\d +cut", printed)
+    assert "assumed to be perfect" not in printed
+    facts = facts_in(tmp_path / "out")
+    assert facts["regimes"]["rows"] == {"observational": 100, "drug": 100}
+    assert [one["variable"] for one in facts["regimes"]["targets"]] == ["level"]
+    model = cosmodag.load(tmp_path / "out" / "model.safetensors")
+    assert model.targets_["regime"].tolist() == ["drug"]
+
+
+def test_stated_targets_may_be_wrong_and_others_change(regimes, tmp_path, capsys):
+    options = ("-o", tmp_path / "out", "--regimes", "group", "--interventions", "target")
+    assert fit(regimes, *options) == 0
+    printed = capsys.readouterr().out
+    assert "dose was named as a target in the regime 'drug', whose rows show no change" in printed
+    assert "level changed in the regime 'drug' without being named" in printed
+    assert fit(regimes, *options, "--stated-targets") == 0
+    assert "without being named" not in capsys.readouterr().out
+
+
+def test_auto_does_not_compare_regimes(regimes, tmp_path, capsys):
+    options = ["fit", str(regimes), "-o", str(tmp_path / "out"), "--regimes", "group", "--auto"]
+    assert main([*options, "--drop", "target"]) != 0
+    assert "--auto does not compare regimes" in capsys.readouterr().err

@@ -14,8 +14,11 @@ from cosmodag.errors import DataError
 @given(st.integers(1, 3), st.lists(st.integers(0, 2), min_size=8, max_size=20), st.randoms())
 def test_every_window_is_k_steps_of_one_series(lags, labels, shuffle):
     n = len(labels)
-    times = list(range(n))
-    shuffle.shuffle(times)
+    times = [0] * n
+    for label in set(labels):
+        rows = [row for row in range(n) if labels[row] == label]
+        for time, row in enumerate(shuffle.sample(rows, len(rows))):
+            times[row] = time
     X = np.column_stack([labels, times]).astype(float)
     lengths = [labels.count(label) for label in set(labels)]
     if max(lengths) <= lags:
@@ -68,7 +71,7 @@ def test_a_learner_finds_the_arcs_of_an_autoregression():
     ("settings", "message"),
     [
         ({"lags": 0}, "must be 1 or more"),
-        ({"lags": 5}, "longest series has 4 rows"),
+        ({"lags": 5}, "without a gap has 4 rows"),
         ({"lags": 1, "series": "ab"}, "2 labels of series for 4 rows"),
         ({"lags": 1, "time": [1, 2]}, "2 times for 4 rows"),
         ({"lags": 1, "time": [1, 1, 2, 3]}, "same time"),
@@ -84,3 +87,15 @@ def test_what_cannot_be_used_is_named(settings, message):
 def test_a_graph_of_another_size_is_refused():
     with pytest.raises(DataError, match="not one of lagged copies of 2 columns"):
         window_graph(np.zeros((5, 5)), 2)
+
+
+def test_no_window_crosses_a_gap_in_time():
+    times = pd.to_datetime(["2024-01-31", "2024-02-29", "2024-03-31", "2024-06-30", "2024-07-31"])
+    found = lagged(np.arange(10.0).reshape(5, 2), 1, time=times)
+    assert found.rows.tolist() == [1, 2, 4]
+    assert found.gaps == 1
+
+
+def test_a_window_keeps_missing_values_and_their_places():
+    found = lagged([[1.0, 5.0], [np.nan, 6.0], [3.0, 7.0]], 1)
+    assert np.isnan(found.X).tolist() == [[True, False, False, False], [False, False, True, False]]

@@ -16,7 +16,8 @@ from cosmodag.bench.store import Row, Store
 from cosmodag.data.knowledge.files import read_knowledge
 from cosmodag.errors import CosmodagError, CosmodagWarning
 from cosmodag.io import Graph, read_graph, read_table, write_graph
-from cosmodag.report.saved import EDGES, MODEL, RUN, report_folder
+from cosmodag.report.answers import Answers
+from cosmodag.report.saved import ANSWERS, EDGES, MODEL, RUN, report_folder
 from learner_catalogue import CATALOGUE, chain_table
 
 __all__ = ["KINDS", "Tried", "try_mutations", "write_csv"]
@@ -91,6 +92,7 @@ def write_saved_fit(path: Path) -> None:
     for u, v in zip(model.edges_.row, model.edges_.col, strict=True):
         lines.append(f"{names[u]},{names[v]},1.5,0.1,0.9")
     (path.parent / EDGES).write_text("\n".join(lines) + "\n")
+    (path.parent / ANSWERS).write_text(json.dumps(Answers.of(model).facts()))
 
 
 def use_saved_fit(path: Path) -> None:
@@ -123,6 +125,7 @@ KINDS: dict[str, tuple[str, Callable[[Path], None], Callable[[Path], Any]]] = {
     "graphml": ("g.graphml", write_graphml, read_graph),
     "run.json": (RUN, write_saved_fit, use_saved_fit),
     "edges.csv": (EDGES, write_saved_fit, use_saved_fit),
+    "answers.json": (ANSWERS, write_saved_fit, use_saved_fit),
     "knowledge toml": ("k.toml", texts(KNOWLEDGE_TOML), read_knowledge),
     "knowledge csv": ("k.csv", texts(KNOWLEDGE_CSV), read_knowledge),
     "knowledge json": ("k.json", texts(json.dumps({"tiers": [["a"], ["b"]]})), read_knowledge),

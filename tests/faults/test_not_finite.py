@@ -60,7 +60,7 @@ LEARNERS = {
     "linear": Cosmo(epochs=40, random_state=0),
     "unrefined": Cosmo(epochs=40, refine=None, random_state=0),
     "likelihood": Cosmo(epochs=40, loss="likelihood", random_state=0),
-    "networks": CosmoMLP(epochs=10, hidden=(3,), random_state=0),
+    "networks": CosmoMLP(epochs=10, hidden=(3,), loss="squared-error", random_state=0),
 }
 
 
@@ -70,6 +70,13 @@ def test_one_start_that_stops_being_finite_is_an_error(monkeypatch, name, value)
     poisoned(monkeypatch, 3, slice(None), value)
     with pytest.raises(DivergenceError, match="diverged in round"):
         LEARNERS[name].fit(chain_table())
+
+
+def test_networks_that_choose_their_loss_are_trained_by_the_other_one(monkeypatch):
+    poisoned(monkeypatch, 3, slice(None), np.nan)
+    model = CosmoMLP(epochs=10, hidden=(3,), refine=None, random_state=0).fit(chain_table())
+    assert model.loss_ == "likelihood"
+    assert model.loss_reason_ == "Training by the squared error diverged."
 
 
 def test_of_several_starts_those_that_are_finite_are_used(monkeypatch):

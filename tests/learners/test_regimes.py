@@ -147,7 +147,7 @@ def test_the_page_names_the_targets(model, tmp_path):
 def test_resamples_are_drawn_within_regimes():
     groups = np.repeat([0, 1, 2], [50, 10, 20])
     for sample, sizes in (("bootstrap", [50, 10, 20]), ("half", [25, 5, 10])):
-        rows = rows_of(sample, 80, 3, groups)
+        rows = rows_of(sample, 80, 3, groups=groups)
         assert np.bincount(groups[rows]).tolist() == sizes
 
 
@@ -157,6 +157,12 @@ def test_the_bootstrap_knows_regimes():
     assert names == ["x", "y", "z"]
     directed = found.direction_probabilities
     assert directed[0, 1] == directed[1, 2] == 1.0
+
+
+def test_effects_are_those_of_the_shared_equations(model):
+    assert model.effect("x", "y").estimate == pytest.approx(0.8, abs=0.1)
+    with pytest.raises(DataError, match="no bootstrap intervals"):
+        model.effect("x", "y", bootstrap=3)
 
 
 def test_rows_with_missing_values_are_dropped_with_their_labels():

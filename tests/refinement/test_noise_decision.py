@@ -33,7 +33,7 @@ CONTRADICTING = {
         "few distinct values",
         "few_valued_noise",
     ),
-    "counts": (lambda seed: counts(seed)[0], "few distinct values", "few_valued_noise"),
+    "counts": (lambda seed: 0.1 * counts(seed)[0], "few distinct values", "few_valued_noise"),
     "slightly curved": (
         lambda seed: table(seed, n=8000, effect=lambda _, z: z + 0.15 * z**2)[0],
         "curved relations",

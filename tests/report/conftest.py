@@ -1,10 +1,18 @@
-"""A headless browser for the tests of the page."""
+"""A headless browser for the tests of the page, and pages that are written once."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from graphs_to_report import bootstrap_of, model_of, random_dag, sachs_model
+from opened import PATIENCE, Opened
+
+WIDE, NARROW = 1400, 390
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +27,90 @@ def browser() -> Iterator[Any]:
         opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def graphs(sachs: Path) -> Callable[[str], Any]:
+    """Fitted models by name, each made once."""
+
+    @cache
+    def made(name: str) -> Any:
+        if name == "proteins":
+            return sachs_model(sachs)
+        weights = {
+            "chain": lambda: np.diag([0.9, -0.8, 0.7], 1),
+            "small": lambda: random_dag(6, 9, seed=2),
+            "dense": lambda: random_dag(31, 130),
+            "large": lambda: random_dag(200, 350),
+            "huge": lambda: random_dag(700, 1400),
+            "empty": lambda: random_dag(5, 0),
+        }[name]()
+        model = model_of(weights)
+        model.fitted_ = replace(model.fitted_, noise="gaussian")
+        return model
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def written(
+    graphs: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
+    """Pages of these models by name, each written once; "shares" are proteins with a bootstrap."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    @cache
+    def page(name: str) -> Path:
+        path = folder / f"{name}.html"
+        if name == "shares":
+            model = graphs("proteins")
+            model.report(path, bootstrap=bootstrap_of(model))
+        elif name == "small":
+            model = graphs(name)
+            model.report(path, groups={"x0": "blood", "x1": "blood", "x2": "urine"})
+        else:
+            graphs(name).report(path)
+        return path
+
+    return page
+
+
+@pytest.fixture
+def show(browser: Any, written: Callable[[str], Path], tmp_path: Path) -> Iterator[Any]:
+    """Open a page by name, or that of a model; in the end, it must have been silent."""
+    contexts, shown = [], []
+
+    def open_page(
+        what: Any, *, dark: bool = False, width: int = WIDE, hash: str = "", **evidence: Any
+    ) -> Opened:
+        if isinstance(what, str):
+            path = written(what)
+        else:
+            path = tmp_path / f"report{len(shown)}.html"
+            what.report(path, **evidence)
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if dark else "light",
+            has_touch=width == NARROW,
+        )
+        contexts.append(context)
+        opened = Opened(context.new_page())
+        page = opened.page
+        page.on("console", lambda message: opened.console.append(message.text))
+        page.on("pageerror", lambda error: opened.console.append(str(error)))
+        page.on("request", lambda request: opened.requests.append(request.url))
+        page.on("dialog", lambda dialog: (opened.dialogs.append(dialog.message), dialog.dismiss()))
+        page.goto(path.as_uri() + hash)
+        page.wait_for_selector("#graph[data-ready]", timeout=PATIENCE)
+        shown.append(opened)
+        return opened
+
+    yield open_page
+    for opened in shown:
+        assert opened.console == []
+        assert opened.dialogs == []
+        others = ("file:", "blob:", "data:image/svg+xml")
+        assert [url for url in opened.requests if not url.startswith(others)] == []
+        assert len([url for url in opened.requests if url.startswith("file:")]) == 1
+    for context in contexts:
+        context.close()

@@ -98,6 +98,7 @@ def test_the_command_keeps_its_bootstrap(folder, tmp_path):
         (lambda out: (out / "model.safetensors").unlink(), "model.safetensors"),
         (lambda out: (out / "run.json").write_text("{"), "run.json"),
         (lambda out: (out / "run.json").write_text("[]"), "run.json"),
+        (lambda out: (out / "answers.json").write_text('{"effects": {}}'), "answers.json"),
         (lambda out: (out / "edges.csv").write_text("cause,effect\n"), "edges.csv"),
     ],
 )

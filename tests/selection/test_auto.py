@@ -10,8 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from cosmodag import CosmoMLP, Knowledge, OrderSearch, metrics, selection, simulate
+from cosmodag import BlockSearch, CosmoMLP, Knowledge, OrderSearch, metrics, selection, simulate
 from cosmodag.errors import CosmodagWarning, ScaleWarning
+from cosmodag.io.frames import Table
+from cosmodag.selection.additive import NetworkGain, network_gain
 from cosmodag.warning_filters import ignoring
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
@@ -29,13 +31,47 @@ def test_lines_are_kept_where_they_do():
 
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
-def test_networks_are_taken_where_curves_gain(monkeypatch):
-    monkeypatch.setattr(import_module("cosmodag.selection.choosing"), "_RESTARTS", 1)
+def test_networks_are_taken_where_they_gain_over_sums_of_curves(monkeypatch):
+    choosing = import_module("cosmodag.selection.choosing")
+    monkeypatch.setattr(choosing, "_RESTARTS", 1)
+    monkeypatch.setattr(choosing, "network_gain", lambda *given: NetworkGain(1.0, 0.1))
     X = simulate.load("n200_d5_ER2_mlp", seed=3).X
     choice = selection.auto(X, random_state=0)
     assert isinstance(choice.model, CosmoMLP)
     assert "curves gain" in choice.reasons["learner"]
-    assert choice.model.loss == "likelihood"
+    assert "networks of joint parents gain" in choice.reasons["learner"]
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_sums_of_curves_are_taken_where_networks_do_not_gain(monkeypatch):
+    choosing = import_module("cosmodag.selection.choosing")
+    monkeypatch.setattr(choosing, "network_gain", lambda *given: NetworkGain(0.1, 0.1))
+    X = simulate.load("n200_d5_ER2_mlp", seed=3).X
+    choice = selection.auto(X, random_state=0)
+    assert isinstance(choice.model, BlockSearch)
+    assert "curves" in choice.reasons["learner"]
+
+
+def test_learners_are_compared_on_rows_that_neither_has_seen():
+    random = np.random.default_rng(0)
+    x = random.normal(size=400)
+    table = Table(np.column_stack([x, np.sin(2 * x) + 0.3 * random.normal(size=400)]), ["x", "y"])
+    learners = [BlockSearch(random_state=0, curves=curves) for curves in (False, True)]
+    gain = network_gain(*learners, table, None, 0)
+    assert gain.needs_networks
+    assert not network_gain(*learners[::-1], table, None, 0).needs_networks
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_categories_are_fitted_by_blocks():
+    random = np.random.default_rng(0)
+    x = random.normal(size=300)
+    level = np.digitize(x + 0.5 * random.normal(size=300), [-0.5, 0.5])
+    table = pd.DataFrame({"x": x, "level": np.array(["low", "middle", "high"])[level]})
+    choice = selection.auto(table, random_state=0)
+    assert isinstance(choice.model, BlockSearch)
+    assert choice.model.edges_.nnz == 1
+    assert "categories" in choice.reasons["learner"]
 
 
 def test_networks_trained_by_likelihood_are_the_same_in_all_units():

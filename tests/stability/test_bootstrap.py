@@ -273,3 +273,25 @@ def test_knowledge_and_interventions_hold_in_every_resample(model, monkeypatch):
     # The whole table is fitted once, to decide about the noise.
     expected = [60, *((rows_of("bootstrap", 300, seed) < 60).sum() for seed in result.seeds)]
     assert drawn == sorted(int(count) for count in expected)
+
+
+@pytest.mark.parametrize(("sample", "size"), [("bootstrap", 100), ("half", 50)])
+def test_a_block_is_a_run_of_rows(sample, size):
+    rows = rows_of(sample, 100, seed=3, block=10)
+    assert len(rows) == size
+    counts = np.bincount(rows, minlength=100)
+    starts = np.count_nonzero(np.maximum(counts - np.roll(counts, 1), 0))
+    assert starts <= size / 10
+
+
+def test_windows_are_drawn_in_blocks():
+    from cosmodag.stability.fits import fit_resamples
+
+    X = np.random.default_rng(0).normal(size=(129, 2))
+    learner = VarianceSort(lags=1)
+    given, seen = prepare(learner, X), []
+    with Watch(1, "", show=False) as watch:
+        take = lambda place, one: seen.append(one.residuals_[:, 3]) or place  # noqa: E731
+        assert list(fit_resamples(learner, given, [7], "bootstrap", watch, take)) == [0]
+    expected = given.data[rows_of("bootstrap", 128, 7, block=5), 3]
+    assert np.allclose(np.sort(seen[0]), np.sort(expected), atol=1e-5)

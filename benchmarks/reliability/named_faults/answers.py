@@ -19,8 +19,8 @@ FAULTS = (
     Fault(
         "every resample is refined on the same rows",
         "stability/fits.py",
-        "partial(rows_of, sample, n, seed, groups)",
-        "partial(rows_of, sample, n, 0, groups)",
+        "partial(rows_of, sample, n, seed, block, groups)",
+        "partial(rows_of, sample, n, 0, block, groups)",
         (f"{BOOTSTRAP}::test_a_resample_is_a_fit_to_its_rows",),
     ),
     Fault(
@@ -54,7 +54,7 @@ FAULTS = (
     Fault(
         "each resample decides about the noise itself",
         "stability/bootstrap.py",
-        "        begun.set_params(noise=whole.noise_)\n",
+        "        begun.set_params(**whole.decided())\n",
         "",
         (f"{BOOTSTRAP}::test_the_noise_is_decided_once_on_the_table",),
     ),

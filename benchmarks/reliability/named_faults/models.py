@@ -63,8 +63,8 @@ FAULTS = (
     Fault(
         "the likelihood is of one variance for all",
         "model/objective.py",
-        "return jnp.mean(jnp.log(jnp.maximum(variances, 1e-12)))",
-        "return jnp.log(jnp.mean(jnp.maximum(variances, 1e-12)))",
+        "return jnp.mean(jnp.log(jnp.maximum(variances, SMALLEST_VARIANCE)))",
+        "return jnp.log(jnp.mean(jnp.maximum(variances, SMALLEST_VARIANCE)))",
         ("model/test_objective.py",),
         was_missed=True,
     ),

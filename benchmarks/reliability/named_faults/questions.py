@@ -4,6 +4,7 @@ from named_faults.fault import Fault
 
 EFFECTS, POSSIBLE = "assess/test_effects.py", "assess/test_possible.py"
 MIXED, VALIDATE = "assess/test_mixed_graph.py", "assess/test_validate.py"
+LAGS, IN_TIME = "data/test_lags.py", "fit/test_in_time.py"
 
 FAULTS = (
     Fault(
@@ -68,5 +69,47 @@ FAULTS = (
         "return PartialCorrelation(known.moments(values))",
         "return PartialCorrelation(NOTHING.moments(values))",
         (f"{VALIDATE}::test_rows_in_which_a_variable_was_set_do_not_count_for_it",),
+    ),
+    Fault(
+        "a lag crosses a gap in time",
+        "data/lags.py",
+        "np.diff(times[rows]) > GAP * step",
+        "np.diff(times[rows]) > np.inf",
+        (f"{LAGS}::test_no_window_crosses_a_gap_in_time",),
+    ),
+    Fault(
+        "a lag crosses from one series into another",
+        "data/lags.py",
+        "members.setdefault(label, []).append(row)",
+        "members.setdefault(0, []).append(row)",
+        (f"{LAGS}::test_every_window_is_k_steps_of_one_series",),
+    ),
+    Fault(
+        "the past counts among noises of equal variance",
+        "refinement/moments.py",
+        "return varies if self.given is None else varies & ~self.given",
+        "return varies",
+        (f"{IN_TIME}::test_equal_variances_of_the_present_are_seen_whatever_the_past_varies",),
+    ),
+    Fault(
+        "responses of standardised columns are not in the units of the table",
+        "fit/paths.py",
+        "lagged_weights(dag) * (factors[:d] / factors.reshape(-1, d, 1))",
+        "lagged_weights(dag) * 1.0",
+        (f"{IN_TIME}::test_responses_of_standardised_columns_are_in_the_units_of_the_table",),
+    ),
+    Fault(
+        "knowledge of a variable forgets its lags",
+        "data/window.py",
+        "return tuple(self._at([variable], lag)[0] for lag in range(self.lags + 1))",
+        "return (variable,)",
+        (f"{IN_TIME}::test_knowledge_of_variables_holds_at_all_lags",),
+    ),
+    Fault(
+        "windows of a time series are resampled one by one",
+        "stability/fits.py",
+        "1 if given.window is None else block_length(n, given.window.lags)",
+        "1",
+        ("stability/test_bootstrap.py::test_windows_are_drawn_in_blocks",),
     ),
 )

@@ -108,8 +108,8 @@ FAULTS = (
     Fault(
         "most columns must have few values to bar equal variances",
         "refinement/noise/decision.py",
-        "if few_valued(given.X).mean() >= 0.5:",
-        "if few_valued(given.X).mean() > 1.5:",
+        "if few_valued(given.X[:, columns]).mean() >= 0.5:",
+        "if few_valued(given.X[:, columns]).mean() > 1.5:",
         (f"{DECISION}::test_rounded_columns_are_not_of_equal_variances",),
     ),
     Fault(

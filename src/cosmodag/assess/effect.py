@@ -17,8 +17,8 @@ class Effect:
         Names of the variables.
     direct : bool
         Whether only the arc between them counts, everything else held fixed.
-    start, end : float
-        The two values of the cause that are compared.
+    start, end : float or str
+        The two values, or labels, of the cause that are compared.
     estimate : float
         Change of the effect in the fitted graph. Where `identified` is False other graphs fit as
         well, in which it is one of `possible`.
@@ -43,8 +43,8 @@ class Effect:
     cause: Any
     effect: Any
     direct: bool
-    start: float
-    end: float
+    start: float | str
+    end: float | str
     estimate: float
     low: float
     high: float
@@ -95,6 +95,8 @@ class Effect:
         return f"{step[0].upper()}{step[1:]} {by}{held}.{self._interval()}"
 
     def _step(self) -> str:
+        if isinstance(self.start, str) or isinstance(self.end, str):
+            return f"moving {self.cause} from {self.start} to {self.end}"
         if math.isclose(self.end - self.start, 1.0):
             return f"raising {self.cause} by 1"
         return f"moving {self.cause} from {_number(self.start)} to {_number(self.end)}"

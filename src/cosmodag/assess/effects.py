@@ -13,15 +13,17 @@ from scipy import sparse, stats
 from cosmodag.assess.adjustment import directed_paths, names_of, optimal_set
 from cosmodag.assess.covariance import Covariance, Slope
 from cosmodag.assess.effect import Effect
-from cosmodag.assess.names import places_of_pair
+from cosmodag.assess.names import level_numbers, places_of_pair
 from cosmodag.assess.possible import Possible, direct_effects, total_effects
 from cosmodag.assess.resampled import ResampledFits
 from cosmodag.assess.simulation import contrasts, direct_contrast
 from cosmodag.assess.tables import given_table, training_table
 from cosmodag.assess.view import ClassView
 from cosmodag.errors import DataError
+from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.equations import LinearEquations
 from cosmodag.graph.dags import DENSE_LIMIT
+from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +83,7 @@ class Effects:
             Number of rows of the training data, for standard errors without it.
         resampled : ResampledFits, optional
         """
+        refuse_lags(model, "effect", "impulse_responses gives effects over time")
         dag = model.fitted_
         view = ClassView.of(dag)
         if not isinstance(dag.equations, LinearEquations) or dag.d > DENSE_LIMIT:
@@ -97,7 +100,7 @@ class Effects:
         effect: Any,
         *,
         direct: bool = False,
-        values: Sequence[float] | None = None,
+        values: Sequence[float | str] | None = None,
         level: float = 0.95,
     ) -> Effect:
         """Answer one question; see :meth:`cosmodag.fit.fitted.FittedGraph.effect`."""
@@ -105,6 +108,7 @@ class Effects:
         x, y = places_of_pair(names, cause, effect)
         if not 0 < level < 1:
             raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
+        self._check_kinds(x, y, values)
         start, end = self._values(x, values)
         found = possible_effects(self.dag, self.view, self.covariance, x, y, direct, (start, end))
         low, high, source = self._interval(found, x, y, direct, (start, end), level)
@@ -116,8 +120,8 @@ class Effects:
             cause=names[x],
             effect=names[y],
             direct=direct,
-            start=start,
-            end=end,
+            start=_label(self._kind(x), start),
+            end=_label(self._kind(x), end),
             estimate=found.slopes[0].value,
             low=low,
             high=high,
@@ -130,12 +134,41 @@ class Effects:
             rests_on=self._bases(x, paths),
         )
 
-    def _values(self, x: int, values: Sequence[float] | None) -> tuple[float, float]:
-        """Two values of the cause: by default half a unit below and above its mean."""
+    def _kind(self, v: int) -> ColumnKind:
+        return self.dag.kinds[v] if self.dag.kinds else NOT_EXAMINED
+
+    def _check_kinds(self, x: int, y: int, values: Any) -> None:
+        """Refuse effects on categories, and effects of categories without two levels to compare."""
+        cause, effect = self._kind(x), self._kind(y)
+        if not effect.is_number:
+            raise DataError(
+                f"{self.dag.names[y]!r} is a category, which has no mean that could change: ask "
+                "for the effect on a number."
+            )
+        if not cause.is_number and values is None:
+            pair = (cause.levels[0], cause.levels[-1])
+            raise DataError(
+                f"{self.dag.names[x]!r} is a category: give two of its levels to compare, such as "
+                f"values={pair!r} (--from {pair[0]} --to {pair[1]})."
+            )
+
+    def _values(self, x: int, values: Sequence[float | str] | None) -> tuple[float, float]:
+        """Two values of the cause: by default half a unit below and above its mean.
+
+        Of a binary column with labels, its two levels.
+        """
+        kind = self._kind(x)
+        if values is None and len(kind.levels) == 2:
+            return 0.0, 1.0
         if values is None:
             mean = float(self.dag.preparation.means[x])
             return mean - 0.5, mean + 0.5
-        pair = np.asarray(values, np.float64)
+        if kind.is_levels:
+            values = level_numbers(str(self.dag.names[x]), values, kind)
+        try:
+            pair = np.asarray(values, np.float64)
+        except (TypeError, ValueError):
+            pair = np.zeros(0)
         if pair.shape != (2,) or not np.isfinite(pair).all() or pair[0] == pair[1]:
             raise DataError(f"values is {values!r}: it must be two different finite numbers.")
         return float(pair[0]), float(pair[1])
@@ -231,7 +264,17 @@ class Effects:
         below = [self.view.dag.reached_from({x}) for x in range(self.dag.d)]
         for x, reached in enumerate(below):
             found[x, [y for y in range(self.dag.d) if y not in reached]] = 0.0
+        named = np.array([not self._kind(v).is_number for v in range(self.dag.d)])
+        is_path = np.array([[y in reached for y in range(self.dag.d)] for reached in below])
+        found[is_path & (named[:, None] | named) & ~np.eye(self.dag.d, dtype=bool)] = np.nan
         return found
+
+
+def _label(kind: ColumnKind, value: float) -> float | str:
+    """Label of a level; of any other column the value itself."""
+    if kind.is_levels and value in range(len(kind.levels)):
+        return str(kind.levels[int(value)])
+    return value
 
 
 def possible_effects(

@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.kinds.matching import renumbered
 from cosmodag.errors import DataError
 from cosmodag.io.columns import nearest
+from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
+from cosmodag.io.levels import encode_as
 
-__all__ = ["place_of", "places_of_pair", "values_set"]
+__all__ = ["level_numbers", "place_of", "places_of_pair", "values_set"]
 
 
 def place_of(names: Sequence[Any], name: Any) -> int:
@@ -39,8 +42,12 @@ def places_of_pair(names: Sequence[Any], cause: Any, effect: Any) -> tuple[int, 
     return x, y
 
 
-def values_set(names: Sequence[Any], do: Mapping[Any, Any], n: int) -> dict[int, NDArray[Any]]:
+def values_set(
+    names: Sequence[Any], do: Mapping[Any, Any], n: int, kinds: Sequence[ColumnKind] = ()
+) -> dict[int, NDArray[Any]]:
     """Check values that variables are set to: one number each, or one for each of n rows.
+
+    Variables with levels, by their `kinds`, may be set to labels.
 
     Examples
     --------
@@ -53,7 +60,11 @@ def values_set(names: Sequence[Any], do: Mapping[Any, Any], n: int) -> dict[int,
     for name, value in do.items():
         place = place_of(names, name)
         try:
+            if len(kinds) and kinds[place].is_levels:
+                value = level_numbers(str(name), value, kinds[place])
             values = np.asarray(value, np.float64)
+        except DataError:
+            raise
         except (TypeError, ValueError):
             values = np.array(np.nan)
         if values.shape not in ((), (n,)) or not np.isfinite(values).all():
@@ -62,3 +73,13 @@ def values_set(names: Sequence[Any], do: Mapping[Any, Any], n: int) -> dict[int,
             )
         found[place] = np.broadcast_to(values, (n,))
     return found
+
+
+def level_numbers(name: str, value: Any, kind: ColumnKind) -> Any:
+    """Numbers of levels, for labels or numbers of them."""
+    labels = [value] if np.ndim(value) == 0 else list(value)
+    if any(isinstance(label, str) for label in labels):
+        numbers = encode_as(name, labels, kind).numbers
+    else:
+        numbers = renumbered(name, np.asarray(labels, np.float64), NOT_EXAMINED, kind)
+    return numbers[0] if np.ndim(value) == 0 else numbers

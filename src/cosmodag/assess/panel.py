@@ -22,7 +22,8 @@ def effects_panel(model: "FittedGraph", effects: Effects | None = None) -> list[
     Parameters
     ----------
     model : fitted learner
-        Of at most 60 variables with linear equations; for others the list is empty.
+        Of at most 60 variables with linear equations; for others, and for time series, the list is
+        empty.
     effects : Effects, optional
         With resamples, or for a model that has no data; by default those of the model.
 
@@ -34,6 +35,8 @@ def effects_panel(model: "FittedGraph", effects: Effects | None = None) -> list[
         ``adjustment`` and ``paths`` (places, at most five), ``sentence``. Pairs that are not
         listed have no effect.
     """
+    if model.fitted_.window is not None:
+        return []
     effects = Effects.of(model) if effects is None else effects
     d = effects.dag.d
     if d > MOST_VARIABLES or effects.covariance is None:

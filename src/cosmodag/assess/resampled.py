@@ -99,9 +99,13 @@ def refit_resamples(
     """
     check_count("bootstrap", n, low=2)
     dag: Any = model.fitted_
+    if dag.regimes is not None:
+        raise DataError(
+            "Effects have no bootstrap intervals after a fit with regimes: leave bootstrap out."
+        )
     learner: Any = clone(model)
     if hasattr(learner, "noise") and dag.noise is not None and dag.noise_reason is not None:
-        learner.set_params(noise=dag.noise)
+        learner.set_params(**model.decided())
     seeds = seeds_from(random_state, n)
     with warnings.catch_warnings():
         # The fit to the whole table has issued them already.

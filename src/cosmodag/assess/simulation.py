@@ -72,7 +72,7 @@ def predict_set(dag: "FittedDAG", X: Any, do: Mapping[Any, Any]) -> NDArray[np.f
     parents as they were measured.
     """
     data = dag.prepared(X).copy()
-    given = values_set(dag.names, do, len(data))
+    given = values_set(dag.names, do, len(data), dag.kinds)
     held = dag.prepared_values(given)
     fitted = np.array(dag.predict_prepared(data), np.float64)
     changed = MixedGraph.of(dag.arcs).reached_from(held)

@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosmodag.data.interventions import take_column
+from cosmodag.data.kinds import matched
 from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.prepare import Prepared, prepare
+from cosmodag.io.frames import Table, as_table
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.fitted_dag import FittedDAG
 
 __all__ = ["given_table", "training_table"]
 
@@ -39,8 +43,19 @@ def given_table(model: "FittedGraph", X: Any, interventions: Any) -> Prepared:
     dag, learner = model.fitted_, model
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CosmodagWarning)
-        given = prepare(learner, X, interventions)
+        X, interventions = take_column(X, interventions)
+        given = prepare(learner, _encoded(dag, X), interventions)
     is_named = dag.columns is not None and given.is_named
     if len(given.names) != dag.d or (is_named and given.names != dag.texts):
         raise DataError("X has other columns than the model was fitted on: give the same ones.")
     return given
+
+
+def _encoded(dag: "FittedDAG", X: Any) -> Any:
+    """Encode a frame with the levels of a fit; any other table is returned unchanged."""
+    if isinstance(X, np.ndarray | list | tuple) or not any(kind.is_levels for kind in dag.kinds):
+        return X
+    table = as_table(X, missing="keep", declared=dag.texts)
+    if len(table.names) != dag.d:
+        return table
+    return Table(matched(table, dag.kinds), table.names, dag.kinds)

@@ -3,6 +3,7 @@
 import math
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +23,14 @@ from cosmodag.assess.independences import (
 )
 from cosmodag.assess.tables import given_table, training_table
 from cosmodag.assess.validation import Validation
-from cosmodag.errors import CosmodagWarning, DataError
-from cosmodag.fit.checks import check_choice, check_count
+from cosmodag.errors import CosmodagWarning, DataError, name_list
+from cosmodag.fit.checks import check_choice, check_count, refuse_lags
 from cosmodag.fit.equations import LinearEquations
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.prepare import Prepared
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.frames import as_table
+from cosmodag.io.kinds import ColumnKind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,10 +59,12 @@ def validate(
     random_state: int = 0,
 ) -> Validation:
     """Test the graph of a fitted model; see :meth:`cosmodag.fit.fitted.FittedGraph.validate`."""
+    refuse_lags(model, "validate", "fit to early rows, and score later ones")
     if test != "auto":
         check_choice("test", test, TESTS)
     random = np.random.default_rng(random_state)
     begin = time.monotonic()
+    _check_numbers(model.fitted_.texts, model.fitted_.kinds)
     model, given, is_same = _tested(model, X, interventions, split, random)
     dag = model.fitted_
     values = given.X * given.preparation.factors
@@ -127,6 +131,7 @@ def validate_graph(
     """
     check_choice("test", test, TESTS)
     table = as_table(X)
+    _check_numbers(table.names, table.kinds)
     arcs = _arcs_of(graph, table.names)
     values = np.asarray(table.X, np.float64)
     is_array = isinstance(X, np.ndarray | list | tuple)
@@ -143,6 +148,16 @@ def validate_graph(
         random=np.random.default_rng(random_state),
         deadline=time.monotonic() + max_time,
     )
+
+
+def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> None:
+    """Refuse categories, whose independences these tests cannot judge."""
+    named = [name for name, kind in zip(names, kinds or (), strict=False) if not kind.is_number]
+    if named:
+        raise DataError(
+            f"Independence is tested among numbers only, but {name_list(named)} holds categories: "
+            "validate a graph without them."
+        )
 
 
 def _tested(

@@ -1,7 +1,7 @@
 """``cosmodag effect``: the effect of one variable on another in a saved fit."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,8 +11,13 @@ from cosmodag.cli.shared.output import print_json, print_result
 from cosmodag.cli.shared.saved_fit import load_fit, read_for, rows_of_fit
 from cosmodag.errors import DataError
 
+if TYPE_CHECKING:
+    from cosmodag.learners import StructureLearner
+
 __all__ = ["effect"]
 
+# Rows after a pulse for which the changes of a time series are printed.
+_HORIZON = 10
 _MOST_PATHS = 10
 
 
@@ -24,9 +29,9 @@ def effect(
         bool, typer.Option("--direct", help="Hold all other causes of the variable fixed.")
     ] = False,
     start: Annotated[
-        float | None, typer.Option("--from", help="Value of the cause before the change.")
+        str | None, typer.Option("--from", help="Value or level of the cause before the change.")
     ] = None,
-    end: Annotated[float | None, typer.Option("--to", help="Value after the change.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="Value or level after it.")] = None,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -58,6 +63,9 @@ def effect(
     from cosmodag.assess import Effects, refit_resamples
 
     model = load_fit(folder)
+    if model.lags:
+        _print_responses(model, of, on, json)
+        return
     if data is None:
         effects = Effects.of(model, rows=rows_of_fit(folder))
     else:
@@ -66,7 +74,7 @@ def effect(
         if bootstrap is not None:
             fits = refit_resamples(model, bootstrap, X=table, interventions=targets)
         effects = Effects.of(model, X=table, interventions=targets, resampled=fits)
-    values = None if start is None or end is None else (start, end)
+    values = None if start is None or end is None else (_value(start), _value(end))
     found = effects.effect(
         _named(model.names_, of), _named(model.names_, on), direct=direct, values=values
     )
@@ -80,7 +88,30 @@ def effect(
         print_result(f"… and {len(found.paths) - _MOST_PATHS} more paths (--json lists all)")
 
 
+def _print_responses(model: "StructureLearner", of: str, on: str, json: bool) -> None:
+    """Print how one variable of a time series changes after another was raised once."""
+    from cosmodag.assess.names import place_of
+
+    names = list(model.window_.names)
+    cause, effect = (names[place_of(names, name)] for name in (of, on))
+    responses = model.impulse_responses(_HORIZON)
+    found = responses.to_numpy()[responses.index.get_loc((cause, effect))].tolist()
+    if json:
+        print_json({"of": cause, "on": effect, "responses": found})
+        return
+    print_result(f"Raising {cause} once by 1 changes {effect} by (row after it: change)")
+    print_result("\n".join(f"{time}: {change:+.4g}" for time, change in enumerate(found)))
+
+
 def _named(names: list[object], given: str) -> object:
     """Take a number for a column of a table without names."""
     is_number = given.isdigit() and all(isinstance(name, int) for name in names)
     return int(given) if is_number else given
+
+
+def _value(text: str) -> float | str:
+    """Read a number, or else the label of a level."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

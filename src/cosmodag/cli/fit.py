@@ -1,8 +1,8 @@
 """``cosmodag fit``: learn a graph from a table."""
 
-import time
 from collections import Counter
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,6 +17,13 @@ from cosmodag.cli.shared.fit_steps import (
     fitted,
     print_arcs,
 )
+from cosmodag.cli.shared.in_time import (
+    LagsOption,
+    SeriesOption,
+    TimeOption,
+    window_facts,
+    windows_for,
+)
 from cosmodag.cli.shared.kinds import (
     AskedKinds,
     CategoricalOption,
@@ -28,6 +35,7 @@ from cosmodag.cli.shared.knowledge import (
     InterventionsOption,
     KnowledgeOption,
     input_facts,
+    read_rows,
 )
 from cosmodag.cli.shared.learners import Method, make_learner, read_settings
 from cosmodag.cli.shared.options import (
@@ -64,7 +72,6 @@ from cosmodag.cli.shared.regimes import (
     FindTargetsOption,
     RegimesOption,
     print_targets,
-    read_experiments,
 )
 from cosmodag.cli.shared.results import (
     check_names_for,
@@ -104,6 +111,9 @@ def fit(
     interventions: InterventionsOption = None,
     regimes: RegimesOption = None,
     find_targets: FindTargetsOption = True,
+    lags: LagsOption = None,
+    time: TimeOption = None,
+    series: SeriesOption = None,
     scale: ScaleOption = None,
     refine: RefineOption = Refine.AUTO,
     noise: NoiseOption = None,
@@ -125,27 +135,35 @@ def fit(
 
     Writes graph.graphml, edges.csv (arcs and the basis of each direction), adjacency.csv (the
     chosen arcs), weights.csv (all weights that agree with the causal order), report.html (an
-    interactive page), graph.cyjs (for Cytoscape), model.safetensors and run.json, and prints the
-    arcs of largest standardised weight. W[u, v], row u and column v, is the arc u → v. With
-    --bootstrap, edges.csv also gives the probability of each edge and its direction, and
-    bootstrap.csv lists all pairs that any resample joins. Omitted options take the learner's
-    defaults; files of an earlier fit in the same folder are replaced.
+    interactive page), answers.json (effects and tests that the page holds), graph.cyjs (for
+    Cytoscape), model.safetensors and run.json, and prints the arcs of largest standardised weight.
+    W[u, v], row u and column v, is the arc u → v. With --bootstrap, edges.csv also gives the
+    probability of each edge and its direction, and bootstrap.csv lists all pairs that any resample
+    joins. With --lags the graph is that of a window in time, and summary.csv lists which variable
+    acts on which at which lag. Omitted options take the learner's defaults; files of an earlier fit
+    in the same folder are replaced.
     """
     keep_compiled_programs()
     from cosmodag.data.knowledge import as_knowledge
+    from cosmodag.data.window import lagged_names
 
     known, asked = as_knowledge(knowledge), AskedKinds.of(kinds, categorical, ordinal, count)
     noted: list[str] = []
     with noted_warnings(noted, quiet):
-        gaps = "keep" if missing is Filling.IMPUTE else missing.value
+        keeps = missing is Filling.IMPUTE or (lags and missing is Filling.DROP)
+        gaps = "keep" if keeps else missing.value
         reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
         reading |= {"decimal": decimal.value, "transpose": transpose, "declared": asked.declared}
-        data, told = read_experiments(table, interventions, regimes, find_targets, **reading)
-    check_names_for(format or [], data.names)
+        labels = {"interventions": interventions, "regimes": regimes}
+        data, told = read_rows(table, labels | {"time": time, "series": series}, **reading)
+    if regimes is not None:
+        told["find_targets"] = find_targets
+    check_names_for(format or [], list(lagged_names(data.names, lags or 0)))
     options = {
         "knowledge": ("--knowledge", known),
         "kinds": ("--kinds", asked.among(data.names)),
-        "missing": ("--missing", "impute" if missing is Filling.IMPUTE else None),
+        "missing": ("--missing", missing.value if keeps else None),
+        "lags": ("--lags", lags),
         "refine": ("--refine", _refinement(refine)),
         "noise": ("--noise", noise and noise.value),
         "threshold": ("--threshold", threshold),
@@ -162,18 +180,20 @@ def fit(
         model.set_params(refine=None)
     if quiet and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=False)
+    if auto and lags:
+        raise DataError("--auto is for independent rows: leave --lags out, or name a --method.")
     if dry_run and auto:
         raise DataError("--dry-run cannot predict what --auto would choose: leave one of them out.")
     if dry_run:
-        _print_cost(model, data, json)
+        _print_cost(model, windows_for(model, data, told), json)
         return
     with output_folder(output, quiet), noted_warnings(noted, quiet):
-        begin = time.monotonic()
+        begin = monotonic()
         choice = chosen(data, told, options, settings, quiet) if auto else None
         model = fitted(model, data, told) if choice is None else choice.model
-        seconds = time.monotonic() - begin
+        seconds = monotonic() - begin
         sure, interrupted = bootstrapped(model, data, told, bootstrap, max_time, quiet)
-        total = time.monotonic() - begin
+        total = monotonic() - begin
     facts = {
         "table": str(table),
         "choice": choice and choice.reasons,
@@ -183,6 +203,7 @@ def fit(
         "warnings": noted,
         "seconds": round(seconds, 3),
         **_facts_of(model),
+        **window_facts(model, time, series),
     }
     files, arcs = write_results(output, model, data, facts, format or [], sure)
     if json:
@@ -258,6 +279,7 @@ def _print_cost(model: "StructureLearner", data: "Table", json: bool) -> None:
     """Print memory and expected time, from a few timed epochs."""
     if not hasattr(model, "estimate"):
         raise DataError(f"--dry-run cannot estimate the cost of {type(model).__name__}.")
+    model.set_params(lags=0)  # the rows are windows already
     cost = model.estimate(data)
     if json:
         print_json(cost.facts())

@@ -36,7 +36,10 @@ def validate(
     """
     from dataclasses import replace
 
+    from cosmodag.fit.checks import refuse_lags
+
     model = load_fit(folder)
+    refuse_lags(model, "validate", "fit to early rows, and score later ones")
     rows, targets = read_for(model, table, interventions)
     found = model.validate(
         rows, interventions=targets, level=level, subsets=subsets, max_time=max_time

@@ -118,10 +118,11 @@ class Embedding:
         values = np.asarray(x, np.float64)
         line = (self.transformed(values, v) - self.centres[v]) / self.scales[v]
         if width == 1:
-            return line[:, None]
+            return np.asarray(line[:, None])
         span = self.high[v] - self.low[v]
         inner = np.clip(2 * (values - self.low[v]) / span - 1, -1.0, 1.0)
-        return np.column_stack([line, legendre.legvander(inner, width)[:, 2:]])
+        powers: NDArray[np.float64] = legendre.legvander(inner, width)
+        return np.column_stack([line, powers[:, 2:]])
 
     def transformed(self, x: NDArray[np.float64], v: int) -> NDArray[np.float64]:
         """Values in which the equation of a variable is linear: log(1 + x) of a count."""
@@ -135,7 +136,7 @@ class Embedding:
         """Numbers of the levels of one category; the nearest level of any other value."""
         count, span = self.widths[v], self.high[v] - self.low[v]
         nearest = np.rint((np.asarray(x, np.float64) - self.low[v]) * (count / (span or 1.0)))
-        return np.clip(nearest, 0, count).astype(np.int64)
+        return np.asarray(np.clip(nearest, 0, count), np.int64)
 
     def value_of(self, levels: NDArray[Any], v: int) -> NDArray[np.float64]:
         """Values of a category in the table from the numbers of its levels."""

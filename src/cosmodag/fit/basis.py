@@ -69,10 +69,11 @@ def arrow_basis(
     losses: NDArray[np.float64] | None = None,
     curved: NDArray[np.bool_] | None = None,
     by_found: NDArray[np.bool_] | None = None,
+    by_time: NDArray[np.bool_] | None = None,
 ) -> list[str]:
     """Name what the direction of each arc rests on.
 
-    The first of these that holds:
+    The first of these that holds, after ``time`` for the arcs that time directs:
 
     1. ``knowledge``: knowledge excludes the reverse. No search was free to find it, so that the
        data have no part in the direction, even where the shape of the graph agrees.
@@ -102,9 +103,13 @@ def arrow_basis(
         Arcs whose equations may be curves, so that the score may prefer one direction.
     by_found : (m,) array of bool, optional
         Arcs whose ends some set of targets separates that were found and not stated.
+    by_time : (m,) array of bool, optional
+        Arcs whose cause comes before the effect in time. They count as part of the shape.
     """
     by_found = np.zeros(len(tails), np.bool_) if by_found is None else by_found
-    shape = _directed(arcs, tails, heads, None)
+    by_time = np.zeros(len(tails), np.bool_) if by_time is None else by_time
+    shape = _directed(arcs, tails, heads, by_time)
+    by_knowledge, by_interventions = by_knowledge | by_time, by_interventions | by_time
     known = _directed(arcs, tails, heads, by_knowledge)
     told = _directed(arcs, tails, heads, by_knowledge | by_interventions)
     all_told = _directed(arcs, tails, heads, by_knowledge | by_interventions | by_found)
@@ -120,6 +125,7 @@ def arrow_basis(
     bases[by_found] = FOUND
     bases[by_interventions] = INTERVENTIONS
     bases[by_knowledge] = KNOWLEDGE
+    bases[by_time] = TIME
     return list(bases.tolist())
 
 

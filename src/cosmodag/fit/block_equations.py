@@ -67,7 +67,7 @@ class BlockEquations(AdditiveNoise):
                 found, _ = fit_levels(design, levels, int(embedding.widths[v]) + 1)
             else:
                 y = embedding.block(table.X[rows, v], v, 1)
-                found = np.linalg.lstsq(design, y, rcond=1e-10)[0]
+                found = np.asarray(np.linalg.lstsq(design, y, rcond=1e-10)[0], np.float64)
                 variances[v] = max(float(np.mean((y - design @ found) ** 2)), _LEAST_VARIANCE)
             coefficients.append(found)
         return cls(
@@ -119,7 +119,7 @@ class BlockEquations(AdditiveNoise):
         return self._number(self._sum(data, adjacency, v)[:, 0], v)
 
     def _number(self, line: NDArray[np.float64], v: int) -> NDArray[np.float64]:
-        """Prepared value of a number or count from the value of its first column."""
+        """Return the prepared value of a number or count, given that of its first column."""
         embedding = self.embedding
         values = line * embedding.scales[v] + embedding.centres[v]
         return self._prepared(embedding.restored(values, v), v)
@@ -195,6 +195,17 @@ class BlockEquations(AdditiveNoise):
         jacobian = np.log(embedding.scales[v]) + np.log1p(np.maximum(x, 0.0))
         return np.asarray(density - jacobian)
 
+    def effect(self, u: int, v: int, values: NDArray[Any]) -> NDArray[np.float64]:
+        """(n, targets): what values of a parent, in units of the table, add to the equation of v.
+
+        For numbers and counts in units of v, of log(1 + x) for counts; for a category, to the
+        log-odds of each level but the first against the first.
+        """
+        place, width = dict(self._places(v))[u], int(self.widths[u, v])
+        block = self.embedding.block(np.asarray(values, np.float64), u, width)
+        added = block @ self.coefficients[v][place : place + width]
+        return np.asarray(added * self.embedding.scales[v])
+
     def sizes(self, table: BlockTable) -> NDArray[np.float64]:
         """(d, d): signed sizes of arcs, in units of the table.
 
@@ -227,7 +238,12 @@ class BlockEquations(AdditiveNoise):
     def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell of each arc whether curves may decide its direction: between numbers."""
         numbers = np.array([self.embedding.is_number(v) for v in range(len(self.widths))])
-        return np.asarray(numbers[tails] & numbers[heads] & self.embedding.has_curves)
+        return np.asarray(numbers[tails] & numbers[heads] & self.is_curved)
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether some arc is a curve."""
+        return bool(np.any(self.widths > self.embedding.shortest[:, None]))
 
     def settled(self, unexplained: NDArray[np.float64]) -> "BlockEquations":
         """Return the same equations: they have constants."""
@@ -259,5 +275,5 @@ def _design(
     embedding: Embedding, X: NDArray[np.float64], widths: NDArray[np.integer]
 ) -> NDArray[np.float64]:
     """Columns of the parents of one variable, after a constant."""
-    blocks = [embedding.block(X[:, u], u, int(widths[u])) for u in np.flatnonzero(widths)]
+    blocks = [embedding.block(X[:, u], u, int(widths[u])) for u in np.flatnonzero(widths).tolist()]
     return np.column_stack([np.ones(len(X)), *blocks])

@@ -37,6 +37,11 @@ class FittedEquations(Protocol):
         ...
 
     @property
+    def is_curved(self) -> bool:
+        """Whether some arc between numbers is a curve."""
+        ...
+
+    @property
     def has_constants(self) -> bool:
         """Whether the equations have constants of their own, and hold about any means."""
         ...
@@ -72,6 +77,11 @@ class AdditiveNoise:
     """Equations in which a variable is its prediction plus Gaussian noise, unless they say more."""
 
     has_constants = False
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether some arc between numbers is a curve."""
+        return False
 
     def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
         """Return the residuals."""

@@ -19,7 +19,7 @@ from cosmodag.fit.shown import Shown
 from cosmodag.fit.unroll import InTime
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
-from cosmodag.io.like import like_table
+from cosmodag.io.like import labelled, like_table
 
 if TYPE_CHECKING:
     import os
@@ -104,6 +104,10 @@ class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ign
     def order_follows_units(self, noise: str | None) -> bool:
         """Whether the order depends on units; one that refinement found for a noise does not."""
         return self._order_from_units and noise is None
+
+    def decided(self) -> dict[str, Any]:
+        """Parameters that fix what the fit decided, so that resamples do not decide again."""
+        return {"noise": self._dag.noise} if hasattr(self, "noise") else {}
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit from what their ``arrays`` gave."""
@@ -198,23 +202,23 @@ class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ign
         ----------
         X : table with the columns of the training data
         do : mapping, optional
-            Variables that are set from outside, and to what: a number, or one for each row. Their
-            descendants are predicted from predicted parents.
+            Variables that are set from outside, and to what: a number or label, or one for each
+            row. Their descendants are predicted from predicted parents.
         series, time : optional
             With `lags`, as for ``fit``; by default the columns named there, if X has them.
 
         Returns
         -------
-        (n, d) array, or data frame if X is one
+        (n, d) array, or data frame if X is one; levels are numbers in an array, labels in a frame
         """
         dag = self._dag
         if dag.window is not None:
             return self._predict_ahead(X, do, InTime.like(dag.window, X, series, time))
         if do is None:
-            return like_table(dag.predict(X), X, dag.names)
+            return like_table(dag.predict(X), X, dag.names, dag.kinds)
         from cosmodag.assess.simulation import predict_set
 
-        return like_table(predict_set(dag, X, do), X, dag.names)
+        return like_table(predict_set(dag, X, do), X, dag.names, dag.kinds)
 
     def score(
         self, X: Any, y: Any = None, *, interventions: Any = None, regimes: Any = None
@@ -245,11 +249,13 @@ class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ign
         n : int
         random_state : int, optional
         do : mapping, optional
-            Variables that are set from outside, and to what: a number, or one for each row.
+            Variables that are set from outside, and to what: a number or label, or one for each
+            row.
 
         Returns
         -------
-        (n, d) array, or pandas data frame if the training data had names
+        (n, d) array, or pandas data frame if the training data had names; levels are numbers in an
+        array, labels in a frame
         """
         dag = self._dag
         if dag.window is not None:
@@ -259,12 +265,12 @@ class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ign
         else:
             from cosmodag.assess.names import values_set
 
-            drawn = dag.sample(n, random_state, values_set(dag.names, do, n))
+            drawn = dag.sample(n, random_state, values_set(dag.names, do, n, dag.kinds))
         if dag.columns is None:
             return drawn
         import pandas as pd
 
-        return pd.DataFrame(drawn, columns=dag.names)
+        return labelled(pd.DataFrame(drawn, columns=dag.names), dag.kinds)
 
     @property
     def cpdag_(self) -> EquivalenceClass:

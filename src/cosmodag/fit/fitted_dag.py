@@ -16,13 +16,13 @@ from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.data.regimes import label_texts
 from cosmodag.data.window import Window
 from cosmodag.errors import DataError
-from cosmodag.fit.basis import TIME, arrow_basis, mask_of
+from cosmodag.fit.basis import arrow_basis, mask_of
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_regimes import FittedRegimes
 from cosmodag.fit.hidden_causes import pag_of_fit
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.prepare import Preparation, deviations_of
-from cosmodag.fit.unroll import InTime, unroll
+from cosmodag.fit.unroll import as_windows
 from cosmodag.graph.equivalence import essential_graph, separated
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.frames import as_table
@@ -157,7 +157,7 @@ class FittedDAG:
         if self.regimes is not None:
             by_found = self.regimes.separate(edges.row, edges.col, stated=False)
             by_interventions = self.regimes.separate(edges.row, edges.col, stated=True)
-        bases = arrow_basis(
+        return arrow_basis(
             self.arcs,
             edges.row,
             edges.col,
@@ -167,13 +167,8 @@ class FittedDAG:
             None if losses is None else losses[edges.row, edges.col],
             self.equations.tells(edges.row, edges.col),
             by_found,
+            None if self.window is None else self.window.past[edges.row],
         )
-        if self.window is None:
-            return bases
-        return [
-            TIME if earlier else basis
-            for earlier, basis in zip(self.window.past[edges.row], bases, strict=True)
-        ]
 
     def _known_directions(
         self, edges: sparse.coo_array
@@ -249,7 +244,8 @@ class FittedDAG:
 
     def prepared(self, X: Any) -> NDArray[np.float64]:
         """Check the columns of new data, and prepare it like the training data."""
-        X = self.windows(X)
+        if self.window is not None:
+            X, _ = as_windows(self.window, X)
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2:  # before a table of one column is refused as such
             self._check_columns(shape[1])
@@ -263,12 +259,6 @@ class FittedDAG:
                         "give the columns in the same order."
                     )
         return self.preparation.apply(matched(table, self.kinds)).astype(np.float64)
-
-    def windows(self, X: Any, in_time: InTime | None = None) -> Any:
-        """Make windows of rows in time, if the model is one of windows; other tables are kept."""
-        if self.window is None or _width(X) == self.d:
-            return X
-        return unroll(X, self.window.lags, in_time or InTime.like(self.window, X)).table
 
     def _check_columns(self, columns: int) -> None:
         if columns != self.d:
@@ -302,9 +292,8 @@ class FittedDAG:
     def score(self, X: Any, interventions: Any = None, regimes: Any = None) -> float:
         """Mean Gaussian log-likelihood, per row and variable, of what was not set."""
         X, entries, labels = take_columns(X, interventions, regimes)
-        if self.window is not None and _width(X) != self.d:
-            found = unroll(X, self.window.lags, InTime.like(self.window, X), entries)
-            X, entries = found.table, found.targets
+        if self.window is not None:
+            X, entries = as_windows(self.window, X, entries)
         likelihoods = self.log_likelihoods(X, labels)
         targets = targets_of(entries, [str(name) for name in self.names], len(likelihoods))
         if targets is not None:
@@ -326,7 +315,7 @@ class FittedDAG:
         variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
         likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
         likelihood -= np.log(self.preparation.scales[varying])
-        for place, v in enumerate(np.flatnonzero(varying)):
+        for place, v in enumerate(np.flatnonzero(varying).tolist()):
             own = self.equations.own_log_likelihoods(data, self.adjacency, v)
             if own is not None:
                 likelihood[:, place] = own
@@ -404,12 +393,3 @@ class FittedDAG:
                 "save it with residuals=True, or fit again."
             )
         return self.propagated(self.residuals.astype(np.float64))
-
-
-def _width(X: Any) -> int:
-    """Count the columns of a table; 0 if it has none."""
-    names = getattr(X, "names", None)
-    if names is not None and not hasattr(X, "shape"):
-        return len(names)
-    shape: tuple[int, ...] = getattr(X, "shape", ()) or np.shape(X)
-    return shape[1] if len(shape) == 2 else 0

@@ -205,7 +205,7 @@ _SENTENCES = {
     "the equation (evidence {evidence}): it was treated as a target all the same, and arrows that "
     "rest on it are no surer than the name.",
     _OFF_TARGET: "{listed} changed in the regime {regime!r} without being named as a target "
-    "(evidence {evidence}): each was given an equation of its own there.",
+    "(evidence {evidence}): the regime has its own equation for each.",
 }
 
 

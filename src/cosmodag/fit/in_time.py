@@ -9,7 +9,7 @@ from cosmodag.data.times import as_times
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count
 from cosmodag.fit.paths import drawn_path, forecast, lagged_weights, next_rows, responses
-from cosmodag.fit.unroll import InTime, unroll
+from cosmodag.fit.unroll import InTime, checked_variables, unroll
 from cosmodag.io.frames import as_table
 
 if TYPE_CHECKING:
@@ -144,7 +144,8 @@ class TimeSeriesView:
         check_count("steps", steps)
         window = self.window_
         X, by_row = InTime.like(window, X).taken_from(X)
-        table = as_table(X, fewest_rows=1)
+        is_array = isinstance(X, np.ndarray | list | tuple)
+        table = checked_variables(as_table(X, fewest_rows=1), window, is_array)
         if len(table.X) < window.lags:
             raise DataError(f"A forecast needs the last {window.lags} rows: X has {len(table.X)}.")
         if by_row.series is not None and len(set(by_row.series)) > 1:
@@ -157,7 +158,7 @@ class TimeSeriesView:
     ) -> NDArray[np.float64]:
         """Predict each row from the rows before it; NaN where these are missing."""
         window = self.window_
-        found = unroll(X, window.lags, in_time)
+        found = unroll(X, window.lags, in_time, trained_on=window)
         held = _held(window, do, found.n)
         held = {v: values[found.rows] for v, values in held.items()}
         predicted = np.full((found.n, window.d), np.nan)

@@ -132,7 +132,9 @@ def refine_blocks(
     table = search.table(curves=curves is not False)
     if curves is True or not table.embedding.has_curves:
         found, report = search.best(table, orders)
-        reason = _ASKED.get(curves, "No variable can have curved effects.")  # type: ignore[call-overload]
+        reason = (
+            "No variable can have curved effects." if curves == "auto" else _ASKED[bool(curves)]
+        )
         return _with_reason(search.fit(table, found, report, _said(reason)), reason)
     lines, report = search.best(search.table(curves=False), orders)
     bent, further = search.best(table, {**orders, "lines": lines.order})

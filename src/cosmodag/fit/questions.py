@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Questions"]
 
-RESPONSES = "impulse_responses gives effects over time"
-
 
 class Questions:
     """Methods of fitted graphs that `cosmodag.assess` answers; it is imported when asked."""
@@ -36,7 +34,7 @@ class Questions:
         effect: Any,
         *,
         direct: bool = False,
-        values: "Sequence[float] | None" = None,
+        values: "Sequence[float | str] | None" = None,
         bootstrap: "int | ResampledFits | None" = None,
         level: float = 0.95,
         X: Any = None,
@@ -54,9 +52,9 @@ class Questions:
         cause, effect : name of a column, or its number where the table had no names
         direct : bool
             The effect with all other causes of `effect` held fixed, in place of the total one.
-        values : pair of float, optional
-            The two values of the cause to compare, in its units. By default they are one unit
-            apart, about its mean.
+        values : pair of float or str, optional
+            The two values of the cause to compare, in its units, or two of its levels. By default
+            they are one unit apart, about its mean; a category of more than two levels has none.
         bootstrap : int or ResampledFits, optional
             Fit so many resamples of the rows, for an interval that holds the uncertainty of the
             graph. They are kept and used for the next questions too. Without them the interval
@@ -86,7 +84,6 @@ class Questions:
         as if the graph had been known). It is adjusted for sun. The directions rest on: shape of
         the graph.
         """
-        refuse_lags(self, "effect", RESPONSES)
         return self._effects(bootstrap, X, interventions).effect(
             cause, effect, direct=direct, values=values, level=level
         )
@@ -119,7 +116,6 @@ class Questions:
         directed path leads from the one to the other; one on the diagonal. Above 1,000 variables
         they are products of weights over paths, sparse, in the fitted graph.
         """
-        refuse_lags(self, "effects_", RESPONSES)
         return self._effects(None, None, None).matrix()
 
     def bootstrap(self, X: Any, n: int = 200, **options: Any) -> "BootstrapResult":
@@ -164,7 +160,7 @@ class Questions:
         """
         from cosmodag.assess.effects import adjustment_set
 
-        refuse_lags(self, "adjustment_set", RESPONSES)
+        refuse_lags(self, "adjustment_set", "impulse_responses gives effects over time")
         return adjustment_set(self._dag, cause, effect, kind)
 
     def validate(
@@ -217,7 +213,6 @@ class Questions:
         from cosmodag.assess.validate import validate
 
         check_is_fitted(self, "fitted_")
-        refuse_lags(self, "validate", "compare score on later rows")
         return validate(
             cast("FittedGraph", self),
             X,

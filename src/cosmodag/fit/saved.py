@@ -43,6 +43,7 @@ _FACTS = (
     "noise_scores_",
     "refine_report_",
     "missing_report_",
+    "curves_reason_",
 )
 
 _NOISE = ("noise", "noise_reason")
@@ -75,7 +76,8 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
     # Knowledge as it was read, so that loading a model opens no other file.
     parameters = {**model.get_params(deep=False), "knowledge": dag.knowledge}
     parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
-    parameters["kinds"] = plain_kinds(parameters["kinds"])
+    if "kinds" in parameters:  # a class of a user may have a constructor of its own
+        parameters["kinds"] = plain_kinds(parameters["kinds"])
     facts = {
         "learner": type(model).__name__,
         "parameters": {name: _written(name, value) for name, value in parameters.items()},

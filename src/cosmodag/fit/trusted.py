@@ -100,7 +100,9 @@ def _are_numbers(value: Any) -> bool:
 
 _KINDS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("stopped_", "noise_"), lambda value: value is None or isinstance(value, str)),
-    **dict.fromkeys(("noise_reason_", "backend_"), lambda value: isinstance(value, str)),
+    **dict.fromkeys(
+        ("noise_reason_", "curves_reason_", "backend_"), lambda value: isinstance(value, str)
+    ),
     **dict.fromkeys(("was_cyclic_", "converged_"), lambda value: isinstance(value, bool)),
     "noise_scores_": lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
     **dict.fromkeys(

@@ -10,10 +10,10 @@ from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.interventions import take_column, targets_of
 from cosmodag.data.lags import LaggedTable, lagged
 from cosmodag.data.window import Window
-from cosmodag.errors import DataError
+from cosmodag.errors import DataError, name_list
 from cosmodag.io.frames import Table, as_table
 
-__all__ = ["InTime", "Unrolled", "unroll"]
+__all__ = ["InTime", "Unrolled", "as_windows", "checked_variables", "unroll"]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,13 @@ class Unrolled(NamedTuple):
 
 
 def unroll(
-    X: Any, lags: int, in_time: InTime, interventions: Any = None, *, remedy: str | None = None
+    X: Any,
+    lags: int,
+    in_time: InTime,
+    interventions: Any = None,
+    *,
+    remedy: str | None = None,
+    trained_on: Window | None = None,
 ) -> Unrolled:
     """Put the rows of earlier times beside each row.
 
@@ -106,10 +112,14 @@ def unroll(
         What was set in each row, as for ``fit``; not the name of a column.
     remedy : str, optional
         Advice for missing values, which are then refused; by default they are kept.
+    trained_on : Window, optional
+        Window of a fitted model, whose variables the table must have.
     """
     X, by_row = in_time.taken_from(X)
-    keep = {"missing": "keep"} if remedy is None else {"remedy": remedy}
-    base = as_table(X, fewest_rows=1, **keep)  # type: ignore[arg-type]
+    keep: dict[str, Any] = {"missing": "keep"} if remedy is None else {"remedy": remedy}
+    base = as_table(X, fewest_rows=1, **keep)
+    if trained_on is not None:
+        base = checked_variables(base, trained_on, isinstance(X, np.ndarray | list | tuple))
     found = lagged(base.X, lags, names=base.names, series=by_row.series, time=by_row.time)
     set_now = targets_of(interventions, base.names, len(base.X))
     targets = None
@@ -123,6 +133,28 @@ def unroll(
     window = in_time.of(found.window)
     n = len(base.X)
     return Unrolled(table, window, found.rows, targets, _about_gaps(found, n), n)
+
+
+def checked_variables(table: Table, window: Window, is_array: bool) -> Table:
+    """Refuse a table whose variables are not those of a window; an array takes their names."""
+    if len(table.names) != window.d or not (is_array or tuple(table.names) == window.names):
+        raise DataError(
+            f"The table has the columns {name_list(table.names, most=10)}, but the model was "
+            f"fitted on {name_list(list(window.names), most=10)}: give these, in this order."
+        )
+    return Table(table.X, list(window.names))
+
+
+def as_windows(window: Window, X: Any, interventions: Any = None) -> tuple[Any, Any]:
+    """Make windows of the rows of a new table, and of what was set; keep a table of windows.
+
+    Times and series are taken from the columns that held them in training, if the table has them.
+    """
+    if _width(X) == len(window.columns):
+        return X, interventions
+    in_time = InTime.like(window, X)
+    found = unroll(X, window.lags, in_time, interventions, trained_on=window)
+    return found.table, found.targets
 
 
 def _about_gaps(found: LaggedTable, rows: int) -> list[Finding]:
@@ -141,3 +173,12 @@ def _about_gaps(found: LaggedTable, rows: int) -> list[Finding]:
             "times (working days, say), leave the times out.",
         )
     ]
+
+
+def _width(X: Any) -> int:
+    """Count the columns of a table; 0 if it has none."""
+    names = getattr(X, "names", None)
+    if names is not None and not hasattr(X, "shape"):
+        return len(names)
+    shape: tuple[int, ...] = getattr(X, "shape", ()) or np.shape(X)
+    return shape[1] if len(shape) == 2 else 0

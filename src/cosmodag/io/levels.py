@@ -63,7 +63,7 @@ def encode(
     >>> found.numbers.tolist(), found.kind.kind, found.kind.levels
     ([1.0, 0.0, nan, 1.0, 0.0], 'binary', ('north', 'south'))
     """
-    counts = Counter(label_of(value) for value in values if not is_absent(value))
+    counts = _counted(values)
     if not is_declared:
         fault = fault_of_labels(name, counts, is_text=order is None)
         if fault is not None:
@@ -82,22 +82,27 @@ def encode_as(name: str, values: Sequence[Any], kind: ColumnKind) -> Encoded:
     DataError
         If a label is not among the levels.
     """
-    numbers = {label: float(place) for place, label in enumerate(kind.levels)}
-    texts = {str(label): place for label, place in numbers.items()}
-    found = np.full(len(values), np.nan)
-    for row, value in enumerate(values):
+    places = {label: place for place, label in enumerate(kind.levels)}
+    texts = {str(label): place for label, place in places.items()}
+
+    def number(value: Any) -> float:
         if is_absent(value):
-            continue
+            return np.nan
         label = label_of(value)
-        place = numbers.get(label, texts.get(str(label)))
+        place = places.get(label, texts.get(str(label)))
         if place is None:
             raise DataError(
                 f"column {name!r} has the level {label!r}, which is not among its levels "
                 f"({name_list(kind.levels)}): leave out the rows that hold it, or learn from a "
                 "table that has it."
             )
-        found[row] = place
-    return Encoded(found, kind)
+        return float(place)
+
+    try:
+        known = {value: number(value) for value in set(values)}
+    except TypeError:  # values without a hash, such as lists
+        return Encoded(np.array([number(value) for value in values]), kind)
+    return Encoded(np.array([known[value] for value in values], np.float64), kind)
 
 
 def seen_levels(X: NDArray[Any], kinds: Sequence[ColumnKind]) -> tuple[Any, ...]:
@@ -119,6 +124,19 @@ def seen_levels(X: NDArray[Any], kinds: Sequence[ColumnKind]) -> tuple[Any, ...]
             X[~np.isnan(X[:, v]), v] = np.searchsorted(seen, present)
             found[v] = replace(kind, levels=tuple(kind.levels[place] for place in seen))
     return X, tuple(found)
+
+
+def _counted(values: Sequence[Any]) -> Counter[Any]:
+    """Count the labels of values that are not missing."""
+    try:
+        raw: Counter[Any] = Counter(values)
+    except TypeError:  # values without a hash, such as lists
+        raw = Counter(None if is_absent(value) else label_of(value) for value in values)
+    counts: Counter[Any] = Counter()
+    for value, number in raw.items():
+        if not is_absent(value):
+            counts[label_of(value)] += number
+    return counts
 
 
 def _ordered(counts: Counter[Any]) -> tuple[Any, ...]:

@@ -1,15 +1,28 @@
 """Results with the names and the kind of the table that they belong to."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["like_table"]
+from cosmodag.io.kinds import ColumnKind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["labelled", "like_table"]
+
+# Levels that were divided and multiplied by the units of a fit in float32.
+_ROUNDING = 1e-5
 
 
-def like_table(values: NDArray[np.float64], table: Any, names: Sequence[Any]) -> Any:
+def like_table(
+    values: NDArray[np.float64],
+    table: Any,
+    names: Sequence[Any],
+    kinds: Sequence[ColumnKind] = (),
+) -> Any:
     """Return rows of numbers as a data frame if `table` is one, and as an array otherwise.
 
     Parameters
@@ -19,6 +32,8 @@ def like_table(values: NDArray[np.float64], table: Any, names: Sequence[Any]) ->
         The rows that `values` were computed from: a pandas frame, whose index is kept, a polars
         frame or an Arrow table; of anything else the result is an array.
     names : sequence of d names
+    kinds : sequence of d ColumnKind, optional
+        In a frame, whole numbers of levels are shown as labels.
 
     Examples
     --------
@@ -37,6 +52,36 @@ def like_table(values: NDArray[np.float64], table: Any, names: Sequence[Any]) ->
     if frame.implementation.is_pandas():
         import pandas as pd
 
-        return pd.DataFrame(values, index=table.index, columns=list(names))
+        return labelled(pd.DataFrame(values, index=table.index, columns=list(names)), kinds)
     texts = [str(name) for name in names]
-    return nw.from_numpy(values, schema=texts, backend=frame.implementation).to_native()
+    made = nw.from_numpy(values, schema=texts, backend=frame.implementation)
+    shown = [
+        nw.new_series(texts[v], [kind.levels[k] for k in whole], backend=frame.implementation)
+        for v, kind in enumerate(kinds)
+        if (whole := _whole(values[:, v], kind)) is not None
+    ]
+    return made.with_columns(*shown).to_native() if shown else made.to_native()
+
+
+def labelled(frame: "pd.DataFrame", kinds: Sequence[ColumnKind]) -> "pd.DataFrame":
+    """Show the numbers of levels as labels, in a pandas frame; other numbers are kept.
+
+    Equations of lines give numbers between levels, which have no label.
+    """
+    import pandas as pd
+
+    for v, kind in enumerate(kinds):
+        whole = _whole(frame.iloc[:, v].to_numpy(), kind)
+        if whole is not None:
+            ordered = kind.kind == "ordinal"
+            frame.isetitem(v, pd.Categorical.from_codes(whole, pd.Index(kind.levels), ordered))
+    return frame
+
+
+def _whole(column: NDArray[Any], kind: ColumnKind) -> NDArray[np.intp] | None:
+    """Numbers of levels; None where a column holds something else."""
+    if not kind.is_levels:
+        return None
+    whole = np.rint(column)
+    is_level = (abs(whole - column) < _ROUNDING) & (whole >= 0) & (whole < len(kind.levels))
+    return np.asarray(whole, np.intp) if is_level.all() else None

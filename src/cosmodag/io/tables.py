@@ -26,7 +26,15 @@ from cosmodag.io.values import bad_columns, columns_error
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Decimal", "Missing", "Table", "as_table", "read_table", "read_with_labels"]
+__all__ = [
+    "Decimal",
+    "Missing",
+    "Table",
+    "as_table",
+    "read_table",
+    "read_with_columns",
+    "read_with_labels",
+]
 
 _Choose = Callable[[Sequence[str]], list[int]]
 _SUPPORTED = ".csv, .tsv, .txt, .xlsx, .parquet, .feather, .json, .jsonl, .h5ad or .npy"
@@ -141,7 +149,7 @@ def read_with_labels(
     >>> table.names, labels
     (['dose', 'response'], ['dose', None])
     """
-    table, labels = read_apart(
+    table, labels = read_with_columns(
         path,
         [column],
         header,
@@ -155,7 +163,7 @@ def read_with_labels(
     return table, labels[column]
 
 
-def read_apart(
+def read_with_columns(
     path: str | os.PathLike[str],
     apart: Sequence[str],
     header: bool = True,
@@ -167,9 +175,19 @@ def read_apart(
     transpose: bool = False,
     declared: Collection[str] = (),
 ) -> tuple[Table, dict[str, list[Any]]]:
-    """Read a table of numbers and, separately, several columns of labels, by name.
+    """Read a table of numbers and, separately, some columns of any type, by name.
 
-    Parameters are those of `read_with_labels`, with the names of all columns of labels.
+    Parameters
+    ----------
+    path, header, missing, columns, drop, decimal, transpose, declared
+        As for `read_table`; the entries of a dropped row are dropped too.
+    apart : sequence of str
+        Names of the columns that are no variables.
+
+    Returns
+    -------
+    Table, dict
+        The table without the columns, and the entries of these; a missing one is None.
     """
     with given_file(path) as (file, source):
 
@@ -182,17 +200,15 @@ def read_apart(
 
         layout = _Layout(header, decimal, transpose, missing)
         frame = _read_columns(file, source, layout, choose, declared, apart)
-        chosen, rest = frame[list(apart)], frame.drop(columns=list(apart))
-        if missing == "drop":
-            chosen = chosen[rest.notna().all(axis=1)]
+        rest = frame.drop(columns=list(apart))
+        kept = rest.notna().all(axis=1) if missing == "drop" else slice(None)
+        labels = {column: _entries(frame.loc[kept, column]) for column in apart}
         table = _checked(rest, source, missing, declared)
-    return table, {
-        column: [
-            None if absent else label
-            for label, absent in zip(chosen[column], chosen[column].isna(), strict=True)
-        ]
-        for column in apart
-    }
+    return table, labels
+
+
+def _entries(column: "pd.Series[Any]") -> list[Any]:
+    return [None if absent else entry for entry, absent in zip(column, column.isna(), strict=True)]
 
 
 def _checked(data: Any, source: str, missing: Missing, declared: Collection[str]) -> Table:

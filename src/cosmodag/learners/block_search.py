@@ -1,6 +1,7 @@
 """Order search for tables of every kind: categories, counts, curves."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from cosmodag.errors import DataError
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
@@ -62,6 +63,10 @@ class BlockSearch(OrderSearch):
         super().check_settings()
         if self.curves not in (True, False, "auto"):
             raise DataError(f"curves is {self.curves!r}: it must be True, False or 'auto'.")
+
+    def decided(self) -> dict[str, Any]:
+        """Parameters that fix what the fit decided, so that resamples do not decide again."""
+        return {**super().decided(), "curves": self.fitted_.equations.is_curved}
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         from cosmodag.fit.mixed import needs_blocks, refine_blocks, with_curves

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from cosmodag.fit.checks import check_choice
 from cosmodag.fit.pipeline import FitTask, Learning
 from cosmodag.learners.trained.annealed import AnnealedLearner
-from cosmodag.learners.trained.losses import AUTO, SQUARED_ERROR, learn_by_loss
+from cosmodag.learners.trained.losses import AUTO, LIKELIHOOD, SQUARED_ERROR, learn_by_loss
 from cosmodag.learners.trained.networks import NetworkLearner
 from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism
@@ -76,13 +77,17 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     """
 
     mask: str = "weights"
-    loss: str = AUTO
+    loss: str = "auto"
     refine: str | None = "prune"
 
     extra_facts = (*NetworkLearner.extra_facts, "loss_", "loss_reason_")
     _further_losses = (AUTO,)
 
     extra_arrays = (*AnnealedLearner.extra_arrays, *NetworkLearner.extra_arrays)
+
+    def decided(self) -> dict[str, Any]:
+        """Parameters that fix what the fit decided, so that resamples do not decide again."""
+        return {**super().decided(), "loss": self.loss_}
 
     def check_settings(self) -> None:
         """Refuse parameter values that cannot be used, in one sentence each."""
@@ -94,7 +99,8 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         """Loss of training; of a fit that is still to be made, the one that is tried first."""
         if self.loss != AUTO:
             return self.loss
-        return str(getattr(self, "loss_", SQUARED_ERROR))
+        first = LIKELIHOOD if self.scale == "standardize" else SQUARED_ERROR
+        return str(getattr(self, "loss_", first))
 
     @classmethod
     def learn_many(cls, tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.compiled import borrowing
+from cosmodag.compiled import part
 from cosmodag.refinement.scores import NEGLIGIBLE
 
 __all__ = ["grow", "shrink", "wide"]
@@ -27,7 +27,7 @@ wide: Any = np.int64
 CHUNK = 64
 
 
-@borrowing
+@part
 def grow(
     correlations: Any,
     v: int,
@@ -118,7 +118,7 @@ def grow(
     return k, variance
 
 
-@borrowing
+@part
 def shrink(
     k: int, forced: int, variance: float, share: float, work: Any, factor: Any, ints: Any
 ) -> tuple[int, float]:

@@ -7,7 +7,7 @@ descendants in between (3).
 
 from typing import Any
 
-from cosmodag.compiled import borrowing
+from cosmodag.compiled import borrowing, part
 from cosmodag.order.columns import wide
 from cosmodag.order.records import HEADER, renew
 
@@ -21,7 +21,7 @@ NONE = 4
 TOGETHER = 100
 
 
-@borrowing
+@part
 def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
     """List the variables that move, and those whose present record is not valid after the move.
 

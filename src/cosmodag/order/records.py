@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import borrowing
+from cosmodag.compiled import part
 from cosmodag.order.columns import grow, shrink, wide
 
 __all__ = ["HEADER", "State", "renew"]
@@ -55,7 +55,7 @@ class State(NamedTuple):
     near: NDArray[np.int32]  # empty, or d + 1 places in it, then the candidates of each variable
 
 
-@borrowing
+@part
 def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) -> float:
     """Score the n changed variables at the present positions; return the change of the total score.
 

@@ -128,6 +128,8 @@ class Climb:
         # more time. Exact trials from the beginning ended better in some and worse in others.
         reached = self._improve(local, 0, self.slack)
         if exact and not reached.was_stopped:
+            self.best, self.total = reached.order, reached.total
+            self._report()
             local.state.shared[3] = 1
             again = self._improve(local, 0, np.inf, with_ends)
             reached = again._replace(moves=again.moves + reached.moves)
@@ -140,8 +142,7 @@ class Climb:
 
     def restart(self, local: LocalSearch, limit: int, patience: int) -> None:
         """Restart ``limit`` times, or until ``patience`` restarts in a row found nothing better."""
-        if self.on_progress is not None:
-            self.on_progress(0, self.total)
+        self._report()
         alone = self.threads == 1 or local.is_batched
         searchers = [local]
         idle = 0
@@ -164,8 +165,11 @@ class Climb:
                     self.bests.append(reached.order)
                     self.improved.append((self.restarts, self.total))
                     break
-            if self.on_progress is not None:
-                self.on_progress(self.restarts, self.total)
+            self._report()
+
+    def _report(self) -> None:
+        if self.on_progress is not None:
+            self.on_progress(self.restarts, self.total)
 
     def _reached(self, alone: bool, tasks: Iterable[Any]) -> list[Reached]:
         if alone:

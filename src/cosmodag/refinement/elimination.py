@@ -21,6 +21,8 @@ def eliminate(inverse: Any, half_rows: float, penalty: float, costs: Any, ints: 
     The cost of v is the change, by its elimination, of the number of pairs of neighbours that
     depend on each other given the rest, and one for each neighbour. A pair that is worth less than
     the penalty counts in part. Only the costs of the neighbours of what was eliminated are renewed.
+    Of equal costs the last variable goes, so that variables which nothing orders keep the order of
+    the columns.
     """
     order, state, near = ints[0], ints[1], ints[2]
     d = len(costs)
@@ -50,7 +52,7 @@ def eliminate(inverse: Any, half_rows: float, penalty: float, costs: Any, ints: 
                         cost -= min(penalty, half_rows * line[j] * line[j] / (now * scale))
                 costs[v] = cost
                 state[v] = 1
-            if state[v] and (best < 0 or costs[v] < costs[best]):
+            if state[v] and (best < 0 or costs[v] <= costs[best]):
                 best = v
         order[place] = best
         state[best] = 0

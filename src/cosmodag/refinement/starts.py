@@ -102,7 +102,7 @@ def elimination_order(moments: Moments, penalty: float) -> NDArray[np.int64]:
     ints = np.zeros((3, d), np.int64)
     ints[1] = 2
     eliminate(inverse, 0.5 * float(moments.rows[largest]), penalty, np.zeros(d), ints)
-    return ints[0].copy()
+    return np.asarray(ints[0].copy(), np.int64)
 
 
 def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np.int64]:

@@ -65,7 +65,8 @@ def turning_losses(
     Returns
     -------
     array
-        One number for each arc asked for, in units of log-likelihood; never below zero, and infinite for a required arc.
+        One number for each arc asked for, in units of log-likelihood; never below zero, and
+        infinite for a required arc.
 
     Examples
     --------

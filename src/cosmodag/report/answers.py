@@ -64,7 +64,7 @@ class Answers:
 
         Raises
         ------
-        ValueError, TypeError, KeyError, AttributeError
+        ValueError, TypeError, KeyError, AttributeError, OverflowError
             If it is not what was written, or belongs to another number of variables.
         """
         effects, pag, verdict = (facts[name] for name in ("effects", "pag", "verdict"))
@@ -136,7 +136,7 @@ def _rounded(value: Any) -> Any:
 
 
 def _check_places(places: list[Any], variables: int) -> None:
-    if not all(isinstance(place, int) and 0 <= place < variables for place in places):
+    if not all(type(place) is int and 0 <= place < variables for place in places):
         raise ValueError("a variable that the model does not have")
 
 

@@ -48,7 +48,7 @@ def page_data(
     evidence : Evidence
     run : dict, optional
         Facts about the run: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
-        ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (the group of each variable).
+        ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (of variables, by name).
 
     Returns
     -------
@@ -65,9 +65,8 @@ def page_data(
         ``meaning``. ``summary`` and ``reproduce.facts``: pairs of label and value. ``findings``:
         ``severity``, ``sentence``. ``diagnosed``: whether the data was available. ``choices``:
         ``title``, ``text``. ``starts``: records. ``history``: ``clock``, ``at``, ``series`` (each
-        ``label``, ``values``). ``curves``: ``arc``, ``x``, ``y``. ``regimes`` (or None):
-        ``rows`` of each, ``targets`` with the evidence, ``price``, ``findings``. ``stability`` (or
-        None): ``resamples``, ``missed``, ``doubts``. ``reproduce.code``: text.
+        ``label``, ``values``). ``curves``: ``arc``, ``x``, ``y``. ``stability`` (or None):
+        ``resamples``, ``missed``, ``doubts``. ``reproduce.code``: text.
     """
     run = run or {}
     names = [str(name) for name in model.names_]
@@ -89,18 +88,17 @@ def page_data(
             "group": group,
         },
         "groups": groups,
-        "linear": not hasattr(model, "response"),
+        "linear": model.fitted_.is_linear,
         "signed": not hasattr(model, "response") or bool((model.edges_.data < 0).any()),
         "arcs": arcs,
         "bases": bases,
-        "summary": _summary(model, run, arcs),
+        "summary": _summary(run),
         "findings": findings,
         "diagnosed": evidence.findings is not None,
         "choices": choices_of(model, run),
         "starts": getattr(model, "refine_report_", None) or [],
         "history": _history(getattr(model, "history_", None) or []),
         "curves": response_curves(model),
-        "regimes": _regimes(model, names),
         "stability": _stability(evidence),
         **evidence.answers.facts(),
         "sections": sections_of(model),
@@ -130,19 +128,11 @@ def _arcs(
     return arcs, [{"name": name, "meaning": BASES.get(name, "")} for name in order]
 
 
-def _summary(
-    model: "StructureLearner", run: dict[str, Any], arcs: dict[str, Any]
-) -> list[tuple[str, str]]:
-    facts = [
-        ("Variables", f"{model.n_features_in_:,}"),
-        ("Arcs", f"{len(arcs['basis']):,}"),
-        ("Rows", _count(run.get("rows") or _rows(model))),
-        ("Learner", type(model).__name__),
-    ]
-    scores = [
+def _summary(run: dict[str, Any]) -> list[tuple[str, str]]:
+    """List the scores of a graph whose truth is known."""
+    return [
         (name.upper(), f"{run[name]:.3f}") for name in ("auc", "nhd", "tpr", "fdr") if name in run
     ]
-    return [(label, value) for label, value in facts + scores if value]
 
 
 def _file_name(title: str) -> str:
@@ -154,10 +144,6 @@ def _file_name(title: str) -> str:
 
 def _rows(model: "StructureLearner") -> int | None:
     return len(model.residuals_) if hasattr(model, "residuals_") else None
-
-
-def _count(number: int | None) -> str:
-    return "" if number is None else f"{number:,}"
 
 
 def _findings(
@@ -188,11 +174,6 @@ def _history(records: list[dict[str, float]]) -> dict[str, Any]:
             for name in names
         ],
     }
-
-
-def _regimes(model: "StructureLearner", names: list[str]) -> dict[str, Any] | None:
-    regimes = getattr(model, "regimes_", None)
-    return None if regimes is None else regimes.facts(names)
 
 
 def _stability(evidence: Evidence) -> dict[str, Any] | None:

@@ -26,7 +26,8 @@ def groups_of(
     --------
     >>> import numpy as np
     >>> from cosmodag import VarianceSort
-    >>> model = VarianceSort(knowledge={"tiers": [[0], [2]]}).fit(np.eye(4)[:, :3])
+    >>> X = np.random.default_rng(0).normal(size=(100, 3)) * [1, 2, 3]
+    >>> model = VarianceSort(knowledge={"tiers": [[0], [2]]}).fit(X)
     >>> groups_of(model)
     (['tier 1', 'tier 2'], [0, None, 1])
     """

@@ -155,7 +155,7 @@ def _answers(path: Path, model: "StructureLearner") -> Answers:
         return Answers.of(model)
     try:
         return Answers.read(json.loads(read_text(path)), model.n_features_in_)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
         raise _changed(path) from None
 
 

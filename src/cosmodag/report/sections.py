@@ -44,5 +44,9 @@ SECTIONS: "list[Callable[[FittedGraph], Section | None]]" = []
 
 def sections_of(model: "FittedGraph") -> list[dict[str, Any]]:
     """Collect the further sections of a model's page."""
-    found = (section(model) for section in SECTIONS)
+    from cosmodag.report.block_effects import block_section
+    from cosmodag.report.row_sections import regime_section, time_section
+
+    own = (block_section, regime_section, time_section)
+    found = (section(model) for section in (*own, *SECTIONS))
     return [asdict(section) for section in found if section is not None]

@@ -192,9 +192,7 @@ def _decide(
             raise KeyboardInterrupt
         if assumes_noise:
             result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
-            begun.set_params(noise=whole.noise_)
-        else:
-            begun.set_params(loss=whole.loss_)
+        begun.set_params(**whole.decided())
     before = {str(one.message) for one in noted}
     doubts = [
         str(one.message)

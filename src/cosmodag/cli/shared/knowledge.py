@@ -1,15 +1,17 @@
-"""Inputs of ``fit`` beside its table: background knowledge and interventions."""
+"""Inputs of ``fit`` beside its table: background knowledge, and what is known of its rows."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cosmodag.errors import DataError
+
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
-__all__ = ["InterventionsOption", "KnowledgeOption", "input_facts", "read_data"]
+__all__ = ["InterventionsOption", "KnowledgeOption", "input_facts", "read_data", "read_rows"]
 
 KnowledgeOption = Annotated[
     Path | None,
@@ -37,6 +39,39 @@ def read_data(
     if interventions is None:
         return read_table(path, **reading), None
     return read_with_labels(path, interventions, **reading)
+
+
+def read_rows(
+    path: Path, labels: dict[str, str | None], **reading: Any
+) -> "tuple[Table, dict[str, Any]]":
+    """Read a table, and apart from it the columns that describe its rows.
+
+    Parameters
+    ----------
+    path : Path
+    labels : dict
+        Column of each argument of ``fit``: interventions, regimes, time, series; None for none.
+        Interventions and regimes may be one column.
+    **reading
+        As for `cosmodag.io.tables.read_table`.
+
+    Returns
+    -------
+    Table, dict
+        The table, and the entries of each argument that has a column.
+    """
+    from cosmodag.io.tables import read_table, read_with_columns
+
+    named = {what: column for what, column in labels.items() if column is not None}
+    apart = list(dict.fromkeys(named.values()))
+    for column in apart:
+        using = {what for what, one in named.items() if one == column}
+        if len(using) > 1 and using != {"interventions", "regimes"}:
+            raise DataError(f"The column {column!r} is named by two options: name another.")
+    if not apart:
+        return read_table(path, **reading), {}
+    table, entries = read_with_columns(path, apart, **reading)
+    return table, {what: entries[column] for what, column in named.items()}
 
 
 def input_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:

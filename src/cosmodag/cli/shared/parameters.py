@@ -25,6 +25,7 @@ _OPTIONS = {
     "noise": "--noise",
     "threshold": "--threshold",
     "scale": "--scale",
+    "lags": "--lags",
     "epochs": "--epochs",
     "restarts": "--restarts",
     "device": "--device",
@@ -64,7 +65,7 @@ def parameters_of(entry: LearnerEntry) -> list[Parameter]:
     --------
     >>> from cosmodag.learners.registry import LEARNERS
     >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])]
-    ['threshold', 'knowledge', 'kinds', 'missing', 'scale']
+    ['threshold', 'knowledge', 'kinds', 'missing', 'scale', 'lags']
     """
     lineage = list(_lineage(f"cosmodag.learners.{entry.module}", entry.name))
     fields = {name: value for node in reversed(lineage) for name, value in _own_fields(node)}

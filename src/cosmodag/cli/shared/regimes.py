@@ -1,17 +1,12 @@
-"""Regimes on the command line: options, reading, and what is printed of targets."""
+"""Regimes on the command line: options, and what is printed of targets."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from cosmodag.cli.shared.knowledge import read_data
 from cosmodag.cli.shared.output import print_result, print_table
 
-if TYPE_CHECKING:
-    from cosmodag.io.tables import Table
-
-__all__ = ["FindTargetsOption", "RegimesOption", "print_targets", "read_experiments"]
+__all__ = ["FindTargetsOption", "RegimesOption", "print_targets"]
 
 RegimesOption = Annotated[
     str | None,
@@ -28,22 +23,6 @@ FindTargetsOption = Annotated[
         help="With --regimes: whether variables that --interventions does not name may change.",
     ),
 ]
-
-
-def read_experiments(
-    path: Path, interventions: str | None, regimes: str | None, find_targets: bool, **reading: Any
-) -> "tuple[Table, dict[str, Any]]":
-    """Read a table, and what ``fit`` is told of its rows: targets and regimes."""
-    from cosmodag.io.tables import read_apart
-
-    if regimes is None:
-        table, targets = read_data(path, interventions, **reading)
-        return table, {"interventions": targets}
-    apart = list(dict.fromkeys(one for one in (interventions, regimes) if one is not None))
-    table, labels = read_apart(path, apart, **reading)
-    targets = None if interventions is None else labels[interventions]
-    told = {"interventions": targets, "regimes": labels[regimes], "find_targets": find_targets}
-    return table, told
 
 
 def print_targets(facts: dict[str, Any]) -> None:

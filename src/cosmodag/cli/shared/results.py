@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosmodag.cli.shared.command import command_line
+from cosmodag.cli.shared.in_time import summary_csv
 from cosmodag.cli.shared.options import Format
 from cosmodag.cli.shared.output import say
 from cosmodag.errors import DataError
@@ -117,7 +118,7 @@ def _written(
     from cosmodag.report import write_cytoscape, write_report
     from cosmodag.report.saved import ANSWERS, edge_list, run_facts
 
-    names = data.names
+    names = [str(name) for name in model.names_]
     run = {**_origin(facts, data), **run_facts(evidence), **facts}
     graph = Graph(names, model.adjacency_)
     files = {
@@ -152,6 +153,9 @@ def _written(
         files["bootstrap"] = folder / "bootstrap.csv"
         write_text(files["bootstrap"], bootstrap.edges().to_csv(index=False))
     write_text(files["answers"], json.dumps(evidence.answers.facts()) + "\n")
+    if model.fitted_.window is not None:
+        files["summary"] = folder / "summary.csv"
+        write_text(files["summary"], summary_csv(model))
     write_report(files["report"], model, evidence, run)
     write_text(files["run"], json.dumps(run, indent=2) + "\n")
     return files

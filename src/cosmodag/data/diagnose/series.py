@@ -224,5 +224,4 @@ def periods(X: NDArray[np.float64], chance: float = _CHANCE) -> NDArray[np.float
     p_values = (1 + power[places] / level / independent) ** -independent
     highest = p_values.argmin(axis=0)
     is_peak = p_values[highest, np.arange(d)] < chance / len(places)
-    lengths = np.where(is_peak, n / places[highest], np.nan)
-    return lengths
+    return np.where(is_peak, n / places[highest], np.nan)

@@ -50,6 +50,8 @@ def renumbered(
     if mine.is_levels:
         labels = [None if np.isnan(one) else mine.levels[int(one)] for one in column]
     elif all(isinstance(level, str) for level in kind.levels):
+        if kind.is_number:  # between levels, as lines predict them
+            return np.asarray(column, np.float64)
         present = column[~np.isnan(column)]
         outside = (present != np.round(present)) | (present < 0) | (present >= len(kind.levels))
         if outside.any():

@@ -258,7 +258,7 @@ class TrainedLearner(StructureLearner):
         d = len(arrays["order"])
         mechanism = self.solver_for(2, d).recipe.mechanism
         if mechanism == Linear():
-            return LinearEquations()
+            return super().equations_from(arrays)
         return FunctionEquations(FittedMechanism.from_arrays(mechanism, arrays, d))
 
     def _extra(self, solution: "Solution") -> dict[str, Any]:

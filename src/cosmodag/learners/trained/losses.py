@@ -44,7 +44,7 @@ def learn_by_loss(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
     variances of the residuals then differ, the table is trained again, by likelihood.
     """
     for task in tasks:
-        task.learner._kept = None  # type: ignore[attr-defined]
+        task.learner._kept = None
     choices = [_first_choice(*task) for task in tasks]
     again: list[int] = []
     for learning in _trained(tasks, choices, range(len(tasks)), watch):
@@ -140,10 +140,10 @@ def _trained(
     for learning in train_many(chosen, watch):
         place = places[learning.place]
         # The checkpoint is deleted when the fit of the learner itself ends.
-        tasks[place].learner._kept = chosen[learning.place].learner._kept  # type: ignore[attr-defined]
+        tasks[place].learner._kept = chosen[learning.place].learner._kept
         read = learning.read
         if choices[place].loss == LIKELIHOOD:
-            strength = tasks[place].learner.arc_strength  # type: ignore[attr-defined]
+            strength = tasks[place].learner.arc_strength
             read = partial(_in_units, learning.read, units_of(tasks[place].given), strength)
         yield Learning(place, learning.stopped, read)
 

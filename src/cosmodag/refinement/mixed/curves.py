@@ -17,7 +17,8 @@ _CERTAIN = 2.0
 _RIDGE = 1e-8
 _MOST_ROWS = 2000
 
-Bools, Floats = NDArray[np.bool_], NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,10 @@ def curve_gain(
     random : Generator
         Draws the folds.
     """
-    n, d = table.X.shape
+    n = len(table.X)
     folds = random.permutation(n) % _FOLDS
     gains = np.zeros(n)
-    changed = np.flatnonzero(np.any(lines != curves, axis=0))
+    changed = np.flatnonzero(np.any(lines != curves, axis=0)).tolist()
     for v in changed:
         gains += _held_out(table, v, curves[:, v], folds) - _held_out(table, v, lines[:, v], folds)
     return CurveGain(float(gains.mean()), float(gains.std() / math.sqrt(n)))
@@ -74,7 +75,7 @@ def curve_gain(
 
 def _held_out(
     table: BlockTable, v: int, widths: NDArray[np.integer], folds: NDArray[np.int_]
-) -> NDArray[np.float64]:
+) -> Floats:
     """Log-likelihood of one variable in each row, by the equation of the other folds."""
     starts, columns = table.embedding.starts, table.columns
     places = [starts[u] + k for u in np.flatnonzero(widths) for k in range(widths[u])]
@@ -88,9 +89,7 @@ def _held_out(
     return likelihoods
 
 
-def _of_number(
-    table: BlockTable, v: int, design: Floats, seen: Bools, held: Bools
-) -> NDArray[np.float64]:
+def _of_number(table: BlockTable, v: int, design: Floats, seen: Bools, held: Bools) -> Floats:
     """Gaussian log-likelihood of held rows of a number or count."""
     y, one = table.columns[:, table.embedding.starts[v]], design[seen]
     products = one.T @ one
@@ -101,9 +100,7 @@ def _of_number(
     return np.asarray(-0.5 * (np.log(variance) + left**2 / variance))
 
 
-def _of_levels(
-    table: BlockTable, v: int, design: Floats, seen: Bools, held: Bools
-) -> NDArray[np.float64]:
+def _of_levels(table: BlockTable, v: int, design: Floats, seen: Bools, held: Bools) -> Floats:
     """Multinomial log-likelihood of held rows of a category."""
     levels = table.embedding.levels_of(table.X[:, v], v)
     rows = np.flatnonzero(seen)

@@ -112,6 +112,7 @@ class _LocalScores:
         self.records = Records(problem)
         self.known: dict[tuple[int, frozenset[int]], tuple[float, Widths]] = {}
         self.fits: dict[tuple[int, bytes], float] = {}
+        self.alone: dict[int, float] = {}
 
     def at(self, v: int, parents: frozenset[int]) -> float:
         """Score of v."""
@@ -151,7 +152,9 @@ class _LocalScores:
         key = (v, widths.tobytes())
         if key not in self.fits:
             count = int(self.table.embedding.widths[v])
-            gain = self._likelihood(v, widths) - self._likelihood(v, np.zeros_like(widths))
+            if v not in self.alone:
+                self.alone[v] = self._likelihood(v, np.zeros_like(widths))
+            gain = self._likelihood(v, widths) - self.alone[v]
             price = self.problem.penalty * count * widths.sum()
             self.fits[key] = gain - price - self.problem.arc_penalty * np.count_nonzero(widths)
         return self.fits[key]

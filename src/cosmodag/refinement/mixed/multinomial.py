@@ -69,7 +69,7 @@ def fit_levels(
 
 
 def _own(shares: NDArray[np.float64], levels: NDArray[np.integer]) -> NDArray[np.float64]:
-    return np.maximum(shares[np.arange(len(shares)), levels], 1e-300)
+    return np.asarray(np.maximum(shares[np.arange(len(shares)), levels], 1e-300))
 
 
 def _newton_step(

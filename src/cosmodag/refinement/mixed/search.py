@@ -46,7 +46,8 @@ def best_blocks(
     list of dict
         One record for each start.
     """
-    d, report = problem.variables, []
+    d = problem.variables
+    report: list[dict[str, Any]] = []
     starts = {name: respecting(order, problem.precedence) for name, order in orders.items()}
     if method == "order" or not starts:
         for number in range(_RANDOM if d <= _RANDOM_UP_TO else not starts):
@@ -57,7 +58,7 @@ def best_blocks(
 
     def note(name: str, found: FoundBlocks, begin: float) -> None:
         seconds = time.perf_counter() - begin
-        entry = {"start": name, "score": "blocks", "before": found.start_score}
+        entry: dict[str, Any] = {"start": name, "score": "blocks", "before": found.start_score}
         entry |= {"after": found.score, "moves": 0, "seconds": seconds, "chosen": False}
         report.append(entry)
 
@@ -75,8 +76,8 @@ def best_blocks(
         begin = time.perf_counter()
         best = search_blocks(problem, best.order, restarts=restarts, **options)
         note("best of these, searched further", best, begin)
-    top = max(range(len(report)), key=lambda place: report[place]["after"])
-    report[top]["chosen"] = True
+    totals = [float(entry["after"]) for entry in report]
+    report[int(np.argmax(totals))]["chosen"] = True
     return best, report
 
 

@@ -188,11 +188,12 @@ def fit_kernel(
 
 def _logarithms(kernel: ProcessKernel) -> Numbers:
     """Return all numbers of a kernel, each within its bounds."""
-    return np.r_[
+    parts = [
         np.clip(np.log(kernel.relevances), *_RELEVANCE_BOUNDS),
-        np.clip(np.log(kernel.amplitude), *_AMPLITUDE_BOUNDS),
-        np.clip(np.log(kernel.bias), *_BIAS_BOUNDS),
+        np.clip(np.log([kernel.amplitude]), *_AMPLITUDE_BOUNDS),
+        np.clip(np.log([kernel.bias]), *_BIAS_BOUNDS),
     ]
+    return np.concatenate(parts)
 
 
 def _kernel_at(logarithms: Numbers) -> ProcessKernel:

@@ -27,6 +27,9 @@ _SHARE_OF_LOSS = 0.3
 _LEAST_IMPROVEMENT = 1.0
 # Moves that promise less than this are not tried.
 _LEAST_PROMISE = -40.0
+# A trial ends when the families that lose inputs have lost this multiple of what others may gain:
+# gains without refitting are underestimates.
+_MOST_LOST = 3.0
 # Further inputs looked at for each child when moves are proposed.
 _LOOKED_AT = 6
 
@@ -61,11 +64,15 @@ class FoundOrder:
 
 
 class _Move(NamedTuple):
-    """A variable, its place in the new order, and the nats that the move promises."""
+    """A variable, its place in the new order, and the nats that the move promises.
+
+    ``gain`` is the part of the promise that families win which may use further inputs.
+    """
 
     promise: float
     variable: int
     place: int
+    gain: float
 
 
 class _State(NamedTuple):
@@ -223,7 +230,7 @@ class _Search:
                 loss = max(0.0, self.families.loss_without(v, families[v], left_out))
             gain += self.gains[v, u]
             if self.gains[v, u] > 0:
-                moves.append(_Move(gain - _SHARE_OF_LOSS * loss, v, place))
+                moves.append(_Move(gain - _SHARE_OF_LOSS * loss, v, place, gain))
         return moves
 
     def _later(self, v: int, places: NDArray[np.intp]) -> list[_Move]:
@@ -238,18 +245,27 @@ class _Search:
             loss += max(0.0, self.families.loss_without(u, families[u], lost))
             gain += self.gains[u, v]
             if self.gains[u, v] > 0:
-                moves.append(_Move(gain - _SHARE_OF_LOSS * loss, v, place))
+                moves.append(_Move(gain - _SHARE_OF_LOSS * loss, v, place, gain))
         return moves
 
     def _after(self, move: _Move) -> _State:
-        """Move a variable, and grow again its family and those that lose or can use it."""
+        """Move a variable, and grow again its family and those that lose or can use it.
+
+        The cost is infinite if the move is given up before all families are grown.
+        """
         before = np.argsort(self.state.order)
         order = [u for u in self.state.order if u != move.variable]
         order.insert(move.place, move.variable)
         after = np.argsort(order)
         moved, families = move.variable, list(self.state.families)
-        for v in np.flatnonzero(before != after).tolist():
-            loses = after[moved] > after[v] and (families[v].inputs == moved).any()
-            if v == moved or loses or self.gains[moved, v] > 0:
-                families[v] = self.families.grown(v, families[v], self._allowed(after, v))
+        passed = np.flatnonzero((before != after) & (np.arange(len(order)) != moved))
+        can_gain = [v for v in passed.tolist() if self.gains[moved, v] > 0]
+        can_lose = [v for v in passed.tolist() if (families[v].inputs == moved).any()]
+        lost = 0.0
+        for v in [*can_lose, moved, *can_gain]:
+            grown = self.families.grown(v, families[v], self._allowed(after, v))
+            lost += self.families.total([grown]) - self.families.total([families[v]])
+            if lost > _MOST_LOST * move.gain:
+                return self.state._replace(cost=np.inf)
+            families[v] = grown
         return _State(order, families, self.families.total(families))

@@ -71,7 +71,7 @@ class RankEvidence:
             return alone
         fitted: Floats = columns @ np.linalg.lstsq(columns, ranked, rcond=None)[0]
         given = _likelihood(ranked - fitted) - parameters * price
-        return max(alone, given)
+        return float(max(alone, given))
 
 
 def _likelihood(values: Floats) -> float:

@@ -61,7 +61,9 @@ function partLaidOut(part, linksInside, links, widths, direction) {
   const own = linksInside.map((link) => links[link].map((end) => local.get(end)));
   const along = part.map((node) => (isDown ? widths[node] : NODE_HEIGHT));
   const deep = part.map((node) => (isDown ? NODE_HEIGHT : widths[node]));
-  const most = Math.max(4, Math.ceil(Math.sqrt(part.length * (isDown ? 1.3 : 2.2))));
+  // In a narrow frame, a layer that holds fewer nodes lets them be larger.
+  const narrow = Math.min(1, cy.width() / Math.max(1, cy.height()) / 1.6);
+  const most = Math.max(3, Math.ceil(Math.sqrt(part.length * (isDown ? 1.3 * narrow : 2.2))));
   const found = layered(along, own, isDown ? 22 : 14, most);
   const depths = layerDepths(found, own, deep, BETWEEN_LAYERS[direction]);
   const turn = (a, b) => (isDown ? [a, b] : [b, a]);

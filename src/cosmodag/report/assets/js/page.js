@@ -5,12 +5,15 @@ function fillText() {
   byId("title").textContent = data.title;
   byId("subtitle").textContent = `The graph that ${data.learner} learnt`;
   pairs(byId("summary"), data.summary, true);
+  byId("summary").hidden = data.summary.length === 0;
   pairs(byId("origin"), data.reproduce.facts);
   byId("code").textContent = data.reproduce.code;
   const isSetting = (title) => ["Settings", "Computed by", "Starts", "Noise, scores compared"].includes(title);
   const listed = data.choices.map((choice) => [choice.title, choice.text]);
   pairs(byId("choices"), listed.filter(([title]) => !isSetting(title)));
-  pairs(byId("settings"), listed.filter(([title]) => isSetting(title)));
+  const settings = listed.filter(([title]) => isSetting(title));
+  pairs(byId("settings"), settings);
+  byId("settings-details").hidden = !settings.length && !data.starts.length && data.history.at.length < 2;
 }
 
 /** The first card: the surest arcs, what they rest on, what was assumed. */
@@ -25,8 +28,8 @@ function fillStory() {
       bringIntoView(arcEnds());
     }, "arc-button");
     const item = element("li");
-    item.append(button, ` ${signedText(arcs.standardised[arc])} standard deviations for one${share}; ` +
-      `direction: ${data.bases[arcs.basis[arc]].name}`);
+    item.append(button, `: ${signedText(arcs.standardised[arc])} (standardised)${share}; ` +
+      `direction by ${data.bases[arcs.basis[arc]].name}`);
     list.append(item);
   }
   pairs(byId("story-points"), data.story.points, true);

@@ -30,9 +30,9 @@ function graphAsSvg() {
   const box = cy.elements().boundingBox();
   const legend = legendEntries();
   const widest = Math.max(0, ...legend.map(({ text }) => 60 + 6.4 * text.length));
-  const left = box.x1 - MARGIN;
-  const top = box.y1 - MARGIN;
   const width = Math.max(box.w, widest) + 2 * MARGIN;
+  const left = (box.x1 + box.x2 - width) / 2;
+  const top = box.y1 - MARGIN;
   const height = box.h + 3 * MARGIN + LEGEND_LINE * legend.length;
   const root = svgElement("svg", {
     xmlns: SVG, width: 2 * width, height: 2 * height, viewBox: `${left} ${top} ${width} ${height}`,
@@ -77,6 +77,7 @@ function edgeAsSvg(edge, colours) {
     group.append(
       svgElement("text", {
         x: middle.x, y: middle.y + 3, "text-anchor": "middle", "font-size": 10, fill: colours.ink,
+        stroke: colours.paper, "stroke-width": 3, "paint-order": "stroke",
       }, edge.data("label")),
     );
   }

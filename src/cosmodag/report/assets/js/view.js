@@ -1,10 +1,12 @@
 // Which variables and edges are drawn: a function of the reader's choices.
 
 const MOST_AT_ONCE = 500; // variables
-const FEW_ARCS = 60; // with more, a drawing starts with its strongest arcs
-const FEW_VARIABLES = 60; // with more, a drawing starts with the hubs
+// On a telephone, names of more variables would be too small to read.
+const IS_NARROW = window.innerWidth < 600;
+const FEW_ARCS = IS_NARROW ? 25 : 60; // with more, a drawing starts with its strongest arcs
+const FEW_VARIABLES = IS_NARROW ? 15 : 60; // with more, a drawing starts with the hubs
+const HUBS = IS_NARROW ? 12 : 40;
 const LONE_ONES = 30; // in larger drawings, variables without a drawn arc are left out
-const HUBS = 40;
 
 /** {variables, edges, inScope, lone, whole}: what is drawn, and what it is a part of. */
 function currentView() {

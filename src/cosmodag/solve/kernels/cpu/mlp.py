@@ -145,8 +145,8 @@ def workspace(state: Arrays, has_own_variances: bool = False) -> Workspace:
     d, wide = state.arcs.shape
     units = (wide // d, d)
     shapes = ((d, d), (d, wide), (d, wide), d, 2 * wide + d, units, units, d, d, d)
-    arrays = (np.empty(shape, np.float32) for shape in shapes)
-    return Workspace(*arrays, has_own_variances=has_own_variances)
+    parts: tuple[Any, ...] = (*(np.empty(shape, np.float32) for shape in shapes), has_own_variances)
+    return Workspace(*parts)
 
 
 @inlined

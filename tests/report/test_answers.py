@@ -1,0 +1,151 @@
+"""What the page holds beside the arcs: the first card, effects, hidden causes, verdict, groups."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from graphs_to_report import bootstrap_of, model_of, random_dag
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cosmodag import VarianceSort
+from cosmodag.errors import DataError
+from cosmodag.report import Evidence
+from cosmodag.report.answers import Answers
+from cosmodag.report.facts import page_data
+from cosmodag.report.groups import groups_of
+from cosmodag.report.story import story_of
+
+pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+
+
+@pytest.fixture(scope="module")
+def model():
+    made = model_of(random_dag(7, 12, seed=1))
+    made.fitted_ = replace(made.fitted_, noise="gaussian")
+    return made
+
+
+def test_effects_are_those_of_the_model(model):
+    effects = Answers.of(model).effects
+    names = model.names_
+    listed = {}
+    for i, (u, v) in enumerate(zip(effects["from"], effects["to"], strict=True)):
+        found = model.effect(names[u], names[v])
+        assert effects["estimate"][i] == pytest.approx(found.estimate, rel=1e-4)
+        assert effects["low"][i] == pytest.approx(found.low, rel=1e-4)
+        assert effects["identified"][i] == found.identified
+        assert [names[place] for place in effects["adjustment"][i]] == list(found.adjustment)
+        listed[u, v] = found
+    for u, v in np.ndindex(7, 7):
+        if u != v:
+            assert ((u, v) in listed) != model.effect(names[u], names[v]).is_nothing
+
+
+def test_marks_are_those_of_the_partial_ancestral_graph(model):
+    marks = model.pag_.marks
+    found = np.zeros_like(marks)
+    for u, v, at_u, at_v in Answers.of(model).pag["edges"]:
+        found[v, u], found[u, v] = at_u, at_v
+    np.testing.assert_array_equal(found, marks)
+
+
+def test_the_verdict_is_that_of_the_tests(model):
+    verdict = Answers.of(model).verdict
+    found = model.validate(shuffles=0, subsets=0)
+    assert verdict["sentence"] == found.verdict
+    assert verdict["rejected"] == found.rejected
+
+
+def test_a_wrong_graph_is_said_to_be_contradicted(model):
+    wrong = model_of(np.zeros((3, 3)))
+    X = np.random.default_rng(0).normal(size=(200, 1)) + np.zeros((1, 3))
+    X += 0.1 * np.random.default_rng(1).normal(size=(200, 3))
+    wrong = type(wrong)().fit(X)
+    evidence = Evidence.of(wrong)
+    assert evidence.answers.verdict["rejected"]
+    points = dict(story_of(wrong, evidence, 200, 0)["points"])
+    assert points["Do tests contradict it?"].startswith("The data contradict the graph")
+
+
+def test_what_was_written_is_read(model):
+    answers = Answers.of(model)
+    assert Answers.read(json.loads(json.dumps(answers.facts())), 7) == answers
+    assert Answers.read(Answers().facts(), 3) == Answers()
+
+
+@pytest.fixture(scope="module")
+def file(model):
+    return json.dumps(Answers.of(model).facts())
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_damaged_answers_are_refused_or_harmless(file, data):
+    """One value of the file is replaced: what is read still fits the page, or is refused."""
+    facts = json.loads(file)
+    path, node = [], facts
+    while isinstance(node, dict | list) and node:
+        keys = list(node) if isinstance(node, dict) else list(range(len(node)))
+        path.append(data.draw(st.sampled_from(keys)))
+        node = node[path[-1]]
+    holder = facts
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = data.draw(st.sampled_from([None, -1, 99, "x", [], {}, 1.5, True]))
+    try:
+        read = Answers.read(facts, 7)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return
+    effects, pag = read.effects, read.pag
+    places = [*effects["from"], *effects["to"]] if effects else []
+    places += [end for edge in (pag["edges"] if pag else []) for end in edge[:2]]
+    assert all(0 <= place < 7 for place in places)
+
+
+def test_the_surest_arcs_come_first(model):
+    bootstrap = bootstrap_of(model)
+    evidence = Evidence.of(model, bootstrap=bootstrap)
+    surest = story_of(model, evidence, None, 0)["surest"]
+    shares = evidence.direction_probabilities
+    assert len(surest) == 5
+    assert list(shares[surest]) == sorted(shares, reverse=True)[:5]
+
+
+def test_the_first_card_counts_what_directions_rest_on(model):
+    points = dict(story_of(model, Evidence.of(model), 100, 2)["points"])
+    for basis in set(model.arrow_basis_):
+        count = model.arrow_basis_.count(basis)
+        assert f"{count} on {basis}" in points["What the directions rest on"]
+    assert "2 warnings" in points["Warnings"]
+    assert "not ruled out" in points["Hidden causes"]
+
+
+def test_a_graph_without_arcs_is_said_in_words():
+    model = model_of(np.zeros((3, 3)))
+    story = story_of(model, Evidence.of(model), 100, 0)
+    assert story["found"].startswith("No arc was found among 3 variables from 100 rows")
+    assert story["surest"] == []
+
+
+def test_groups_are_given_or_the_tiers():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    model = VarianceSort(knowledge={"tiers": [[1], [0, 2]]}).fit(X)
+    assert groups_of(model) == (["tier 1", "tier 2"], [1, 0, 1])
+    assert groups_of(model, {0: "a", 2: "b"}) == (["a", "b"], [0, None, 1])
+    with pytest.raises(DataError, match="'other', which is not a variable"):
+        groups_of(model, {"other": "a"})
+
+
+@pytest.mark.parametrize(
+    ("table", "file"),
+    [("data/my trial.v2.csv", "my-trial"), ("C:\\x\\été.csv", "été"), ("..", "graph")],
+)
+def test_pictures_are_named_after_the_data(model, table, file):
+    assert page_data(model, Evidence(), {"table": table})["file"] == file
+
+
+def test_many_variables_have_no_listed_effects():
+    model = model_of(random_dag(61, 80))
+    assert Answers.of(model).effects is None

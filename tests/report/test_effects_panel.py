@@ -1,0 +1,112 @@
+"""The effects panel: click two variables, see the effect, its interval, what it is adjusted for."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from graphs_to_report import model_of, random_dag
+
+from cosmodag import CosmoMLP
+
+pytestmark = [
+    pytest.mark.optional,
+    pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning"),
+]
+
+
+def ask(opened, cause: str, effect: str) -> str:
+    for field, name in (("#cause", cause), ("#effect", effect)):
+        opened.page.locator(field).fill(name)
+        opened.page.locator(field).press("Enter")
+        opened.page.locator(field).blur()
+    return opened.text("#effect-answer")
+
+
+def a_pair(model, identified: bool):
+    for cause in model.names_:
+        for effect in model.names_:
+            if cause != effect:
+                found = model.effect(cause, effect)
+                if not found.is_nothing and found.identified == identified:
+                    yield found
+
+
+def test_it_says_what_the_model_says(show, graphs):
+    opened, model = show("proteins"), graphs("proteins")
+    found = next(one for one in a_pair(model, True) if 1 < len(one.paths) <= 5)
+    told = ask(opened, found.cause, found.effect)
+    assert f"{abs(found.estimate):.3g}" in told
+    for end in (found.low, found.high):
+        assert f"{end:.3g}".replace("-", "−") in told
+    for name in found.adjustment:
+        assert name in told
+    paths = opened.page.locator("#effect-answer .paths li").all_text_contents()
+    assert set(paths) == {" → ".join(path) for path in found.paths[:5]}
+    assert opened.page.locator("#effect-answer svg").count() == 1
+    lit = {name for path in found.paths for name in path}
+    assert opened.names(".faded") == set(model.names_) - lit
+    opened.page.get_by_role("button", name="Draw only these paths").click()
+    assert opened.names() == lit
+
+
+def test_an_open_effect_has_a_range(show, graphs):
+    opened, model = show("chain"), graphs("chain")
+    found = next(a_pair(model, False))
+    told = ask(opened, found.cause, found.effect)
+    assert told.startswith("Open: graphs that fit equally well give")
+    for value in (found.possible[0], found.possible[-1]):
+        assert f"{value:.3g}".replace("-", "−") in told
+
+
+def test_two_clicks_ask_for_an_effect(show, graphs):
+    opened, model = show("small"), graphs("small")
+    found = next(a_pair(model, True))
+    opened.click_node(found.cause)
+    opened.page.get_by_role("button", name="Effect on …").click()
+    assert "Now click" in opened.text("#effect-answer")
+    opened.click_node(found.effect)
+    assert f"{abs(found.estimate):.3g}" in opened.text("#effect-answer")
+    by_buttons = opened.text("#effect-answer")
+    opened.in_sight().click(position={"x": 3, "y": 3})
+    opened.click_node(found.cause)
+    opened.click_node(found.effect, modifiers=["Shift"])
+    assert opened.text("#effect-answer") == by_buttons
+    opened.page.locator("#swap").click()
+    assert opened.page.locator("#cause").input_value() == found.effect
+
+
+def test_a_pair_without_a_path_has_no_effect(show, graphs):
+    opened, graph = show("small"), graphs("small").graph_
+    model = graphs("small")
+    none = next((a, b) for a in graph for b in graph if a != b and model.effect(a, b).is_nothing)
+    assert ask(opened, *none).startswith("None: no graph that fits as well")
+
+
+def test_an_unknown_name_is_said(show):
+    opened = show("small")
+    ask(opened, "nowhere", "x1")
+    assert "No variable has “nowhere” in its name." in opened.text("#message")
+
+
+def test_of_many_variables_weights_are_summed_over_paths(show):
+    model = model_of(random_dag(70, 120, seed=4))
+    totals = model.fitted_.edges.toarray()
+    scales = model.preparation_.scales
+    totals = np.linalg.inv(np.eye(70) - totals * (scales[None, :] / scales[:, None]))
+    opened = show(model)
+    far = np.argwhere(np.abs(np.triu(totals, 1)) > 0.1)
+    for u, v in far[:: max(1, len(far) // 3)][:3]:
+        told = ask(opened, model.names_[u], model.names_[v])
+        (said,) = re.findall(r"by ([\d.]+)\.", told)
+        assert float(said) == pytest.approx(abs(totals[u, v]), rel=0.01)
+        assert ("raises" in told) == (totals[u, v] > 0)
+        assert "without an interval" in told
+
+
+def test_networks_name_the_call_that_answers(show):
+    x = np.random.default_rng(0).normal(size=(200, 1))
+    table = pd.DataFrame({"dose": x[:, 0], "response": np.sin(x[:, 0]) * 3})
+    opened = show(CosmoMLP(epochs=30, random_state=0, refine=None, threshold=0.0).fit(table))
+    told = ask(opened, "dose", "response")
+    assert 'model.effect("dose", "response", values=(low, high))' in told

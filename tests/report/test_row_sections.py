@@ -1,0 +1,44 @@
+"""Sections of the page for regimes and for rows in time."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cosmodag import OrderSearch
+from cosmodag.report.row_sections import regime_section, time_section
+from cosmodag.report.sections import sections_of
+
+pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+
+
+@pytest.fixture(scope="module")
+def table():
+    random = np.random.default_rng(0)
+    dose, noise = random.normal(size=(2, 300))
+    return pd.DataFrame({"dose": dose, "level": dose + noise})
+
+
+def test_regimes_are_listed_with_their_targets(table):
+    shifted = table.assign(level=table["level"] + 5.0 * (np.arange(300) >= 200))
+    labels = ["drug" if row >= 200 else "" for row in range(300)]
+    model = OrderSearch(random_state=0, verbose=False).fit(shifted, regimes=labels)
+    section = regime_section(model)
+    ((regime, variable, target, evidence, _),) = section.rows
+    assert (regime, variable, target) == ("drug", "level", "found")
+    assert evidence > 10
+    assert time_section(model) is None
+
+
+def test_lags_are_listed_with_their_weights(table):
+    late = table.assign(level=2 * table["dose"].shift(1, fill_value=0.0) + table["level"])
+    model = OrderSearch(lags=1, random_state=0, verbose=False).fit(late)
+    rows = time_section(model).rows
+    found = {(cause, effect, lag): weight for cause, effect, lag, weight in rows}
+    # Tolerance: four standard errors of a slope from 300 rows.
+    assert found["dose", "level", 1] == pytest.approx(2.0, abs=0.25)
+    assert regime_section(model) is None
+    assert [one["title"] for one in sections_of(model)] == [time_section(model).title]
+
+
+def test_plain_tables_have_neither(table):
+    assert sections_of(OrderSearch(random_state=0, verbose=False).fit(table)) == []
