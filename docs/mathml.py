@@ -3,6 +3,7 @@
 docutils converts LaTeX; a formula that it does not know is a warning, and fails a strict build.
 """
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -12,10 +13,20 @@ from sphinx.util import logging
 
 _log = logging.getLogger(__name__)
 
+# Commands that docutils does not know, and what it knows instead.
+_SPELT = {
+    r"\\[Bb]igg?\s*([(\[])": r"\\left\1",
+    r"\\[Bb]igg?\s*([)\]])": r"\\right\1",
+    r"\\dots\b": r"\\ldots",
+    r"\\iff\b": r"\\Longleftrightarrow",
+}
+
 
 def converted(node: nodes.Element, as_block: bool) -> str:
     """Convert the LaTeX of a node; what cannot be converted is shown as it is."""
     text = node.astext()
+    for known, other in _SPELT.items():
+        text = re.sub(known, other, text)
     try:
         return str(tex2mathml(text, as_block=as_block))
     except MathError as error:

@@ -247,7 +247,7 @@ def _read_columns(
     bad = bad_columns(frame.drop(columns=list(apart)), declared)
     if bad:
         others = frame.drop(columns=[*apart, *(one.name for one in bad)])
-        has_gaps = layout.missing == "error" and others.isna().any(axis=0)
+        has_gaps = others.isna().any(axis=0) & (layout.missing == "error")
         raise columns_error(bad, source, list(others.columns[has_gaps]))
     return frame
 

@@ -32,8 +32,8 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         \min\; \frac{1}{nd} \sum_v \lVert x_v - f_v(X) \rVert^2
         + \lambda_1 \lVert H \rVert_1 + \lambda_2 \lVert H \rVert_F
         + \lambda_p \lVert p \rVert_2,
-        \qquad f_v(x) = \sum_i w_{vi}\, \sigma\!\Big(\sum_u x_u H_{uvi}\,
-        S_{t,\varepsilon}(p)_{uv} + b_{vi}\Big) + c_v,
+        \qquad f_v(x) = \sum_i w_{vi}\, \sigma\!\left(\sum_u x_u H_{uvi}\,
+        S_{t,\varepsilon}(p)_{uv} + b_{vi}\right) + c_v,
 
     by Adam on mini-batches while the temperature t of the orientation S is annealed (the appendix
     on non-linear relations). With ``mask="inputs"`` the orientation masks inputs instead: f_v reads

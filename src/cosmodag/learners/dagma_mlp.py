@@ -28,7 +28,7 @@ class DagmaMLP(NetworkLearner, PathLearner):
 
     .. math::
 
-        \min\; \frac{d}{2} \log\!\Big(\frac1n \sum_v \lVert x_v - f_v(X) \rVert^2\Big)
+        \min\; \frac{d}{2} \log\!\left(\frac1n \sum_v \lVert x_v - f_v(X) \rVert^2\right)
         + \lambda_1 \lVert W \rVert_1 + \frac{\lambda_2}{2} \lVert \text{all parameters} \rVert^2
         \quad\text{subject to}\quad A_{uv} = \sum_i W_{uvi}^2 \text{ is a DAG},
 

@@ -23,7 +23,7 @@ class OrderSearch(StructureLearner):
 
     .. math::
 
-        \sum_v \Big( -\frac{n}{2} \log \mathrm{RSS}_v(P_v) - c\,|P_v| \Big),
+        \sum_v \left( -\frac{n}{2} \log \mathrm{RSS}_v(P_v) - c\,|P_v| \right),
 
     where :math:`\mathrm{RSS}_v(P_v)` is the residual sum of squares of v given its parents
     :math:`P_v` and c is the price of an arc; or the same with one common variance, or with the
