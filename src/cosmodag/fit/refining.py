@@ -35,11 +35,19 @@ def refine_table(
 ) -> RefinedFit:
     """Prune or search by regressions that suit the kinds of columns; as `refine_orders`."""
     if needs_blocks(given.kinds):
-        if not scale_free and model.refinement_ == "order":
-            # Orders learnt from squared errors depend on units, and this search must not.
-            orders = {}
+        barred = _follow_units(model, orders)
+        orders = {name: order for name, order in orders.items() if name not in barred}
         return refine_blocks(model, given, orders, watch, restarts=restarts)
     return refine_orders(model, given, orders, watch, scale_free=scale_free, restarts=restarts)
+
+
+def _follow_units(
+    model: "StructureLearner", orders: Mapping[str, NDArray[np.intp]]
+) -> tuple[str, ...]:
+    """Names of orders from which no search may start whose result must not depend on units."""
+    if model.refinement_ == "prune" or not model.order_follows_units(None):
+        return ()
+    return tuple(orders)
 
 
 def refine_orders(
@@ -79,7 +87,8 @@ def refine_orders(
         orders,
         noise=getattr(model, "noise", "auto"),
         method=method,
-        scale_free=scale_free,
+        scale_free=scale_free or method == "order",
+        by_units=_follow_units(model, orders),
         restarts=restarts,
         random=np.random.default_rng(seed),
         should_stop=lambda: watch.stop is not None,

@@ -62,6 +62,7 @@ class OrderSearch(StructureLearner):
     """
 
     takes_levels: ClassVar[bool] = True
+    _order_from_units: ClassVar[bool] = False
 
     noise: str = "auto"
     restarts: int | str = "auto"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -89,6 +89,7 @@ def refine_linear(
     further: bool = True,
     restarts: int | None = None,
     scale_free: bool = False,
+    by_units: Collection[str] = (),
     not_equal: str | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
@@ -123,6 +124,8 @@ def refine_linear(
     scale_free : bool
         Whether the score with a variance for each variable may start only from orders that do not
         depend on units, so that its result does not either, even among graphs of one score.
+    by_units : collection of str
+        Names of starts that depend on units, beside the orders of variances.
     not_equal : str, optional
         Why ``score="auto"`` must not assume equal variances, in one sentence.
     should_stop : function, optional
@@ -171,8 +174,8 @@ def refine_linear(
     orders = distinct(orders)
     if not orders:
         raise DataError("There is no order to start from.")
-    by_units = [name for name in orders if name in (VARIANCE, EQUAL_VARIANCE)]
-    barred = by_units if scale_free and len(orders) > len(by_units) else []
+    follow_units = [name for name in orders if name in (VARIANCE, EQUAL_VARIANCE, *by_units)]
+    barred = follow_units if scale_free and len(orders) > len(follow_units) else []
     if score == "auto":
         return _automatic(job, method, orders, barred, not_equal)
     if score == "gaussian":

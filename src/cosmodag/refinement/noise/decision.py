@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,7 @@ def decide_noise(
     noise: str = "auto",
     method: str = "order",
     scale_free: bool = False,
+    by_units: Collection[str] = (),
     restarts: int | None = None,
     random: np.random.Generator,
     should_stop: Callable[[], bool] | None = None,
@@ -103,7 +104,7 @@ def decide_noise(
         which the decision was made.
     method : {"order", "prune"}
         Search for better orders, or choose arcs on those given; pruning uses Gaussian scores only.
-    scale_free : bool
+    scale_free, by_units
         As for `refine_linear`.
     restarts, random, should_stop, device
         As for `refine_linear`.
@@ -117,9 +118,10 @@ def decide_noise(
     'non-gaussian'
     """
     stop = should_stop or (lambda: False)
+    free = {name: order for name, order in orders.items() if name not in by_units}
     if noise == "non-gaussian" and method == "order":
         reason = "Noise that is not Gaussian was asked for."
-        return _non_gaussian(_by_entropy(given, orders, random, stop), reason)
+        return _non_gaussian(_by_entropy(given, free, random, stop), reason)
 
     def search(starts: Mapping[str, NDArray[Any]], score: str, not_equal: str | None) -> Refined:
         return refine_linear(
@@ -133,6 +135,7 @@ def decide_noise(
             random=random,
             restarts=restarts,
             scale_free=scale_free,
+            by_units=by_units,
             not_equal=not_equal,
             should_stop=stop,
             device=device,
@@ -140,13 +143,14 @@ def decide_noise(
 
     if given.counted is not None and noise == "auto" and method == "order":
         # Experiments tell directions whatever the noise: what is assumed of it comes after them.
-        orders = {**orders, "experiments": search(orders, "gaussian", None).order}
+        of_experiments = {"experiments": search(orders, "gaussian", None).order}
+        orders, free = {**orders, **of_experiments}, {**free, **of_experiments}
     score = "gaussian" if noise == "non-gaussian" else noise
     found = _gaussian(search(orders, score, _against_equal(given) if noise == "auto" else None))
     is_open = noise == "auto" and method == "order" and found.noise == "gaussian"
     if not is_open or found.ended_early or len(found.order) > ENTROPY_LIMIT:
         return found
-    return _beyond_gaussian(given, orders, found, random, stop)
+    return _beyond_gaussian(given, free, found, random, stop)
 
 
 def _against_equal(given: NoiseInputs) -> str | None:
