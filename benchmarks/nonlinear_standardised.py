@@ -8,6 +8,7 @@ python benchmarks/nonlinear_standardised.py --jobs 16 --tables 10 \
 
 import argparse
 import os
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -74,6 +75,8 @@ def measure(task: tuple[str, int, str]) -> Fit:
     truth, found = np.asarray(data.graph) != 0, np.asarray(model.adjacency_) != 0
     nhd = float(metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)["nhd"])
     advantage = evidence(table, found) - evidence(table, truth)
+    print(f"{family}, {seed}, {units}: NHD {nhd:.2f}, {model.loss_}, evidence {advantage:+.0f}, "
+          f"{seconds:.0f} CPU s", file=sys.stderr, flush=True)  # fmt: skip
     return Fit(nhd, model.loss_, advantage, seconds, found.tobytes())
 
 
@@ -99,7 +102,7 @@ def accuracy(options: argparse.Namespace) -> str:
         name for name in FAMILIES if f"_d{options.variables}_" in name or not options.variables
     ]
     seeds = range(FIRST_SEED, FIRST_SEED + options.tables)
-    tasks = [(name, seed, units) for name in families for units in UNITS for seed in seeds]
+    tasks = [(name, seed, units) for seed in seeds for units in UNITS for name in families]
     fits = dict(zip(tasks, in_processes(measure, tasks, options.jobs), strict=True))
     rows: list[list[object]] = []
     for name in families:
