@@ -24,14 +24,15 @@ def kinds_of(table, asked="auto"):
 
 
 def numbers():
+    random = np.random.default_rng(0)
     return table_of(
-        height=RANDOM.normal(170, 10, ROWS),
-        smoker=RANDOM.integers(0, 2, ROWS),
-        sex=RANDOM.integers(1, 3, ROWS),
-        score=RANDOM.integers(1, 6, ROWS),
-        visits=RANDOM.poisson(8, ROWS),
-        age=np.round(RANDOM.normal(50, 9, ROWS)),
-        halves=RANDOM.integers(0, 5, ROWS) / 2,
+        height=random.normal(170, 10, ROWS),
+        smoker=random.integers(0, 2, ROWS),
+        sex=random.integers(1, 3, ROWS),
+        score=random.integers(1, 6, ROWS),
+        visits=random.poisson(8, ROWS),
+        age=np.round(random.normal(50, 9, ROWS)),
+        halves=random.integers(0, 5, ROWS) / 2,
         same=np.ones(ROWS),
     )
 

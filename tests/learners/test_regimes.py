@@ -138,7 +138,8 @@ def test_the_page_names_the_targets(model, tmp_path):
     from cosmodag.report.facts import page_data
 
     facts = page_data(model, Evidence.of(model))
-    assert {one["variable"] for one in facts["regimes"]["targets"]} == {"x", "y", "z"}
+    (section,) = facts["sections"]
+    assert {variable for _, variable, *_ in section["rows"]} == {"x", "y", "z"}
     text = next(one["text"] for one in facts["choices"] if one["title"] == "Regimes")
     assert "drug: y (weights, evidence" in text
     assert "regimes=…" in facts["reproduce"]["code"]

@@ -46,7 +46,9 @@ def test_best_start_wins_and_the_report_says_so(unequal):
     assert [entry["start"] for entry in found.report][:2] == ["learnt", "other"]
     assert all(entry["after"] >= entry["before"] for entry in found.report)
     (chosen,) = (entry for entry in found.report if entry["chosen"])
-    assert chosen["after"] == found.total == max(entry["after"] for entry in found.report)
+    assert chosen["after"] == found.total
+    # Tolerance: of scores that are equal but for rounding, the first start's is kept.
+    assert found.total == pytest.approx(max(entry["after"] for entry in found.report), rel=1e-9)
 
 
 def test_beyond_forty_variables_only_the_two_best_starts_are_searched():

@@ -104,7 +104,9 @@ def plain_elimination(table, penalty):
             change = np.minimum(then, penalty) - np.minimum(now[np.ix_(keep, keep)], penalty)
             own = np.minimum(now[place, keep], penalty)[near].sum()
             costs.append(own + change[pairs].sum())
-        order.append(left.pop(int(np.argmin(costs))))
+        # Of equal costs, but for rounding, the last goes.
+        (ties,) = np.nonzero(np.array(costs) <= min(costs) + 1e-6 * penalty)
+        order.append(left.pop(int(ties[-1])))
     return order[::-1]
 
 

@@ -13,7 +13,7 @@ from cosmodag.fit.block_equations import BlockEquations
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.pipeline import RefinedFit
 from cosmodag.order import FoundBlocks
-from cosmodag.refinement.mixed.curves import CurveGain, curve_gain
+from cosmodag.refinement.mixed.curves import CurveGain, curve_gain, entropy_gain
 from cosmodag.refinement.mixed.finalists import improved
 from cosmodag.refinement.mixed.search import best_blocks, turned_losses
 from cosmodag.refinement.mixed.table import BlockTable
@@ -160,14 +160,11 @@ def with_curves(
     model : StructureLearner
     given : Prepared
     lines : RefinedFit, optional
-        The graph of lines, which is kept unless curves are better on held-out rows, or unless
-        noise that is not Gaussian was found to be independent of the parents. Without it, curves
-        are taken in any case.
+        The graph of lines, which is kept unless curves are better on held-out rows. Without it,
+        curves are taken in any case.
     watch : Watch
     restarts : int, optional
     """
-    if lines is not None and lines.noise == "non-gaussian":
-        return _with_reason(lines, "Lines were kept: the noise is not Gaussian, and fits them.")
     search = _Search.of(model, given, watch, restarts)
     table = search.table(curves=True)
     orders = {} if lines is None else {"lines": lines.order}
@@ -177,7 +174,8 @@ def with_curves(
     straight = (lines.weights.toarray() != 0).astype(np.int64)
     if given.known.required is not None:
         straight |= given.known.required
-    gain = curve_gain(table, straight, found.widths, search.random)
+    compare = entropy_gain if lines.noise == "non-gaussian" else curve_gain
+    gain = compare(table, straight, found.widths, search.random)
     if not gain.is_curved:
         return _with_reason(lines, gain.reason, gain)
     before = [{**entry, "chosen": False} for entry in lines.report]

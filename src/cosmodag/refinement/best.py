@@ -42,7 +42,8 @@ def best_of(
     """
     names = list(orders)
     if method == "order":
-        names.sort(key=lambda name: -job.finish("prune", score, "", orders[name]).total)
+        # Rounded, since equal scores differ in their last digits by the units of the columns.
+        names.sort(key=lambda name: -round(job.finish("prune", score, "", orders[name]).total, 6))
     results: list[Result] = []
     d = job.moments.variables
     searches = len(names) if d <= ALL_UP_TO else 2 if d < LARGE else 1
@@ -52,7 +53,7 @@ def best_of(
         if _agree(result, results):
             searches = 0
         results.append(result)
-    best = max(results, key=lambda result: result.total)
+    best = _first_of_best(results)
     if method == "order" and restarts and score == "gaussian" and job.restarts:
         name = f"{best.entry['start']}, searched"
         best = job.finish(method, score, name, best.order, restarts=job.restarts)
@@ -62,6 +63,12 @@ def best_of(
     report = [result.entry for result in results]
     graph, total = _polished(job, score, best)
     return Result(best.order, graph, total, best.entry, early), report
+
+
+def _first_of_best(results: Sequence[Result]) -> Result:
+    """Take the result of best score; of equal ones but for rounding, the first."""
+    highest = max(result.total for result in results)
+    return next(one for one in results if math.isclose(one.total, highest, rel_tol=1e-9))
 
 
 def _polished(job: Job, score: str, best: Result) -> tuple[RegressionGraph, float]:

@@ -8,6 +8,9 @@ __all__ = ["eliminate"]
 
 # Pairs worth less than this share of the penalty are not looked at.
 LEAST_SHARE = 0.3
+# Costs that differ by less than this share of the penalty are equal but for rounding, which
+# depends on the units of the columns.
+TIE = 1e-6
 
 
 @borrowing
@@ -26,7 +29,7 @@ def eliminate(inverse: Any, half_rows: float, penalty: float, costs: Any, ints: 
     """
     order, state, near = ints[0], ints[1], ints[2]
     d = len(costs)
-    least = LEAST_SHARE * penalty / half_rows
+    least, tie = LEAST_SHARE * penalty / half_rows, TIE * penalty
     for place in range(d - 1, -1, -1):
         best = -1
         for v in range(d):
@@ -52,7 +55,7 @@ def eliminate(inverse: Any, half_rows: float, penalty: float, costs: Any, ints: 
                         cost -= min(penalty, half_rows * line[j] * line[j] / (now * scale))
                 costs[v] = cost
                 state[v] = 1
-            if state[v] and (best < 0 or costs[v] <= costs[best]):
+            if state[v] and (best < 0 or costs[v] <= costs[best] + tie):
                 best = v
         order[place] = best
         state[best] = 0

@@ -76,6 +76,34 @@ def best_ancestral_graph(
     """
     score = AncestralScore(correlations, rows, penalty)
     tests = PartialCorrelations(correlations, rows, penalty)
+    # Which member of the class the DAG is was a free choice, and steps depend on it.
+    members = {start.tobytes(): start for start in (dag, _turned(dag, fixed))}
+    found = [_climbed(start, fixed, score, tests) for start in members.values()]
+    everything = set(range(len(dag)))
+    return max(found, key=lambda graph: score.of(graph, everything))
+
+
+def _turned(dag: NDArray[np.bool_], fixed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Turn arcs of a DAG, each once, so that it stays in its class: its arrows are free choices.
+
+    An arc u → v may be turned where the parents of v are u and the parents of u.
+    """
+    turned = dag.copy()
+    for u, v in np.argwhere(dag):
+        own = turned[:, v].copy()
+        own[u] = False
+        if np.array_equal(own, turned[:, u]) and (fixed is None or not fixed[u, v]):
+            turned[u, v], turned[v, u] = False, True
+    return turned
+
+
+def _climbed(
+    dag: NDArray[np.bool_],
+    fixed: NDArray[np.bool_] | None,
+    score: AncestralScore,
+    tests: PartialCorrelations,
+) -> AncestralGraph:
+    """Take steps from a DAG until none gains."""
     graph = AncestralGraph.of_dag(dag)
     near = set(range(len(dag)))
     for _ in range(_ROUNDS):
