@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from cosmodag.learners import StructureLearner
 from cosmodag.learners.registry import LEARNERS
@@ -48,6 +49,20 @@ CATALOGUE: dict[str, Callable[[], StructureLearner]] = {
     for name, entry in LEARNERS.items()
     for variant, settings in QUICK.get(name, {}).items()
 }
+
+# They compile for many seconds, and `CosmoMLP`, `Notears` and `Dagma` run all that they run.
+COMPILING_LONG = {"NotearsMLP", "DagmaMLP"}
+
+
+def marks_of(name: str) -> list[pytest.MarkDecorator]:
+    """Mark learners whose tests of what all learners share are nightly."""
+    return [pytest.mark.nightly] if name in COMPILING_LONG else []
+
+
+every_learner = pytest.mark.parametrize(
+    "make",
+    [pytest.param(make, id=name, marks=marks_of(name)) for name, make in CATALOGUE.items()],
+)
 
 
 def chain_table(n: int = 120, seed: int = 0) -> pd.DataFrame:

@@ -40,8 +40,11 @@ def optional_for(script: Path) -> list[str]:
     return sorted(imported_by(script) - always)
 
 
-# What they show, others show too: `torch_vae_cosmo`, `golem_ev`, and `test_extending.py`.
-NIGHTLY = {"torch_vae_penalty", "torch_interventions", "quadratic", "laplace_noise"}
+# What they show, others show too: `torch_vae_cosmo`, `golem_ev`, `test_extending.py` and the tests
+# of Ray.
+NIGHTLY = {
+    "torch_vae_penalty", "torch_interventions", "quadratic", "laplace_noise", "many_machines",
+}  # fmt: skip
 
 
 def marks_of(script: Path) -> list[pytest.MarkDecorator]:

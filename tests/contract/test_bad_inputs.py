@@ -22,7 +22,7 @@ from bad_inputs import CASES, Case
 from cosmodag.errors import CosmodagError, CosmodagWarning
 from cosmodag.graph.dags import is_dag
 from cosmodag.learners import StructureLearner
-from learner_catalogue import CATALOGUE
+from learner_catalogue import CATALOGUE, COMPILING_LONG
 
 QUICKEST, SMOKE = "EmptyGraph", "one NaN"
 SHAPES = {"fewer rows than columns", "two rows", "three rows", "two columns"}
@@ -49,6 +49,8 @@ def pairs(refused: bool) -> list[Any]:
 def _is_nightly(learner: str, case: Case) -> bool:
     if case.outcome == "refused":
         return learner != QUICKEST and case.name != SMOKE
+    if learner in COMPILING_LONG:
+        return True
     is_converted = case.outcome == "fine" and case.name not in NUMBERS
     return (is_converted or case.name in SHAPES) and learner not in EVERY_TABLE
 

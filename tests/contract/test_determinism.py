@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from determinism_work import WORK, done
 
+import cosmodag
 from cosmodag import OrderSearch, VarianceSort, simulate
 from cosmodag.order import choose_parents, local, search
 from cosmodag.refinement import Moments
@@ -52,7 +53,9 @@ def test_another_process_gives_the_same_bits() -> None:
         "Cosmo-unrefined", "OrderSearch", "Notears", "StochasticDagma", "VarianceSort",
         "non-Gaussian search", "imputation", "simulators",
     ]  # fmt: skip
-    places = [str(ROOT / "src"), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]
+    # The package that is tested here, with what is compiled of it already.
+    package = str(Path(cosmodag.__file__).parents[1])
+    places = [package, str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]
     asked = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("determinism_work.py")), *names],
         # Sets of strings are walked in another order there.

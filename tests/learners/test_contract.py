@@ -21,10 +21,9 @@ from cosmodag import EmptyGraph
 from cosmodag.errors import DataError, DataWarning, ScaleWarning
 from cosmodag.graph.dags import is_dag
 from cosmodag.learners.registry import LEARNERS
-from learner_catalogue import CATALOGUE, QUICK, chain_table
+from learner_catalogue import QUICK, chain_table, every_learner
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
-every_learner = pytest.mark.parametrize("make", CATALOGUE.values(), ids=CATALOGUE.keys())
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,10 @@ from sklearn.base import clone
 import cosmodag
 from cosmodag import Cosmo, CosmoMLP, EmptyGraph, Knowledge, OrderSearch, VarianceSort, refine
 from cosmodag.errors import KnowledgeError
-from learner_catalogue import CATALOGUE, chain_table
+from learner_catalogue import chain_table, every_learner
 from random_knowledge import random_knowledge, violations
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
-every_learner = pytest.mark.parametrize("make", CATALOGUE.values(), ids=CATALOGUE.keys())
 
 # Against the grain of the table, a chain a → b → c → d → e; some of each part.
 BACKWARDS = Knowledge(

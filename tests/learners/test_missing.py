@@ -12,7 +12,7 @@ from cosmodag import Cosmo, OrderSearch, VarianceSort, metrics, simulate
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill, moments_of_gaps
 from cosmodag.stability import bootstrap
-from learner_catalogue import CATALOGUE, QUICK, chain_table
+from learner_catalogue import CATALOGUE, QUICK, chain_table, marks_of
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
 ABSENT = np.random.default_rng(0).random(DATA.X.shape) < 0.05
@@ -59,7 +59,7 @@ def test_what_was_set_is_dropped_with_its_row():
     np.testing.assert_array_equal(model.adjacency_, expected.adjacency_)
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in QUICK])
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_every_learner_fills_in(name):
     whole = chain_table()
