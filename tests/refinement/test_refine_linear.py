@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from refine_reference import linear_table
 
+from cosmodag import simulate
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag, topological_order
 from cosmodag.order import choose_parents
@@ -144,3 +145,30 @@ def test_of_two_orders_the_better_is_kept(unequal):
     totals = {name: found.total for name, found in alone.items()}
     assert totals["forward"] > totals["backward"]
     assert refine_linear(unequal[0], orders, **options).total == totals["forward"]
+
+
+def uneven(seed):
+    """A table whose noise has a deviation of its own for each variable, and its causal order."""
+    data, random = simulate.load("n1000_d30_ER4_gauss", seed=seed), np.random.default_rng(seed)
+    noise = random.normal(size=(1000, 30)) * random.uniform(0.5, 2, 30)
+    return noise @ np.linalg.inv(np.eye(30) - data.weights), topological_order(data.graph)
+
+
+@pytest.mark.parametrize(("seed", "is_better"), [(0, False), (9, True)])
+def test_an_order_by_units_is_used_where_it_leads_clearly_higher(seed, is_better):
+    table, order = uneven(seed)
+    alone, joined = (
+        refine_linear(
+            table,
+            starts,
+            score="gaussian",
+            random=generator(),
+            scale_free=True,
+            by_units=tuple(starts),
+        )
+        for starts in ({}, {"learnt": order})
+    )
+    assert (joined.total > alone.total + 1) == is_better
+    same = np.array_equal(joined.weights.toarray() != 0, alone.weights.toarray() != 0)
+    assert same != is_better
+    assert sum(entry["chosen"] for entry in joined.report) == 1

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["Refined", "refine_linear"]
 
 
+# Log-likelihood by which a graph that is found from an order by units must be better.
+_CLEARLY = 1.0
+
+
 @dataclass(frozen=True, eq=False)
 class Refined:
     """A finished order.
@@ -125,7 +129,8 @@ def refine_linear(
         Whether the score with a variance for each variable may start only from orders that do not
         depend on units, so that its result does not either, even among graphs of one score.
     by_units : collection of str
-        Names of starts that depend on units, beside the orders of variances.
+        Names of starts that depend on units, beside the orders of variances. With ``scale_free``,
+        what they lead to is taken only where its score is clearly higher.
     not_equal : str, optional
         Why ``score="auto"`` must not assume equal variances, in one sentence.
     should_stop : function, optional
@@ -176,11 +181,14 @@ def refine_linear(
         raise DataError("There is no order to start from.")
     follow_units = [name for name in orders if name in (VARIANCE, EQUAL_VARIANCE, *by_units)]
     barred = follow_units if scale_free and len(orders) > len(follow_units) else []
+    rivals = {name: orders[name] for name in barred if name in by_units}
     if score == "auto":
-        return _automatic(job, method, orders, barred, not_equal)
+        return _automatic(job, method, orders, barred, rivals, not_equal)
     if score == "gaussian":
         orders = {name: order for name, order in orders.items() if name not in barred}
-    best, report = best_of(job, method, score, orders)
+        best, report = _gaussian_best(job, method, orders, rivals)
+    else:
+        best, report = best_of(job, method, score, orders)
     return _refined(best, score, f"The score {score!r} was asked for.", report)
 
 
@@ -201,16 +209,17 @@ def _automatic(
     method: str,
     orders: Mapping[str, NDArray[np.int64]],
     barred: Sequence[str],
+    rivals: Mapping[str, NDArray[np.int64]],
     not_equal: str | None,
 ) -> Refined:
     """Search with equal variances where they are plausible, and with unequal ones; compare.
 
-    A graph with a variance for each variable is never returned from a search that started at one
-    of the barred orders.
+    A graph with a variance for each variable is returned from a search that started at one of the
+    barred orders only if this is one of the rivals, and the score clearly higher.
     """
     allowed = {name: order for name, order in orders.items() if name not in barred}
     if not_equal is not None:
-        best, report = best_of(job, method, "gaussian", allowed)
+        best, report = _gaussian_best(job, method, allowed, rivals)
         return _refined(best, "gaussian", not_equal, report)
     # A generator of its own: the scale-free score then draws the same numbers whether or not
     # equal variances were searched, which depends on units.
@@ -226,7 +235,7 @@ def _automatic(
             return _refined(equal, "equal-variance", compared.explanation, report, compared)
         if not barred:
             allowed = {"equal-variance search": equal.order, **allowed}
-    best, entries = best_of(job, method, "gaussian", allowed)
+    best, entries = _gaussian_best(job, method, allowed, rivals)
     report += entries
     if equal is None and _compare(job.moments, best, best).are_equal:
         starts = {"gaussian search": best.order, **trusted}
@@ -238,6 +247,30 @@ def _automatic(
         report = entries + report
     compared = _compare(job.moments, equal or best, best)
     return _refined(best, "gaussian", compared.explanation, report, compared)
+
+
+def _gaussian_best(
+    job: Job,
+    method: str,
+    orders: Mapping[str, NDArray[np.int64]],
+    rivals: Mapping[str, NDArray[np.int64]],
+) -> tuple[Result, list[dict[str, Any]]]:
+    """Search with a variance for each variable, and from rivals whether they lead clearly higher.
+
+    Which of several graphs of one score is found thus does not depend on units, but a better graph
+    that only an order by units leads to is not lost: of 10 tables (d = 30, degree 4, noise
+    deviations from .5 to 2) there was one, 54 higher.
+    """
+    best, report = best_of(job, method, "gaussian", orders)
+    if not rivals:
+        return best, report
+    rival, entries = best_of(job, method, "gaussian", rivals, restarts=False)
+    if rival.total <= best.total + _CLEARLY:
+        rival.entry["chosen"] = False
+        return best, report + entries
+    best.entry["chosen"] = rival.entry["chosen"] = False
+    found, further = best_of(job, method, "gaussian", {"by units": rival.order})
+    return found, [*report, *entries, *further]
 
 
 def _tried_equal(
