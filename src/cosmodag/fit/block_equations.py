@@ -241,6 +241,15 @@ class BlockEquations(AdditiveNoise):
         return np.asarray(numbers[tails] & numbers[heads] & self.is_curved)
 
     @property
+    def form(self) -> str:  # type: ignore[override]
+        """What a variable is of its causes, in words."""
+        effects = "curves" if self.is_curved else "linear effects"
+        has_levels = any(self.embedding.is_levels(v) for v in range(len(self.embedding.widths)))
+        return (
+            f"a sum of {effects} and of effects of levels" if has_levels else f"a sum of {effects}"
+        )
+
+    @property
     def is_curved(self) -> bool:
         """Whether some arc is a curve."""
         return bool(np.any(self.widths > self.embedding.shortest[:, None]))

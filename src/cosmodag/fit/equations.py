@@ -46,6 +46,11 @@ class FittedEquations(Protocol):
         """Whether the equations have constants of their own, and hold about any means."""
         ...
 
+    @property
+    def form(self) -> str:
+        """What a variable is of its causes, in words: "a linear function"."""
+        ...
+
     def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
         """(n, d): noise that `respond` turns into the data, given data less predictions."""
         ...
@@ -77,6 +82,7 @@ class AdditiveNoise:
     """Equations in which a variable is its prediction plus Gaussian noise, unless they say more."""
 
     has_constants = False
+    form = "a fitted function"
 
     @property
     def is_curved(self) -> bool:
@@ -114,6 +120,8 @@ class AdditiveNoise:
 @dataclass(frozen=True)
 class LinearEquations(AdditiveNoise):
     """x̂ = x A, where A holds the weights of arcs; there are no other parameters."""
+
+    form = "a linear function"
 
     def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
         """Predict every variable from its parents."""

@@ -60,7 +60,9 @@ def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
     stopped = model.stopped_
     if stopped is not None:
         yield "stopped", "by max_time" if stopped == "time" else "by Ctrl-C"
-    equations = "Linear equations." if model.is_linear else "Equations of any shape, by networks."
+    dag = model.fitted_
+    form = f"Each variable is {dag.equations.form} of its causes."
+    equations = "Linear equations." if dag.is_linear else form
     noise = getattr(model, "noise_reason_", None) or getattr(model, "noise_", None)
     yield "assumed", f"{equations} {noise or ''}"
     yield "", _ASSUMED

@@ -100,9 +100,9 @@ def _bases(model: "StructureLearner") -> str:
 
 
 def _assumed(model: "StructureLearner") -> str:
-    form = "fitted function" if hasattr(model, "response") else "linear function"
+    form = model.fitted_.equations.form
     said = [
-        f"Each variable is a {form} of its direct causes plus noise of its own, and there are no "
+        f"Each variable is {form} of its direct causes plus noise of its own, and there are no "
         "cycles.",
         _NOISE.get(getattr(model, "noise_", None) or "", ""),
         "Rows are independent of each other.",
