@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cosmodag import OrderSearch
+from cosmodag import BlockSearch, OrderSearch
 from cosmodag.report.row_sections import regime_section, time_section
 from cosmodag.report.sections import sections_of
 
@@ -42,3 +42,16 @@ def test_lags_are_listed_with_their_weights(table):
 
 def test_plain_tables_have_neither(table):
     assert sections_of(OrderSearch(random_state=0, verbose=False).fit(table)) == []
+
+
+def test_the_first_card_names_the_form_of_the_equations(table):
+    from cosmodag.report import Evidence
+    from cosmodag.report.facts import page_data
+
+    bent = table.assign(level=table["dose"] ** 2 + 0.3 * table["level"])
+    bent["group"] = np.where(bent["level"] > 1, "high", np.where(bent["dose"] > 0, "mid", "low"))
+    model = BlockSearch(curves=True, random_state=0, verbose=False).fit(bent)
+    told = str(page_data(model, Evidence.of(model))["story"])
+    assert "a sum of curves and of effects of levels of its direct causes" in told
+    late = OrderSearch(lags=1, random_state=0, verbose=False).fit(table)
+    assert "only through these lags" in str(page_data(late, Evidence.of(late))["story"])

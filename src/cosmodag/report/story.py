@@ -105,7 +105,9 @@ def _assumed(model: "StructureLearner") -> str:
         f"Each variable is {form} of its direct causes plus noise of its own, and there are no "
         "cycles.",
         _NOISE.get(getattr(model, "noise_", None) or "", ""),
-        "Rows are independent of each other.",
+        "Rows are independent of each other."
+        if model.fitted_.window is None
+        else "A row depends on earlier ones only through these lags, and in the same way at all times.",
     ]
     return " ".join(part for part in said if part)
 
