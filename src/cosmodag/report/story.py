@@ -107,7 +107,7 @@ def _assumed(model: "StructureLearner") -> str:
         _NOISE.get(getattr(model, "noise_", None) or "", ""),
         "Rows are independent of each other."
         if model.fitted_.window is None
-        else "A row depends on earlier ones only through these lags, and in the same way at all times.",
+        else "A row depends on earlier ones only through these lags, the same way at all times.",
     ]
     return " ".join(part for part in said if part)
 
