@@ -65,7 +65,7 @@ def test_importing_cosmo_costs_at_most_one_and_a_fifth_seconds(installed: Path) 
     after(statement, installed)  # compiled to byte code
     # Most of it is scikit-learn's, by which a machine that is slow or busy is allowed for.
     runs = [(after(statement, installed)[0], after("import sklearn.base", installed)[0])]
-    while runs[-1][0] > max(1.2, 1.25 * runs[-1][1] + 0.1) and len(runs) < 4:
+    while runs[-1][0] > max(1.2, 1.25 * runs[-1][1] + 0.1) and len(runs) < 10:
         runs.append((after(statement, installed)[0], after("import sklearn.base", installed)[0]))
     ours, theirs = min(runs)
     assert ours <= max(1.2, 1.25 * theirs + 0.1)
