@@ -104,11 +104,11 @@ def _remark(data: pd.DataFrame, target: pd.Series) -> str:
         "\n## Are these perfect interventions?\n\n"
         "No. Inhibitors act on what a protein does more than on the level that is measured, and "
         "conditions differ in more than the target: some targets hardly move, while other "
-        "variables do. A learner that takes the targets at their word then explains shifts of "
-        "whole conditions by arcs, and finds many. It is told so by the sentence that "
-        "`cosmodag fit --interventions` prints. With regimes it finds that nearly every variable "
-        "changes in nearly every condition; few rows are left to share equations, and the graph "
-        "is close to that of the observations. Its SHD is lower because few arcs are left, not "
+        "variables do. A learner that is given these targets explains shifts of whole conditions "
+        "by arcs, and finds too many; `cosmodag fit --interventions` prints the assumption. With "
+        "regimes, nearly every variable is found to change in nearly every condition. Few rows "
+        "then share equations, and the graph is close to that of the observations. Its SHD is "
+        "lower because it has few arcs, not "
         "because its arrows are right: of the linear graphs' 11 arcs, 9 join variables of the "
         "consensus, 7 of them the other way round.\n\n" + table(columns, shifted)
     )

@@ -12,7 +12,7 @@ CONTRACT = "learners/test_contract.py"
 FAULTS = (
     Fault(
         "constant columns are divided by zero",
-        "fit/prepare.py",
+        "fit/preparation.py",
         "deviations = np.where(constant | (deviations == 0), 1.0, deviations)",
         "deviations = np.where(constant | (deviations == 0), 0.0, deviations)",
         (
@@ -23,7 +23,7 @@ FAULTS = (
     ),
     Fault(
         "the unit of a table is its largest deviation",
-        "fit/prepare.py",
+        "fit/preparation.py",
         'np.quantile(varying, _SMALL_COLUMNS, method="lower")',
         'np.quantile(varying, 1.0, method="lower")',
         (
@@ -34,7 +34,7 @@ FAULTS = (
     ),
     Fault(
         "predictions have the units of training",
-        "fit/prepare.py",
+        "fit/preparation.py",
         "return np.asarray(prepared * self.scales + self.means, dtype=np.float64)",
         "return np.asarray(prepared * self.factors + self.means, dtype=np.float64)",
         (
@@ -44,7 +44,7 @@ FAULTS = (
     ),
     Fault(
         "means are moved in the units of training",
-        "fit/prepare.py",
+        "fit/preparation.py",
         "return replace(self, means=self.means + by * self.scales)",
         "return replace(self, means=self.means + by)",
         (
@@ -233,8 +233,8 @@ FAULTS = (
     ),
     Fault(
         "the likelihood forgets units",
-        "fit/fitted_dag.py",
-        "        likelihood -= np.log(self.preparation.scales[varying])\n",
+        "fit/likelihoods.py",
+        "    likelihood -= np.log(dag.preparation.scales[varying])\n",
         "",
         (
             f"{BASELINES}::test_the_empty_graph_is_independent_normals",

@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
-from cosmodag.fit.fitted_regimes import FittedRegimes
-from cosmodag.fit.in_time import TimeSeriesView
 from cosmodag.fit.questions import Questions
+from cosmodag.fit.regimes.fitted import FittedRegimes
 from cosmodag.fit.shown import Shown
-from cosmodag.fit.unroll import InTime
+from cosmodag.fit.time.unroll import InTime
+from cosmodag.fit.time.view import TimeSeriesView
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.like import labelled, like_table
@@ -112,7 +112,7 @@ class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ign
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit from what their ``arrays`` gave."""
         if "block_widths" in arrays:
-            from cosmodag.fit.block_equations import BlockEquations
+            from cosmodag.fit.mixed.equations import BlockEquations
 
             return BlockEquations.from_arrays(arrays)
         return LinearEquations()
@@ -233,7 +233,7 @@ class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ign
         return self._dag.score(X, interventions, regimes)
 
     def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
-        """Gaussian log-likelihood of every entry of the columns that are not constant."""
+        """Log-likelihood of every entry of the columns that have noise, Gaussian but for levels."""
         return self._dag.log_likelihoods(X)
 
     def sample(

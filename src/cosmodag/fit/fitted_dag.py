@@ -13,16 +13,16 @@ from scipy import sparse
 from cosmodag.data.interventions import take_columns, targets_of
 from cosmodag.data.kinds import ColumnKind, matched
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
-from cosmodag.data.regimes import label_texts
 from cosmodag.data.window import Window
 from cosmodag.errors import DataError
 from cosmodag.fit.basis import arrow_basis, mask_of
 from cosmodag.fit.equations import FittedEquations, LinearEquations
-from cosmodag.fit.fitted_regimes import FittedRegimes
 from cosmodag.fit.hidden_causes import pag_of_fit
 from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.prepare import Preparation, deviations_of
-from cosmodag.fit.unroll import as_windows
+from cosmodag.fit.likelihoods import likelihoods_of
+from cosmodag.fit.preparation import Preparation, deviations_of
+from cosmodag.fit.regimes.fitted import FittedRegimes
+from cosmodag.fit.time.unroll import as_windows
 from cosmodag.graph.equivalence import essential_graph, separated
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.frames import as_table
@@ -306,27 +306,7 @@ class FittedDAG:
         Gaussian, unless the equations have another one, such as that of categories; under own
         equations in the regimes that are given, under the shared ones without.
         """
-        assert self.noise_variances is not None
-        data = self.prepared(X)
-        varying = self.has_noise
-        squares = (data - self.predict_prepared(data))[:, varying] ** 2
-        variances = self.noise_variances[varying] / self.preparation.scales[varying] ** 2
-        # A column that others determine exactly, such as a copy, has rounding errors only.
-        variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
-        likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
-        likelihood -= np.log(self.preparation.scales[varying])
-        for place, v in enumerate(np.flatnonzero(varying).tolist()):
-            own = self.equations.own_log_likelihoods(data, self.adjacency, v)
-            if own is not None:
-                likelihood[:, place] = own
-        if regimes is None:
-            return np.asarray(likelihood)
-        if self.regimes is None:
-            raise DataError("The model was fitted without regimes: leave regimes out.")
-        texts = label_texts(regimes, len(likelihood))
-        shared = np.zeros((len(likelihood), self.d))
-        shared[:, varying] = likelihood
-        return self.regimes.likelihoods(self.preparation.undo(data), texts, shared)[:, varying]
+        return likelihoods_of(self, self.prepared(X), regimes)
 
     def sample(
         self,

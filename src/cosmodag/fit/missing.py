@@ -13,7 +13,7 @@ from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill
 from cosmodag.fit.known import Known
-from cosmodag.fit.level_gaps import LevelColumns
+from cosmodag.fit.mixed.gaps import LevelColumns
 from cosmodag.io.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
 

@@ -52,8 +52,6 @@ class Learnt:
         Further fitted attributes of the learner, by name.
     orders
         Further orders that refinement starts from, by name.
-    scale_free
-        Whether refinement adds only starts that do not depend on units.
     equations
         The optimised equations, without threshold.
     """
@@ -63,7 +61,6 @@ class Learnt:
     stopped: str | None = None
     extra: dict[str, Any] = field(default_factory=dict)
     orders: dict[str, NDArray[np.intp]] = field(default_factory=dict)
-    scale_free: bool = False
     equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
 
     def predict(self, data: NDArray[Any]) -> NDArray[np.float64]:

@@ -17,11 +17,12 @@ from cosmodag.data.regimes import Regimes, label_texts, regimes_of
 from cosmodag.data.window import Window
 from cosmodag.errors import DataError, ScaleWarning
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.kinds import check_levels, kinds_findings
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.missing import REMEDY, Completed, complete
-from cosmodag.fit.regimes import targets_found
-from cosmodag.fit.unroll import InTime, unroll
+from cosmodag.fit.mixed.kinds import check_levels, kinds_findings
+from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.regimes.targets import targets_found
+from cosmodag.fit.time.unroll import InTime, unroll
 from cosmodag.io.frames import Table
 from cosmodag.solve.machine import main_memory
 
@@ -29,133 +30,10 @@ if TYPE_CHECKING:
     from cosmodag.data.diagnose import Finding
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["SCALES", "Preparation", "Prepared", "deviations_of", "prepare", "prepare_table"]
+__all__ = ["Prepared", "prepare", "prepare_table"]
 
 # Bytes that every machine has: below, the check of memory is omitted.
 _NO_MATTER = 2**27
-
-SCALES = ("center", "standardize", "none")
-
-# The unit of a table is this quantile of the standard deviations of its columns. In a table with
-# equal noise variances, columns without causes have the deviation of the noise, and about a tenth
-# of the columns has no causes; the minimum would depend on a single column.
-_SMALL_COLUMNS = 0.1
-
-
-@dataclass(frozen=True)
-class Preparation:
-    """An affine map of each column, and one unit for the whole table.
-
-    Penalties and thresholds of a learner are relative to the size of the noise. Dividing the table
-    by one common unit makes a fit the same in metres and in millimetres, and hardly changes a table
-    whose noise has size one; weights of arcs are not affected.
-
-    Attributes
-    ----------
-    means, factors
-        (d,) float64: a column x becomes (x − mean) / factor.
-    unit
-        Learners see all columns divided by it.
-    constant
-        (d,) bool: columns with a single value, which can neither cause nor be caused.
-
-    Numbers of levels that have no order are not centred.
-    """
-
-    means: NDArray[np.float64]
-    factors: NDArray[np.float64]
-    unit: float
-    constant: NDArray[np.bool_]
-
-    @classmethod
-    def of(
-        cls,
-        X: NDArray[Any],
-        scale: str,
-        rows: NDArray[np.bool_] | None = None,
-        labels: NDArray[np.bool_] | None = None,
-    ) -> "Preparation":
-        """Choose the map for a table.
-
-        Parameters
-        ----------
-        X : (n, d) array
-        scale : {"center", "standardize", "none"}
-            Subtract the mean; also divide by the standard deviation; or change nothing.
-        rows : (n,) or (n, d) bool, optional
-            Rows, or entries, to take means and deviations from, by default all. With interventions
-            they are the rows in which nothing was set: about these means linear equations without
-            a constant hold in all rows.
-        labels : (d,) bool, optional
-            Columns whose numbers only name levels: their means are taken as zero, their
-            deviations as one, and the unit of the table does not depend on them.
-        """
-        constant = np.ptp(X, axis=0) == 0
-        d = X.shape[1]
-        if scale == "none":
-            return cls(np.zeros(d), np.ones(d), 1.0, constant)
-        # Divided first, since a sum of huge numbers may overflow although their mean does not; by a
-        # power of two, which changes no digit.
-        largest = float(2.0 ** np.frexp(np.max(np.abs(X), initial=0.0))[1])
-        some = np.ones((1, 1), bool) if rows is None else rows.reshape(len(X), -1)
-        means = np.asarray(np.mean(X / largest, axis=0, dtype=np.float64, where=some) * largest)
-        deviations = np.std(X / largest, axis=0, dtype=np.float64, where=some) * largest
-        deviations = np.where(constant | (deviations == 0), 1.0, deviations)
-        named = np.zeros(d, np.bool_) if labels is None else labels
-        means, deviations = np.where(named, 0.0, means), np.where(named, 1.0, deviations)
-        if scale == "center":
-            varying = deviations[~constant & ~named]
-            unit = 1.0
-            if varying.size:
-                unit = float(np.quantile(varying, _SMALL_COLUMNS, method="lower"))
-            return cls(means, np.ones(d), unit, constant)
-        return cls(means, deviations, 1.0, constant)
-
-    def moved(self, by: NDArray[np.float64]) -> "Preparation":
-        """Move the means of all columns, by a shift in prepared units."""
-        return replace(self, means=self.means + by * self.scales)
-
-    def centre(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Map a table without the common unit, in float64."""
-        return np.asarray((X - self.means) / self.factors, np.float64)
-
-    def apply(self, X: NDArray[Any]) -> NDArray[np.float32]:
-        """Map a table, giving C-contiguous float32."""
-        return np.ascontiguousarray(self.centre(X) / self.unit, dtype=np.float32)
-
-    def undo(self, prepared: NDArray[Any]) -> NDArray[np.float64]:
-        """Map prepared values back to the units of the original table."""
-        return np.asarray(prepared * self.scales + self.means, dtype=np.float64)
-
-    @property
-    def scales(self) -> NDArray[np.float64]:
-        """(d,): size of one prepared unit of each column in the original table."""
-        return self.factors * self.unit
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Map as named arrays, for saving."""
-        return {
-            "means": self.means,
-            "factors": self.factors,
-            "unit": np.array([self.unit]),
-            "constant": self.constant,
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "Preparation":
-        """Rebuild the map that :meth:`arrays` describes."""
-        unit = float(arrays["unit"][0])
-        return cls(arrays["means"], arrays["factors"], unit, arrays["constant"])
-
-
-def deviations_of(
-    data: NDArray[np.float32], counted: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
-    """Compute the standard deviation of each column over the rows in which it was not set."""
-    if counted is None:
-        return np.asarray(data.std(axis=0, dtype=np.float64))
-    means = np.average(data, axis=0, weights=counted)
-    return np.asarray(np.sqrt(np.average((data - means) ** 2, axis=0, weights=counted)))
 
 
 @dataclass(frozen=True, eq=False)

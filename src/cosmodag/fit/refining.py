@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.mixed import needs_blocks, refine_blocks
+from cosmodag.fit.mixed.refining import needs_blocks, refine_blocks
 from cosmodag.fit.pipeline import RefinedFit
-from cosmodag.fit.regimes import graph_over_regimes
+from cosmodag.fit.regimes.targets import graph_over_regimes
 from cosmodag.refinement.noise.decision import NoiseInputs, decide_noise
 from cosmodag.refinement.noise.outcome import Doubt
 from cosmodag.refinement.starts import respecting
@@ -30,7 +30,6 @@ def refine_table(
     orders: Mapping[str, NDArray[np.intp]],
     watch: "Watch",
     *,
-    scale_free: bool = False,
     restarts: int | None = None,
 ) -> RefinedFit:
     """Prune or search by regressions that suit the kinds of columns; as `refine_orders`."""
@@ -38,13 +37,13 @@ def refine_table(
         barred = _follow_units(model, orders)
         orders = {name: order for name, order in orders.items() if name not in barred}
         return refine_blocks(model, given, orders, watch, restarts=restarts)
-    return refine_orders(model, given, orders, watch, scale_free=scale_free, restarts=restarts)
+    return refine_orders(model, given, orders, watch, restarts=restarts)
 
 
 def _follow_units(
     model: "StructureLearner", orders: Mapping[str, NDArray[np.intp]]
 ) -> tuple[str, ...]:
-    """Names of orders from which no search may start whose result must not depend on units."""
+    """Name the orders that depend on units: a search whose score does not must do without them."""
     if model.refinement_ == "prune" or not model.order_follows_units(None):
         return ()
     return tuple(orders)
@@ -56,7 +55,6 @@ def refine_orders(
     orders: Mapping[str, NDArray[np.intp]],
     watch: "Watch",
     *,
-    scale_free: bool = False,
     restarts: int | None = None,
 ) -> RefinedFit:
     """Prune the orders of a linear learner, or search near them and elsewhere.
@@ -87,7 +85,6 @@ def refine_orders(
         orders,
         noise=getattr(model, "noise", "auto"),
         method=method,
-        scale_free=scale_free or method == "order",
         by_units=_follow_units(model, orders),
         restarts=restarts,
         random=np.random.default_rng(seed),

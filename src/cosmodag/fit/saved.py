@@ -16,9 +16,9 @@ from cosmodag.data.window import Window
 from cosmodag.errors import CosmodagError, DataError
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
-from cosmodag.fit.fitted_regimes import FittedRegimes
 from cosmodag.fit.known import Known
-from cosmodag.fit.prepare import Preparation
+from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.regimes.fitted import FittedRegimes
 from cosmodag.fit.trusted import (
     DamagedError,
     check_arrays,

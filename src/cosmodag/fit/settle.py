@@ -14,8 +14,9 @@ from cosmodag.fit.basis import FIRM
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.pipeline import Learnt, RefinedFit
-from cosmodag.fit.prepare import Preparation, Prepared
-from cosmodag.fit.regimes import fitted_regimes
+from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.prepare import Prepared
+from cosmodag.fit.regimes.targets import fitted_regimes
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
 
 __all__ = [

@@ -17,7 +17,8 @@ from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.missing import CHOICES
 from cosmodag.fit.pipeline import FitTask, Learning, Learnt, RefinedFit, fit_prepared
-from cosmodag.fit.prepare import SCALES, Preparation, Prepared, prepare
+from cosmodag.fit.preparation import SCALES, Preparation
+from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.settle import (
     aligned,
     findings_after,
@@ -26,7 +27,7 @@ from cosmodag.fit.settle import (
     with_regimes,
     with_turning_losses,
 )
-from cosmodag.fit.unroll import InTime
+from cosmodag.fit.time.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.documentation import inherit_descriptions
 from cosmodag.solve.watch import QuietWatch, Watch
@@ -48,7 +49,7 @@ Setting = float | str
 METHODS = ("prune", "order")
 SEARCHED = 50_000
 """Variables up to which ``refine="auto"`` searches for a better order (times:
-``benchmarks/answer_large.md``); the correlations then take 20 GB."""
+``benchmarks/answer_large.md``); the correlations then take 10 GB."""
 
 NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 
@@ -335,4 +336,4 @@ class StructureLearner(FittedGraph):
 
         learnt_order = {} if learnt.order is None else {"learnt": learnt.order}
         orders = {**learnt_order, **learnt.orders}
-        return refine_table(self, given, orders, watch, scale_free=learnt.scale_free)
+        return refine_table(self, given, orders, watch)

@@ -108,7 +108,7 @@ class Cosmo(AnnealedLearner):
                 DataWarning,
                 stacklevel=4,
             )
-            return replace(self._untrained(data), order=None, scale_free=True)
+            return replace(self._untrained(data), order=None)
 
     def _untrained(self, data: NDArray[Any]) -> Learnt:
         """Order variables by variance instead of training."""

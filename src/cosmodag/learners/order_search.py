@@ -117,7 +117,7 @@ class OrderSearch(StructureLearner):
         starts = {}
         if self._start is not None:
             starts["given"] = given.known.ordered(self._places(self._start))
-        return Learnt(None, orders=starts, scale_free=True)
+        return Learnt(None, orders=starts)
 
     def _places(self, order: list[Any]) -> NDArray[np.intp]:
         """Column numbers of an order of names or numbers, each of which must be there once."""
@@ -138,8 +138,7 @@ class OrderSearch(StructureLearner):
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         from cosmodag.fit.refining import refine_table
 
-        options: Any = {"scale_free": True, "restarts": self._restarts}
-        return refine_table(self, given, learnt.orders, watch, **options)
+        return refine_table(self, given, learnt.orders, watch, restarts=self._restarts)
 
     @property
     def _restarts(self) -> int | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.fit.arcs import largest_first, standardised
-from cosmodag.fit.block_equations import BlockEquations
+from cosmodag.fit.mixed.equations import BlockEquations
 from cosmodag.report.sections import Section
 
 if TYPE_CHECKING:

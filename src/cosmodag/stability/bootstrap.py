@@ -18,7 +18,7 @@ from cosmodag.errors import (
 )
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
 from cosmodag.fit.prepare import prepare
-from cosmodag.fit.unroll import InTime
+from cosmodag.fit.time.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.watch import Watch

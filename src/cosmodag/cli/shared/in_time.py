@@ -48,7 +48,7 @@ def windows_for(model: "StructureLearner", data: "Table", told: dict[str, Any]) 
     """Make the complete windows that a model with lags learns from; other tables are kept."""
     import numpy as np
 
-    from cosmodag.fit.unroll import InTime, unroll
+    from cosmodag.fit.time.unroll import InTime, unroll
     from cosmodag.io.tables import Table
 
     if not model.lags:

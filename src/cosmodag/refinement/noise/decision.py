@@ -79,7 +79,6 @@ def decide_noise(
     *,
     noise: str = "auto",
     method: str = "order",
-    scale_free: bool = False,
     by_units: Collection[str] = (),
     restarts: int | None = None,
     random: np.random.Generator,
@@ -104,7 +103,7 @@ def decide_noise(
         which the decision was made.
     method : {"order", "prune"}
         Search for better orders, or choose arcs on those given; pruning uses Gaussian scores only.
-    scale_free, by_units
+    by_units
         As for `refine_linear`.
     restarts, random, should_stop, device
         As for `refine_linear`.
@@ -134,7 +133,7 @@ def decide_noise(
             before=given.beyond_support,
             random=random,
             restarts=restarts,
-            scale_free=scale_free,
+            scale_free=method == "order",
             by_units=by_units,
             not_equal=not_equal,
             should_stop=stop,

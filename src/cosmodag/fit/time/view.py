@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from cosmodag.data.times import as_times
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count
-from cosmodag.fit.paths import drawn_path, forecast, lagged_weights, next_rows, responses
-from cosmodag.fit.unroll import InTime, checked_variables, unroll
+from cosmodag.fit.time.paths import drawn_path, forecast, lagged_weights, next_rows, responses
+from cosmodag.fit.time.unroll import InTime, checked_variables, unroll
 from cosmodag.io.frames import as_table
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.embedding import Embedding
 from cosmodag.fit.equations import AdditiveNoise
-from cosmodag.fit.prepare import Preparation
+from cosmodag.fit.preparation import Preparation
 from cosmodag.refinement.mixed.multinomial import fit_levels, probabilities
 from cosmodag.refinement.mixed.table import BlockTable
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.data.kinds import ColumnKind
-from cosmodag.fit.block_equations import BlockEquations
 from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.mixed.equations import BlockEquations
 from cosmodag.fit.pipeline import RefinedFit
 from cosmodag.order import FoundBlocks
 from cosmodag.refinement.mixed.curves import CurveGain, curve_gain, entropy_gain

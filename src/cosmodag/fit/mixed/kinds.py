@@ -1,4 +1,4 @@
-"""Kinds of columns that a learner can use, and what it is told of the others."""
+"""Which kinds of columns a learner can use, and the warnings and errors about the others."""
 
 import shlex
 from typing import TYPE_CHECKING

@@ -1,0 +1,1 @@
+"""Tables of every kind: categories, counts and curves, as blocks of columns."""

@@ -1,0 +1,1 @@
+"""Regimes: targets of imperfect interventions, and equations of their own."""
