@@ -31,7 +31,7 @@ BEFORE = {"Cosmo().fit": 61, "CosmoMLP().fit": 50, "OrderSearch().fit": 39}
 
 # What one fit needs once, or a few times, by function.
 WATCHED = {
-    "table checked": ("io/frames.py", "as_table"),
+    "table checked": ("io/tables/frames.py", "as_table"),
     "table prepared": ("fit/prepare.py", "prepare_table"),
     "diagnosis": ("data/diagnose/before.py", "before_fit"),
     "deviations": ("fit/prepare.py", "deviations_of"),

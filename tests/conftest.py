@@ -86,7 +86,7 @@ def installed_package() -> None:
 def unflushed_files() -> Generator[None, None, None]:
     """For modules that write thousands of small files; whether they are flushed is tested apart."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cosmodag.io.files.os.fsync", lambda _: None)
+        patch.setattr("cosmodag.io.files.writing.os.fsync", lambda _: None)
         yield
 
 

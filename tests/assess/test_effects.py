@@ -10,8 +10,8 @@ import pytest
 import cosmodag
 from cosmodag import CosmoMLP, Knowledge, OrderSearch, VarianceSort
 from cosmodag.assess import Effects, refit_resamples
-from cosmodag.assess.covariance import Covariance
-from cosmodag.assess.panel import effects_panel
+from cosmodag.assess.effects.covariance import Covariance
+from cosmodag.assess.effects.panel import effects_panel
 from cosmodag.errors import DataError
 from cosmodag.fit.equations import AdditiveNoise
 
@@ -322,7 +322,7 @@ def test_networks_have_effects_and_intervals():
 
 
 def test_very_many_variables_have_sparse_effects(monkeypatch, model):
-    import cosmodag.assess.effects as module
+    import cosmodag.assess.effects.matrix as module
 
     dense = model.effects_
     monkeypatch.setattr(module, "MOST_REGRESSED", 2)

@@ -10,8 +10,8 @@ from scipy import stats
 
 from cosmodag import Knowledge, OrderSearch, VarianceSort
 from cosmodag.assess import validate_graph
-from cosmodag.assess.comparisons import narrowed, shuffled_shares
-from cosmodag.assess.independences import (
+from cosmodag.assess.validation.comparisons import narrowed, shuffled_shares
+from cosmodag.assess.validation.independences import (
     PartialCorrelation,
     ResidualProducts,
     holm,

@@ -16,8 +16,8 @@ import typer
 from typer.testing import CliRunner
 
 from cosmodag.cli import app, main
-from cosmodag.cli.shared.output import print_json, print_table, say
-from cosmodag.cli.shared.shell import register, run
+from cosmodag.cli.terminal.output import print_json, print_table, say
+from cosmodag.cli.terminal.shell import register, run
 from cosmodag.errors import (
     CosmodagError,
     DataError,
@@ -189,7 +189,7 @@ def test_signals(number: signal.Signals, code: int, line: str) -> None:
 import signal, sys, time, typer
 # A shell that starts the tests in the background makes them, and this, ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from cosmodag.cli.shared.shell import register, run
+from cosmodag.cli.terminal.shell import register, run
 app = typer.Typer()
 def wait() -> None:
     try:
@@ -218,7 +218,7 @@ sys.exit(run(app, ["wait"]))
 def test_ctrl_c_within_a_callback_of_the_garbage_collector_is_not_lost() -> None:
     script = """
 import gc, os, signal, sys, time
-from cosmodag.cli.shared.shell import register, run
+from cosmodag.cli.terminal.shell import register, run
 import typer
 # Where the tests themselves run in the background, Ctrl-C is ignored from the start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -264,7 +264,7 @@ def test_run_puts_the_handler_of_sigterm_back() -> None:
 
 def test_a_reader_that_leaves_is_no_traceback() -> None:
     code = (
-        "import sys; from cosmodag.cli.shared.shell import run, register; import typer\n"
+        "import sys; from cosmodag.cli.terminal.shell import run, register; import typer\n"
         "app = typer.Typer()\n"
         "register(app, 'act', lambda: print('x' * 10_000_000))\n"
         "register(app, 'rest', lambda: None)\n"

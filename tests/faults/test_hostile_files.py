@@ -21,8 +21,8 @@ from cosmodag.bench.store import Row, Store
 from cosmodag.data.knowledge import read_knowledge
 from cosmodag.errors import CosmodagError, DataError, StoreError
 from cosmodag.io.files import read_model, write_model
-from cosmodag.io.graphs import read_graph
-from cosmodag.io.tables import read_table
+from cosmodag.io.graphs.write import read_graph
+from cosmodag.io.tables.read import read_table
 from cosmodag.report.choices import choices_of
 from cosmodag.report.saved import _run
 from learner_catalogue import CATALOGUE, chain_table

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-import cosmodag.cli.shared.results as results
+import cosmodag.cli.fits.results as results
 import cosmodag.refinement.jobs as jobs
 import cosmodag.report as report
 from cosmodag.cli import main
-from cosmodag.cli.shared import signals
+from cosmodag.cli.terminal import signals
 from learner_catalogue import chain_table
 
 # Modules with the names of functions that stand in their place.

@@ -7,8 +7,7 @@ import stat
 import pytest
 
 from cosmodag.errors import DataError
-from cosmodag.io import files
-from cosmodag.io.files import write_bytes, write_text
+from cosmodag.io.files import write_bytes, write_text, writing
 
 
 def test_writes_exactly_what_it_is_given(tmp_path):
@@ -27,7 +26,7 @@ def test_a_failure_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch, fail
     def fail(*_):
         raise OSError(errno.ENOSPC, "disk full")
 
-    monkeypatch.setattr(files.os, failing, fail)
+    monkeypatch.setattr(writing.os, failing, fail)
     with pytest.raises(OSError, match="disk full"):
         write_text(path, "new")
     assert path.read_text() == "old"
@@ -37,9 +36,9 @@ def test_a_failure_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch, fail
 def test_the_data_is_on_the_disk_before_the_name_points_to_it(tmp_path, monkeypatch):
     calls = []
     sync, replace = os.fsync, os.replace
-    monkeypatch.setattr(files.os, "fsync", lambda fd: (calls.append("sync"), sync(fd)))
+    monkeypatch.setattr(writing.os, "fsync", lambda fd: (calls.append("sync"), sync(fd)))
     monkeypatch.setattr(
-        files.os, "replace", lambda *paths: (calls.append("rename"), replace(*paths))
+        writing.os, "replace", lambda *paths: (calls.append("rename"), replace(*paths))
     )
     write_text(tmp_path / "a.txt", "text")
     assert calls[:2] == ["sync", "rename"]

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.io import Graph
-from cosmodag.io.convert import (
+from cosmodag.io.graphs.convert import (
     from_networkx,
     to_causallearn,
     to_dowhy,

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from cosmodag import BlockSearch, CosmoMLP, Knowledge, OrderSearch, metrics, selection, simulate
 from cosmodag.errors import CosmodagWarning, ScaleWarning
-from cosmodag.io.frames import Table
+from cosmodag.io.tables.frames import Table
 from cosmodag.selection.additive import NetworkGain, network_gain
 from cosmodag.warning_filters import ignoring
 

@@ -1,10 +1,7 @@
 """Questions to a fitted graph: effects of interventions, and whether the graph is believable."""
 
-from cosmodag.assess.effect import Effect
-from cosmodag.assess.effects import Effects
-from cosmodag.assess.resampled import ResampledFits, refit_resamples
-from cosmodag.assess.validate import validate_graph
-from cosmodag.assess.validation import Validation
+from cosmodag.assess.effects import Effect, Effects, ResampledFits, refit_resamples
+from cosmodag.assess.validation import Validation, validate_graph
 
 __all__ = [
     "Effect",

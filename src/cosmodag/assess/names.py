@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.matching import renumbered
 from cosmodag.errors import DataError
-from cosmodag.io.columns import nearest
+from cosmodag.io.columns.levels import encode_as
+from cosmodag.io.columns.names import nearest
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
-from cosmodag.io.levels import encode_as
 
 __all__ = ["level_numbers", "place_of", "places_of_pair", "values_set"]
 

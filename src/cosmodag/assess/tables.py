@@ -9,7 +9,7 @@ from cosmodag.data.interventions import take_column
 from cosmodag.data.kinds import matched
 from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.prepare import Prepared, prepare
-from cosmodag.io.frames import Table, as_table
+from cosmodag.io.tables.frames import Table, as_table
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph

@@ -12,7 +12,7 @@ from typing import Any
 
 from cosmodag.bench.methods import METHODS, method_named
 from cosmodag.errors import DataError
-from cosmodag.io.toml_text import read_toml
+from cosmodag.io.files.toml_text import read_toml
 from cosmodag.simulate import parse_name
 
 __all__ = ["RULES", "Experiment", "Group", "find_experiment", "names", "read_experiment"]

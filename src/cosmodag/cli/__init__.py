@@ -18,9 +18,9 @@ import typer
 
 from cosmodag._version import __version__
 from cosmodag.cli.bench import app as bench
-from cosmodag.cli.shared.command import remember_command
-from cosmodag.cli.shared.output import print_result, replace_unencodable
-from cosmodag.cli.shared.shell import (
+from cosmodag.cli.terminal.command import remember_command
+from cosmodag.cli.terminal.output import print_result, replace_unencodable
+from cosmodag.cli.terminal.shell import (
     EXIT_INTERRUPTED,
     EXIT_TERMINATED,
     EXIT_USAGE,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cosmodag.cli.shared.cache import keep_compiled_programs
-from cosmodag.cli.shared.options import Device, JsonOption
-from cosmodag.cli.shared.output import print_json, print_result
-from cosmodag.cli.shared.shell import register
-from cosmodag.cli.shared.signals import slow_end
+from cosmodag.cli.options.common import Device, JsonOption
+from cosmodag.cli.terminal.cache import keep_compiled_programs
+from cosmodag.cli.terminal.output import print_json, print_result
+from cosmodag.cli.terminal.shell import register
+from cosmodag.cli.terminal.signals import slow_end
 
 if TYPE_CHECKING:
     from rich.progress import TaskID

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cosmodag.cli.shared.options import Format, QuietOption
-from cosmodag.cli.shared.output import print_result, say
+from cosmodag.cli.options.common import Format, QuietOption
+from cosmodag.cli.terminal.output import print_result, say
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
-    from cosmodag.io.graphs import GraphFormat
+    from cosmodag.io.graphs.write import GraphFormat
 
 __all__ = ["convert"]
 
@@ -59,7 +59,7 @@ def convert(
 
 def _read(given: Path, format: Format | None) -> Any:
     """Read a graph; of a fit its model, which knows the class and the basis of directions."""
-    from cosmodag.cli.shared.saved_fit import is_fit, load_fit
+    from cosmodag.cli.fits.saved import is_fit, load_fit
     from cosmodag.io import read_graph
 
     return load_fit(given) if is_fit(given) else read_graph(given, format=_word(format))

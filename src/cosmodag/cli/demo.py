@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from cosmodag.cli.shared.cache import keep_compiled_programs
-from cosmodag.cli.shared.options import JsonOption, OutputOption
-from cosmodag.cli.shared.output import print_json, print_result, print_table, say
-from cosmodag.cli.shared.results import output_folder, write_results
+from cosmodag.cli.fits.results import output_folder, write_results
+from cosmodag.cli.options.common import JsonOption, OutputOption
+from cosmodag.cli.terminal.cache import keep_compiled_programs
+from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 
 __all__ = ["demo"]
 

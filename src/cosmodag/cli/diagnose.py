@@ -7,14 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cosmodag.cli.shared.kinds import (
-    AskedKinds,
-    CategoricalOption,
-    CountOption,
-    KindsOption,
-    OrdinalOption,
-)
-from cosmodag.cli.shared.options import (
+from cosmodag.cli.options.common import (
     ColumnsOption,
     DecimalMark,
     DecimalOption,
@@ -24,7 +17,14 @@ from cosmodag.cli.shared.options import (
     TableArgument,
     TransposeOption,
 )
-from cosmodag.cli.shared.output import print_json, print_result, print_table
+from cosmodag.cli.options.kinds import (
+    AskedKinds,
+    CategoricalOption,
+    CountOption,
+    KindsOption,
+    OrdinalOption,
+)
+from cosmodag.cli.terminal.output import print_json, print_result, print_table
 
 __all__ = ["diagnose"]
 

@@ -8,9 +8,9 @@ from importlib import metadata
 from pathlib import Path
 
 from cosmodag._version import __version__
-from cosmodag.cli.shared.cache import cache_folder
-from cosmodag.cli.shared.options import JsonOption
-from cosmodag.cli.shared.output import print_json, print_result, print_table, say
+from cosmodag.cli.options.common import JsonOption
+from cosmodag.cli.terminal.cache import cache_folder
+from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 
 __all__ = ["doctor"]
 

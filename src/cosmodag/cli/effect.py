@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cosmodag.cli.shared.knowledge import InterventionsOption
-from cosmodag.cli.shared.options import JsonOption
-from cosmodag.cli.shared.output import print_json, print_result
-from cosmodag.cli.shared.saved_fit import load_fit, read_for, rows_of_fit
+from cosmodag.cli.fits.saved import load_fit, read_for, rows_of_fit
+from cosmodag.cli.options.common import JsonOption
+from cosmodag.cli.options.knowledge import InterventionsOption
+from cosmodag.cli.terminal.output import print_json, print_result
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:

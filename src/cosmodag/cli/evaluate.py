@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cosmodag.cli.shared.options import JsonOption, QuietOption
-from cosmodag.cli.shared.output import print_json, print_table, say
+from cosmodag.cli.options.common import JsonOption, QuietOption
+from cosmodag.cli.terminal.output import print_json, print_table, say
 from cosmodag.errors import DataError
 
 __all__ = ["evaluate"]

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cosmodag.cli.shared.cache import keep_compiled_programs
-from cosmodag.cli.shared.fit_steps import (
+from cosmodag.cli.fits.results import (
+    check_names_for,
+    output_folder,
+    write_results,
+)
+from cosmodag.cli.fits.steps import (
     AutoOption,
     BootstrapOption,
     bootstrapped,
@@ -17,28 +21,7 @@ from cosmodag.cli.shared.fit_steps import (
     fitted,
     print_arcs,
 )
-from cosmodag.cli.shared.in_time import (
-    LagsOption,
-    SeriesOption,
-    TimeOption,
-    window_facts,
-    windows_for,
-)
-from cosmodag.cli.shared.kinds import (
-    AskedKinds,
-    CategoricalOption,
-    CountOption,
-    KindsOption,
-    OrdinalOption,
-)
-from cosmodag.cli.shared.knowledge import (
-    InterventionsOption,
-    KnowledgeOption,
-    input_facts,
-    read_rows,
-)
-from cosmodag.cli.shared.learners import Method, make_learner, read_settings
-from cosmodag.cli.shared.options import (
+from cosmodag.cli.options.common import (
     ColumnsOption,
     DecimalMark,
     DecimalOption,
@@ -67,22 +50,39 @@ from cosmodag.cli.shared.options import (
     TopOption,
     TransposeOption,
 )
-from cosmodag.cli.shared.output import noted_warnings, print_json, print_result
-from cosmodag.cli.shared.regimes import (
+from cosmodag.cli.options.in_time import (
+    LagsOption,
+    SeriesOption,
+    TimeOption,
+    window_facts,
+    windows_for,
+)
+from cosmodag.cli.options.kinds import (
+    AskedKinds,
+    CategoricalOption,
+    CountOption,
+    KindsOption,
+    OrdinalOption,
+)
+from cosmodag.cli.options.knowledge import (
+    InterventionsOption,
+    KnowledgeOption,
+    input_facts,
+    read_rows,
+)
+from cosmodag.cli.options.learners import Method, make_learner, read_settings
+from cosmodag.cli.options.regimes import (
     FindTargetsOption,
     RegimesOption,
     print_targets,
 )
-from cosmodag.cli.shared.results import (
-    check_names_for,
-    output_folder,
-    write_results,
-)
-from cosmodag.cli.shared.shell import EXIT_INTERRUPTED
+from cosmodag.cli.terminal.cache import keep_compiled_programs
+from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result
+from cosmodag.cli.terminal.shell import EXIT_INTERRUPTED
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
-    from cosmodag.io.tables import Table
+    from cosmodag.io.tables.read import Table
     from cosmodag.learners import StructureLearner
     from cosmodag.selection import Choice
 

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from cosmodag.cli.shared.learners import Method, entry_of
-from cosmodag.cli.shared.options import JsonOption
-from cosmodag.cli.shared.output import print_json, print_result, print_table
-from cosmodag.cli.shared.parameters import parameters_of
+from cosmodag.cli.options.common import JsonOption
+from cosmodag.cli.options.learners import Method, entry_of
+from cosmodag.cli.options.parameters import parameters_of
+from cosmodag.cli.terminal.output import print_json, print_result, print_table
 
 __all__ = ["methods"]
 

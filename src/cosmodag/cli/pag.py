@@ -3,18 +3,9 @@
 from dataclasses import asdict
 from pathlib import Path
 
-from cosmodag.cli.shared.cache import keep_compiled_programs
-from cosmodag.cli.shared.fit_steps import fitted
-from cosmodag.cli.shared.kinds import (
-    AskedKinds,
-    CategoricalOption,
-    CountOption,
-    KindsOption,
-    OrdinalOption,
-)
-from cosmodag.cli.shared.knowledge import InterventionsOption, KnowledgeOption, read_data
-from cosmodag.cli.shared.learners import Method, make_learner
-from cosmodag.cli.shared.options import (
+from cosmodag.cli.fits.results import output_folder
+from cosmodag.cli.fits.steps import fitted
+from cosmodag.cli.options.common import (
     ColumnsOption,
     DecimalMark,
     DecimalOption,
@@ -30,8 +21,17 @@ from cosmodag.cli.shared.options import (
     TableArgument,
     TransposeOption,
 )
-from cosmodag.cli.shared.output import print_json, print_result, say
-from cosmodag.cli.shared.results import output_folder
+from cosmodag.cli.options.kinds import (
+    AskedKinds,
+    CategoricalOption,
+    CountOption,
+    KindsOption,
+    OrdinalOption,
+)
+from cosmodag.cli.options.knowledge import InterventionsOption, KnowledgeOption, read_data
+from cosmodag.cli.options.learners import Method, make_learner
+from cosmodag.cli.terminal.cache import keep_compiled_programs
+from cosmodag.cli.terminal.output import print_json, print_result, say
 
 __all__ = ["pag"]
 
@@ -65,9 +65,9 @@ def pag(
     and prints the edges.
     """
     keep_compiled_programs()
-    from cosmodag.data.diagnose.ancestral import of_pag
+    from cosmodag.data.diagnose.graph.ancestral import of_pag
     from cosmodag.data.knowledge import as_knowledge
-    from cosmodag.io.graphs import write_graph
+    from cosmodag.io.graphs.write import write_graph
 
     gaps = "keep" if missing is Filling.IMPUTE else missing.value
     reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}

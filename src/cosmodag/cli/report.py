@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from cosmodag.cli.shared.options import JsonOption
-from cosmodag.cli.shared.output import print_json, print_result
+from cosmodag.cli.options.common import JsonOption
+from cosmodag.cli.terminal.output import print_json, print_result
 
 __all__ = ["report"]
 

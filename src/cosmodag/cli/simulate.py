@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cosmodag._version import __version__
-from cosmodag.cli.shared.options import JsonOption, QuietOption
-from cosmodag.cli.shared.output import print_json, print_table
+from cosmodag.cli.options.common import JsonOption, QuietOption
+from cosmodag.cli.terminal.output import print_json, print_table
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def simulate(
 
 def _write(data: "Dataset", folder: Path, format: TableFormat) -> dict[str, Path]:
     from cosmodag.io.files import write_bytes, write_text
-    from cosmodag.io.graphs import Graph, write_graph
+    from cosmodag.io.graphs.write import Graph, write_graph
 
     files = {
         "table": folder / f"data.{format}",

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from cosmodag.cli.shared.knowledge import InterventionsOption
-from cosmodag.cli.shared.options import JsonOption, TableArgument, TopOption
-from cosmodag.cli.shared.output import print_json, print_result, print_table
-from cosmodag.cli.shared.saved_fit import is_table_of_fit, load_fit, read_for
+from cosmodag.cli.fits.saved import is_table_of_fit, load_fit, read_for
+from cosmodag.cli.options.common import JsonOption, TableArgument, TopOption
+from cosmodag.cli.options.knowledge import InterventionsOption
+from cosmodag.cli.terminal.output import print_json, print_result, print_table
 
 __all__ = ["validate"]
 

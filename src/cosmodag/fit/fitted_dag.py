@@ -25,7 +25,7 @@ from cosmodag.fit.regimes.fitted import FittedRegimes
 from cosmodag.fit.time.unroll import as_windows
 from cosmodag.graph.equivalence import essential_graph, separated
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
-from cosmodag.io.frames import as_table
+from cosmodag.io.tables.frames import as_table
 
 __all__ = ["FittedDAG"]
 

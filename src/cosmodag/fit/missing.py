@@ -14,7 +14,7 @@ from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill
 from cosmodag.fit.known import Known
 from cosmodag.fit.mixed.gaps import LevelColumns
-from cosmodag.io.frames import Table, as_table
+from cosmodag.io.tables.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:

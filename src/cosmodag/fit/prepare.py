@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import before_fit, warn_about
-from cosmodag.data.diagnose.scale import ABOUT_SCALE
+from cosmodag.data.diagnose.columns.scale import ABOUT_SCALE
 from cosmodag.data.interventions import never_free, take_columns
 from cosmodag.data.kinds import ColumnKind, with_kinds
 from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
@@ -23,7 +23,7 @@ from cosmodag.fit.mixed.kinds import check_levels, kinds_findings
 from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.regimes.targets import targets_found
 from cosmodag.fit.time.unroll import InTime, unroll
-from cosmodag.io.frames import Table
+from cosmodag.io.tables.frames import Table
 from cosmodag.solve.machine import main_memory
 
 if TYPE_CHECKING:

@@ -210,7 +210,7 @@ class Questions:
         Validation
             Its text is the verdict in plain words.
         """
-        from cosmodag.assess.validate import validate
+        from cosmodag.assess.validation.validate import validate
 
         check_is_fitted(self, "fitted_")
         return validate(

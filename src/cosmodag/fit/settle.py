@@ -9,7 +9,7 @@ from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, after_fit
 from cosmodag.data.diagnose.after import MOST_TESTED
-from cosmodag.data.diagnose.series import residuals_follow
+from cosmodag.data.diagnose.rows.series import residuals_follow
 from cosmodag.fit.basis import FIRM
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.graph.dags import DENSE_LIMIT, is_dag
-from cosmodag.io.frames import Missing
-from cosmodag.io.graphs import GraphFormat, read_graph
-from cosmodag.io.tables import read_table
+from cosmodag.io.graphs.write import GraphFormat, read_graph
+from cosmodag.io.tables.frames import Missing
+from cosmodag.io.tables.read import read_table
 
 __all__ = ["Dataset", "dense_if_small", "read_dataset"]
 
@@ -70,7 +70,7 @@ def read_dataset(
     table : path-like
         The samples, in any format `cosmodag.io.read_table` reads.
     graph : path-like
-        The graph, in any format `cosmodag.io.graphs.read_graph` reads. Its nodes are matched to the
+        The graph, in any format `cosmodag.io.read_graph` reads. Its nodes are matched to the
         columns of the table by name; columns it does not mention have no arcs.
     format : str, optional
         The format of the graph, if the file extension does not determine it.

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.io.any_graph import as_graph, is_model
-from cosmodag.io.digraph import Graph
+from cosmodag.io.graphs.any import as_graph, is_model
+from cosmodag.io.graphs.digraph import Graph
 
 __all__ = ["is_graph", "matched"]
 

@@ -102,7 +102,7 @@ def _or_none(
 
 def _effects(model: "FittedGraph") -> dict[str, list[Any]] | None:
     from cosmodag.assess.effects import Effects
-    from cosmodag.assess.panel import MOST_VARIABLES, effects_panel
+    from cosmodag.assess.effects.panel import MOST_VARIABLES, effects_panel
 
     if model.n_features_in_ > MOST_VARIABLES:
         return None

@@ -15,8 +15,8 @@ from cosmodag.errors import DataError
 from cosmodag.fit.arcs import standardised
 from cosmodag.fit.basis import BASES, FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, TIME, WEAK
 from cosmodag.graph.dags import is_dag
-from cosmodag.io.any_graph import GraphLike, as_graph, is_model
 from cosmodag.io.files import write_bytes
+from cosmodag.io.graphs.any import GraphLike, as_graph, is_model
 from cosmodag.report.drawings.layout import layered_layout
 from cosmodag.report.evidence import checked_shares, resamples_of
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from cosmodag.errors import CosmodagWarning
-from cosmodag.io.frames import Table
+from cosmodag.io.tables.frames import Table
 from cosmodag.learners.base import StructureLearner
 from cosmodag.warning_filters import ignoring
 

@@ -14,7 +14,7 @@ from cosmodag.fit.missing import Completed, complete
 from cosmodag.fit.mixed.refining import needs_blocks
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import prepare
-from cosmodag.io.frames import Table
+from cosmodag.io.tables.frames import Table
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.block_search import BlockSearch
 from cosmodag.learners.cosmo import Cosmo

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cosmodag.data.diagnose import after_fit
-from cosmodag.data.diagnose.hidden import find_hidden_causes
-from cosmodag.data.diagnose.hidden.equations import Equations, Model
-from cosmodag.data.diagnose.hidden.groups import dense_groups, gains_of
+from cosmodag.data.diagnose.graph.hidden import find_hidden_causes
+from cosmodag.data.diagnose.graph.hidden.equations import Equations, Model
+from cosmodag.data.diagnose.graph.hidden.groups import dense_groups, gains_of
 from cosmodag.refinement import refine_linear
 
 ROWS = 1000

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cosmodag.data.diagnose import before_fit
-from cosmodag.data.diagnose.series import changing_series, periods, residuals_follow
+from cosmodag.data.diagnose.rows.series import changing_series, periods, residuals_follow
 
 NAMES = ["a", "b", "c", "d"]
 

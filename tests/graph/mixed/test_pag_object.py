@@ -4,11 +4,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from cosmodag.data.diagnose.ancestral import of_pag
+from cosmodag.data.diagnose.graph.ancestral import of_pag
 from cosmodag.errors import DataError
 from cosmodag.graph.mixed.orientation import directed_by_rules
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
-from cosmodag.io.graphs import write_graph
+from cosmodag.io.graphs.write import write_graph
 
 NAMES = ("a", 'b "x"', "c", "d")
 MARKS = np.array([[0, 2, 0, 1], [2, 0, 2, 0], [0, 3, 0, 1], [1, 0, 2, 0]])

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.diagnose.findings import Finding
-from cosmodag.data.diagnose.hidden.finding import MOST_COLUMNS as MOST_SEARCHED
-from cosmodag.data.diagnose.hidden.finding import hidden_causes
-from cosmodag.data.diagnose.relations import curved_relations, examine_arcs, uneven_noise
+from cosmodag.data.diagnose.graph.hidden.finding import MOST_COLUMNS as MOST_SEARCHED
+from cosmodag.data.diagnose.graph.hidden.finding import hidden_causes
+from cosmodag.data.diagnose.graph.relations import curved_relations, examine_arcs, uneven_noise
 from cosmodag.data.value_counts import value_counts
 
 __all__ = ["MOST_TESTED", "after_fit", "standardised"]

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.diagnose.copies import collinear, duplicates, equal_columns, near_duplicates
-from cosmodag.data.diagnose.findings import Finding
-from cosmodag.data.diagnose.kinds import rare_levels
-from cosmodag.data.diagnose.populations import several_populations
-from cosmodag.data.diagnose.rows import few_rows, rows_follow
-from cosmodag.data.diagnose.scale import (
+from cosmodag.data.diagnose.columns.copies import (
+    collinear,
+    duplicates,
+    equal_columns,
+    near_duplicates,
+)
+from cosmodag.data.diagnose.columns.kinds import rare_levels
+from cosmodag.data.diagnose.columns.scale import (
     LARGE,
     SMALL,
     constant,
@@ -21,8 +23,11 @@ from cosmodag.data.diagnose.scale import (
     too_large,
     too_small,
 )
-from cosmodag.data.diagnose.series import changing_series
-from cosmodag.data.diagnose.values import binary, counts, few_values, running_ids
+from cosmodag.data.diagnose.columns.values import binary, counts, few_values, running_ids
+from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.rows.populations import several_populations
+from cosmodag.data.diagnose.rows.sampling import few_rows, rows_follow
+from cosmodag.data.diagnose.rows.series import changing_series
 from cosmodag.data.value_counts import FEW_VALUES, value_counts
 from cosmodag.io.kinds import ColumnKind
 

@@ -8,17 +8,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.diagnose.after import after_fit, standardised
 from cosmodag.data.diagnose.before import before_fit
+from cosmodag.data.diagnose.columns.kinds import inferred_kinds
+from cosmodag.data.diagnose.columns.scale import LARGE, SMALL
+from cosmodag.data.diagnose.columns.sortability import (
+    explained_variance,
+    r2_sortability,
+    varsortability,
+)
 from cosmodag.data.diagnose.findings import SEVERITIES, Finding
-from cosmodag.data.diagnose.gaps import missing_values, without_gaps
-from cosmodag.data.diagnose.kinds import inferred_kinds
-from cosmodag.data.diagnose.scale import LARGE, SMALL
-from cosmodag.data.diagnose.sortability import explained_variance, r2_sortability, varsortability
+from cosmodag.data.diagnose.rows.gaps import missing_values, without_gaps
 from cosmodag.data.kinds import with_kinds
 from cosmodag.errors import DataError, name_list
 from cosmodag.graph.dags import topological_order
-from cosmodag.io.graphs import Graph
+from cosmodag.io.graphs.write import Graph
 from cosmodag.io.kinds import ColumnKind
-from cosmodag.io.tables import as_table
+from cosmodag.io.tables.read import as_table
 
 __all__ = ["DEPENDENT", "NEARLY_DEPENDENT", "SORTED", "diagnose", "on_request"]
 

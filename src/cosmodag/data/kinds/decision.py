@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.said import as_said, by_place
 from cosmodag.data.value_counts import FEW_VALUES, are_counts, value_counts
-from cosmodag.io.frames import Table
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
+from cosmodag.io.tables.frames import Table
 
 __all__ = ["with_kinds"]
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, name_list
-from cosmodag.io.frames import Table
+from cosmodag.io.columns.levels import encode_as
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
-from cosmodag.io.levels import encode_as
+from cosmodag.io.tables.frames import Table
 
 __all__ = ["matched", "renumbered"]
 

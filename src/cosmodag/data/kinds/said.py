@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.matching import renumbered
 from cosmodag.errors import DataError
-from cosmodag.io.columns import nearest, numbered_names
+from cosmodag.io.columns.names import nearest, numbered_names
 from cosmodag.io.kinds import KINDS, NOT_EXAMINED, ColumnKind, Kind, label_of
 
 __all__ = ["as_said", "by_place", "check_kinds", "declared_names", "plain_kinds"]

@@ -11,8 +11,8 @@ from typing import Any
 from cosmodag.data.knowledge.statement import Knowledge, as_knowledge
 from cosmodag.errors import KnowledgeError
 from cosmodag.io.files import check_file
-from cosmodag.io.toml_text import read_toml
-from cosmodag.io.yaml_text import read_yaml
+from cosmodag.io.files.toml_text import read_toml
+from cosmodag.io.files.yaml_text import read_yaml
 
 __all__ = ["read_knowledge"]
 

@@ -3,11 +3,11 @@
 import shlex
 from typing import TYPE_CHECKING
 
+from cosmodag.data.diagnose.columns.kinds import inferred_kinds, levels_as_numbers
 from cosmodag.data.diagnose.findings import Finding
-from cosmodag.data.diagnose.kinds import inferred_kinds, levels_as_numbers
 from cosmodag.data.kinds import declared_names
 from cosmodag.errors import DataError
-from cosmodag.io.frames import Table
+from cosmodag.io.tables.frames import Table
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner

@@ -11,7 +11,7 @@ from cosmodag.data.interventions import take_column, targets_of
 from cosmodag.data.lags import LaggedTable, lagged
 from cosmodag.data.window import Window
 from cosmodag.errors import DataError, name_list
-from cosmodag.io.frames import Table, as_table
+from cosmodag.io.tables.frames import Table, as_table
 
 __all__ = ["InTime", "Unrolled", "as_windows", "checked_variables", "unroll"]
 

@@ -10,7 +10,7 @@ from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count
 from cosmodag.fit.time.paths import drawn_path, forecast, lagged_weights, next_rows, responses
 from cosmodag.fit.time.unroll import InTime, checked_variables, unroll
-from cosmodag.io.frames import as_table
+from cosmodag.io.tables.frames import as_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

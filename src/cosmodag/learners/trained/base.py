@@ -23,7 +23,7 @@ from cosmodag.fit.equations import FittedEquations, FunctionEquations, LinearEqu
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.pipeline import FitTask, Learning, Learnt
 from cosmodag.fit.prepare import Prepared, prepare_table
-from cosmodag.io.frames import as_table
+from cosmodag.io.tables.frames import as_table
 from cosmodag.learners.base import Setting, StructureLearner
 from cosmodag.learners.trained.starts import best_start, other_orders
 from cosmodag.solve.watch import Watch

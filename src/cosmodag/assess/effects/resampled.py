@@ -1,0 +1,135 @@
+"""Fits to resamples, kept whole: the graphs that other rows would have given, and their rows."""
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+
+from cosmodag.assess.effects.covariance import Covariance
+from cosmodag.assess.effects.view import ClassView
+from cosmodag.assess.tables import given_table, training_table
+from cosmodag.errors import CosmodagWarning, DataError
+from cosmodag.fit.checks import check_count, seeds_from
+from cosmodag.solve.watch import Watch
+from cosmodag.stability.fits import fit_resamples
+from cosmodag.stability.resamples import rows_of
+
+if TYPE_CHECKING:
+    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.fitted_dag import FittedDAG
+    from cosmodag.fit.known import Known
+
+__all__ = ["ResampledFits", "refit_resamples"]
+
+_SAMPLE = "bootstrap"
+
+
+@dataclass(frozen=True, eq=False)
+class ResampledFits:
+    """Fits of one learner to resamples of the rows of one table.
+
+    Attributes
+    ----------
+    dags
+        What each fit found.
+    seeds
+        What decides the rows of each.
+    X
+        (n, d): the table, centred, in its own units, missing values filled in.
+    known
+        What was set, and what is missing.
+    asked
+        Number of resamples; fits that diverged are left out.
+    """
+
+    dags: "tuple[FittedDAG, ...]"
+    seeds: tuple[int, ...]
+    X: NDArray[np.float64]
+    known: "Known"
+    asked: int
+
+    @cached_property
+    def views(self) -> list[ClassView]:
+        """The class of each fit."""
+        return [ClassView.of(dag) for dag in self.dags]
+
+    @cached_property
+    def covariances(self) -> list[Covariance]:
+        """The covariance of each resample, for linear equations."""
+        return [
+            self._covariance(seed, dag) for seed, dag in zip(self.seeds, self.dags, strict=True)
+        ]
+
+    def _covariance(self, seed: int, dag: "FittedDAG") -> Covariance:
+        rows = rows_of(_SAMPLE, len(self.X), seed)
+        return Covariance.of_data(self.X[rows], self.known.of_rows(rows), dag.arcs)
+
+
+def refit_resamples(
+    model: "FittedGraph",
+    n: int,
+    *,
+    X: Any = None,
+    interventions: Any = None,
+    random_state: Any = 0,
+    verbose: bool = True,
+) -> ResampledFits:
+    """Fit a model's learner again to resamples of its rows.
+
+    What the model assumes of the noise was decided on the whole table, and is kept.
+
+    Parameters
+    ----------
+    model : fitted learner
+        It is not changed.
+    n : int
+        Resamples.
+    X : table, optional
+        The training data, where the model does not have it any more.
+    interventions : optional
+        What was set in `X`, as for ``fit``.
+    random_state : int, Generator, RandomState or None
+    verbose : bool
+        Show progress on stderr when that is a terminal.
+    """
+    check_count("bootstrap", n, low=2)
+    dag: Any = model.fitted_
+    if dag.regimes is not None:
+        raise DataError(
+            "Effects have no bootstrap intervals after a fit with regimes: leave bootstrap out."
+        )
+    learner: Any = clone(model)
+    if hasattr(learner, "noise") and dag.noise is not None and dag.noise_reason is not None:
+        learner.set_params(**model.decided())
+    seeds = seeds_from(random_state, n)
+    with warnings.catch_warnings():
+        # The fit to the whole table has issued them already.
+        warnings.simplefilter("ignore", CosmodagWarning)
+        given = training_table(model) if X is None else given_table(model, X, interventions)
+        with Watch(n, f"resamples of {type(model).__name__}", None, verbose) as watch:
+            fits = fit_resamples(learner, given, seeds, _SAMPLE, watch, _take_dag)
+            found = dict(fits)
+    if not found:
+        raise DataError(f"None of {n} resamples was fitted: all diverged, or were stopped.")
+    places = sorted(found)
+    return ResampledFits(
+        tuple(found[place] for place in places),
+        tuple(seeds[place] for place in places),
+        given.X * given.preparation.factors,
+        given.known,
+        n,
+    )
+
+
+def _take_dag(place: int, one: Any) -> "tuple[int, FittedDAG]":
+    """Keep a fit; of linear ones only the graph, since their rows follow from the seed."""
+    dag: FittedDAG = one.fitted_
+    if dag.is_linear:
+        small = sparse.csr_array(dag.edges)
+        dag = replace(dag, adjacency=small, weights=None, residuals=None, turning_losses=None)
+    return place, dag

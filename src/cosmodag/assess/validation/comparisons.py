@@ -1,0 +1,175 @@
+"""Compare a graph with chance, and its learner with itself on fewer variables."""
+
+import time
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from cosmodag.assess.effects.view import ClassView
+from cosmodag.assess.validation.independences import Test, run_tests
+from cosmodag.data.knowledge import Knowledge
+from cosmodag.errors import CosmodagError, CosmodagWarning
+
+if TYPE_CHECKING:
+    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.prepare import Prepared
+
+__all__ = ["Agreement", "agreement_on_subsets", "failing_share", "shuffled_shares"]
+
+_FAILS = 0.05
+_SHARE = 0.75
+_FEWEST = 3
+
+
+class Agreement(NamedTuple):
+    """What fits to some of the columns say of causes, compared with the whole graph.
+
+    Attributes
+    ----------
+    same, opposite
+        Pairs of which both say that one is a cause of the other: the same one, or the other one.
+    subsets
+        Number of subsets that were fitted.
+    """
+
+    same: int
+    opposite: int
+    subsets: int
+
+
+def failing_share(arcs: NDArray[np.bool_], order: NDArray[np.intp], test: Test) -> float:
+    """Share of implied independences with a p-value below .05; NaN where nothing is implied."""
+    p = run_tests(arcs, order, test).p_values
+    return float(np.mean(p < _FAILS)) if len(p) else float("nan")
+
+
+def shuffled_shares(
+    arcs: NDArray[np.bool_],
+    order: NDArray[np.intp],
+    test: Test,
+    count: int,
+    random: np.random.Generator,
+    deadline: float,
+) -> NDArray[np.float64]:
+    """Shares of failing independences of the same graph with shuffled names (Eulig et al. 2025).
+
+    Fewer than `count` where the clock passes `deadline`.
+    """
+    shares: list[float] = []
+    while len(shares) < count and (not shares or time.monotonic() < deadline):
+        names = random.permutation(len(order))
+        places = np.argsort(names)
+        shares.append(failing_share(arcs[np.ix_(names, names)], places[order], test))
+    return np.array(shares)
+
+
+def agreement_on_subsets(
+    model: "FittedGraph",
+    given: "Prepared",
+    count: int,
+    random: np.random.Generator,
+    deadline: float,
+) -> Agreement:
+    """Fit subsets of the columns, and compare what is a cause of what (Faller et al. 2024).
+
+    A cause of the whole graph stays one where columns are left out, so that a fit to fewer columns
+    may say less, or more where a common cause was left out, but should not say the opposite. Only
+    what all graphs of a class say is compared.
+
+    Parameters
+    ----------
+    model : fitted learner
+    given : Prepared
+        Its table.
+    count : int
+        Subsets, three quarters of the columns each.
+    random : Generator
+    deadline : float
+        Of ``time.monotonic``, after which no more is fitted.
+    """
+    varying = np.flatnonzero(~given.preparation.constant)
+    size = round(_SHARE * len(varying))
+    same = opposite = done = 0
+    if size < _FEWEST or size == len(varying):
+        return Agreement(0, 0, 0)
+    whole = _causes(model)
+    values = given.X * given.preparation.factors + given.preparation.means
+    while done < count and time.monotonic() < deadline:
+        kept = np.sort(random.choice(varying, size, replace=False))
+        part = _fitted(model, given, values, kept)
+        if part is None:
+            break
+        found = _causes(part)
+        expected = whole[np.ix_(kept, kept)]
+        same += int((found & expected).sum())
+        opposite += int((found & expected.T).sum())
+        done += 1
+    return Agreement(same, opposite, done)
+
+
+def _causes(model: "FittedGraph") -> NDArray[np.bool_]:
+    """(d, d): what is a cause of what, directly or not, in all graphs of the class."""
+    mixed = ClassView.of(model.fitted_).mixed
+    d = len(mixed.parents)
+    causes = np.zeros((d, d), np.bool_)
+    for x in range(d):
+        causes[x, list(mixed.descendants(x))] = True
+    return causes
+
+
+def _fitted(
+    model: "FittedGraph", given: "Prepared", values: NDArray[np.float64], kept: NDArray[np.intp]
+) -> "FittedGraph | None":
+    """Fit some of the columns as the model was fitted; None where they cannot be."""
+    import pandas as pd
+
+    dag, names = model.fitted_, given.names
+    learner: Any = clone(model)
+    learner.set_params(knowledge=narrowed(dag.knowledge, names, [names[v] for v in kept]))
+    for name, value in (("noise", dag.noise), ("verbose", False)):
+        if value is not None and hasattr(learner, name):
+            learner.set_params(**{name: value})
+    table = pd.DataFrame(values[:, kept], columns=[names[v] for v in kept])
+    targets = None if given.known.targets is None else given.known.targets[:, kept]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CosmodagWarning)
+            fitted: FittedGraph = learner.fit(table, interventions=targets)
+    except CosmodagError:
+        return None
+    return fitted
+
+
+def narrowed(
+    knowledge: Knowledge | None, names: list[str], kept: list[str]
+) -> dict[str, Any] | None:
+    """Keep the statements of which all variables are kept; numbers become names.
+
+    Examples
+    --------
+    >>> known = Knowledge(required_edges=[("a", "b"), ("b", "c")], tiers=[["a"], ["b", "c"]])
+    >>> found = narrowed(known, ["a", "b", "c"], ["a", "b"])
+    >>> found["required_edges"], found["tiers"]
+    ([('a', 'b')], [['a'], ['b']])
+    """
+    if knowledge is None:
+        return None
+
+    def name(one: Any) -> str:
+        return one if isinstance(one, str) else names[one]
+
+    def entries(values: Any) -> list[Any]:
+        found = [tuple(map(name, v)) if isinstance(v, tuple) else name(v) for v in values]
+        return [v for v in found if set(v if isinstance(v, tuple) else [v]) <= set(kept)]
+
+    facts: dict[str, Any] = {
+        part: entries(getattr(knowledge, part))
+        for part in ("forbidden_edges", "required_edges", "exogenous", "sinks")
+    }
+    facts["tiers"] = [entries(tier) for tier in knowledge.tiers]
+    if knowledge.search_space is not None:
+        facts["search_space"] = entries(knowledge.search_space)
+    return facts

@@ -1,0 +1,1 @@
+"""Steps of ``cosmodag fit``, and the folder that it writes."""

@@ -1,0 +1,178 @@
+"""Files that ``fit`` writes to its output folder."""
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cosmodag.cli.options.common import Format
+from cosmodag.cli.options.in_time import summary_csv
+from cosmodag.cli.terminal.command import command_line
+from cosmodag.cli.terminal.output import say
+from cosmodag.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cosmodag.io.graphs.write import GraphFormat
+    from cosmodag.io.tables.read import Table
+    from cosmodag.learners import StructureLearner
+    from cosmodag.report import Evidence
+    from cosmodag.stability import BootstrapResult
+
+__all__ = ["check_names_for", "output_folder", "write_results"]
+
+
+@contextmanager
+def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
+    """Create the output folder before the fit; remove it if the fit fails."""
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataError(f"The output '{folder}' is not a folder: give another path.") from None
+    _check_writable(folder)
+    try:
+        yield
+        if (folder / "run.json").exists() and not quiet:
+            say(f"note: the files of an earlier fit in '{folder}' will be replaced.")
+    except BaseException:
+        if is_new and not any(folder.iterdir()):
+            folder.rmdir()
+        raise
+
+
+def _check_writable(folder: Path) -> None:
+    """Write and delete a file, because permissions do not reveal a read-only disk."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from None
+
+
+def check_names_for(formats: Sequence[Format], names: list[str]) -> None:
+    """Refuse formats that cannot hold these names, before the fit starts."""
+    from cosmodag.io.graphs.write import check_names_for_format
+
+    for format in (Format.GRAPHML, *formats):
+        check_names_for_format(names, format.value)
+
+
+def write_results(
+    folder: Path,
+    model: "StructureLearner",
+    data: "Table",
+    facts: dict[str, Any],
+    formats: Sequence[Format] = (),
+    bootstrap: "BootstrapResult | None" = None,
+) -> "tuple[dict[str, Path], pd.DataFrame]":
+    """Write the graph, the weights, the model and the report: all files or none, ``run.json`` last.
+
+    Parameters
+    ----------
+    folder : Path
+    model : StructureLearner
+        Fitted.
+    data : Table
+        The training data.
+    facts : dict
+        Content of ``run.json``.
+    formats : sequence of Format
+        Further graph formats beside GraphML, the list of arcs and the matrix.
+    bootstrap : BootstrapResult, optional
+        Probabilities of the arcs, for the list of arcs and the report.
+
+    Returns
+    -------
+    dict
+        Paths of the files by content.
+    DataFrame
+        The arcs as ``edges.csv`` lists them.
+    """
+    from cosmodag.io.files.unfinished import replaced_together
+    from cosmodag.report import Evidence
+
+    evidence = Evidence.of(model, data, bootstrap)
+    with replaced_together(folder) as stage:
+        files = _written(stage, model, data, facts, formats, bootstrap, evidence)
+    return {what: folder / path.name for what, path in files.items()}, evidence.table(model)
+
+
+def _written(
+    folder: Path,
+    model: "StructureLearner",
+    data: "Table",
+    facts: dict[str, Any],
+    formats: Sequence[Format],
+    bootstrap: "BootstrapResult | None",
+    evidence: "Evidence",
+) -> dict[str, Path]:
+    import numpy as np
+
+    from cosmodag.io import Graph, graph_suffix, write_graph
+    from cosmodag.io.files import write_text
+    from cosmodag.io.graphs.write import dump_graphml
+    from cosmodag.report import write_cytoscape, write_report
+    from cosmodag.report.saved import ANSWERS, edge_list, run_facts
+
+    names = [str(name) for name in model.names_]
+    run = {**_origin(facts, data), **run_facts(evidence), **facts}
+    graph = Graph(names, model.adjacency_)
+    files = {
+        "graph": folder / "graph.graphml",
+        "cytoscape": folder / "graph.cyjs",
+        "edges": folder / "edges.csv",
+        "adjacency": folder / "adjacency.csv",
+        "weights": folder / "weights.csv",
+        "model": folder / "model.safetensors",
+        "answers": folder / ANSWERS,
+        "report": folder / "report.html",
+        "run": folder / "run.json",
+    }
+    edges = model.edges_
+    told = evidence.table(model).sort_index().iloc[np.lexsort((edges.col, edges.row))]
+    facts_of_arcs = {name: told[name].tolist() for name in ("standardised", "basis", "class")}
+    write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
+    write_text(files["edges"], edge_list(model, names, evidence))
+    write_cytoscape(files["cytoscape"], model)
+    if hasattr(model, "weights_"):
+        write_graph(graph, files["adjacency"], format="adjacency")
+        write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")
+    else:
+        del files["adjacency"], files["weights"]
+    for format in formats:
+        word: GraphFormat = format.value
+        if word not in {"graphml", "cyjs", *files}:
+            files[word] = folder / f"graph{graph_suffix(word)}"
+            write_graph(model, files[word], format=word)
+    model.save(files["model"])
+    if bootstrap is not None:
+        files["bootstrap"] = folder / "bootstrap.csv"
+        write_text(files["bootstrap"], bootstrap.edges().to_csv(index=False))
+    write_text(files["answers"], json.dumps(evidence.answers.facts()) + "\n")
+    if model.fitted_.window is not None:
+        files["summary"] = folder / "summary.csv"
+        write_text(files["summary"], summary_csv(model))
+    write_report(files["report"], model, evidence, run)
+    write_text(files["run"], json.dumps(run, indent=2) + "\n")
+    return files
+
+
+def _origin(facts: dict[str, Any], data: "Table") -> dict[str, Any]:
+    """Describe how the result was produced, so that it can be reproduced."""
+    from cosmodag.report.origin import file_hash, now, table_hash, versions
+
+    table = Path(facts.get("table", ""))
+    used = versions()
+    return {
+        "command": command_line(),
+        "date": now(),
+        "rows": len(data.X),
+        "sha256": file_hash(table) if table.is_file() else table_hash(data.X),
+        "versions": used,
+        "cosmodag": used["cosmodag"],
+        "python": used["python"],
+    }

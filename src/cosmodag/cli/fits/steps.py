@@ -1,0 +1,159 @@
+"""Steps of ``cosmodag fit``: choose a learner, fit it, bootstrap it."""
+
+import warnings
+from collections.abc import Sequence
+from math import isnan
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cosmodag.cli.terminal.output import print_result, print_table
+from cosmodag.errors import DataError, InterruptedWarning
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cosmodag.io.tables.read import Table
+    from cosmodag.learners import StructureLearner
+    from cosmodag.selection import Choice
+    from cosmodag.stability import BootstrapResult
+
+__all__ = [
+    "AutoOption",
+    "BootstrapOption",
+    "bootstrapped",
+    "chosen",
+    "command_of",
+    "fitted",
+    "print_arcs",
+]
+
+BootstrapOption = Annotated[
+    int | None,
+    typer.Option(
+        min=2,
+        metavar="N",
+        help="Also fit N resamples of the rows, and write the share of them in which each arc's "
+        "ends are joined and its direction is fixed.",
+    ),
+]
+AutoOption = Annotated[
+    bool,
+    typer.Option(
+        "--auto", help="Choose learner, noise, penalties and refinement, and print the reasons."
+    ),
+]
+
+# Options that --auto accepts; it decides everything else.
+_TOLD = ("knowledge", "kinds", "missing", "max_time", "random_state")
+
+
+def chosen(
+    data: "Table",
+    told: dict[str, Any],
+    options: dict[str, tuple[str, Any]],
+    settings: dict[str, Any],
+    quiet: bool,
+) -> "Choice":
+    """Choose and fit a learner; refuse options that --auto decides itself."""
+    from cosmodag import selection
+
+    given = {name: value for name, (_, value) in options.items() if value is not None}
+    for name in given:
+        if name not in _TOLD:
+            raise DataError(f"--auto chooses {name} itself: leave {options[name][0]} out.")
+    if settings:
+        raise DataError("--auto chooses the learner's parameters itself: leave --set out.")
+    if "regimes" in told:
+        raise DataError(
+            "--auto does not compare regimes: choose a --method, or leave --regimes out."
+        )
+    given.setdefault("random_state", 0)
+    return selection.auto(data, **told, verbose=not quiet, **given)
+
+
+def fitted(model: "StructureLearner", data: "Table", told: dict[str, Any]) -> "StructureLearner":
+    """Fit a learner; after a first Ctrl-C, return it with the graph learnt so far."""
+    try:
+        return model.fit(data, **told)
+    except KeyboardInterrupt:
+        if getattr(model, "stopped_", None) != "interrupt":
+            raise
+        return model
+
+
+def command_of(model: "StructureLearner") -> str:
+    """Return the learner's name on the command line."""
+    from cosmodag.learners.registry import LEARNERS
+
+    return LEARNERS[type(model).__name__].command
+
+
+def bootstrapped(
+    model: "StructureLearner",
+    data: "Table",
+    told: dict[str, Any],
+    resamples: int | None,
+    max_time: float | None,
+    quiet: bool,
+) -> "tuple[BootstrapResult | None, bool]":
+    """Fit resamples if requested, unless the fit itself was interrupted.
+
+    The fit is kept however the resampling ends. The second value is whether the fit or the
+    resampling was interrupted.
+    """
+    if resamples is None or model.stopped_ == "interrupt":
+        return None, model.stopped_ == "interrupt"
+    from cosmodag.stability.bootstrap import BootstrapInterrupt, NoResampleError, bootstrap
+
+    try:
+        result = bootstrap(
+            model,
+            data,
+            resamples,
+            **told,
+            random_state=getattr(model, "random_state", 0),
+            max_time=max_time,
+            verbose=not quiet,
+        )
+    except NoResampleError as error:
+        warnings.warn(str(error), InterruptedWarning, stacklevel=2)
+        return None, False
+    except BootstrapInterrupt as interrupt:
+        done = len(interrupt.result.done)
+        message = f"{done or 'None'} of {resamples} resamples were fitted before Ctrl-C."
+        warnings.warn(message, InterruptedWarning, stacklevel=2)
+        return (interrupt.result if done else None), True
+    return result, False
+
+
+def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> None:
+    """Print the arcs of largest standardised weight under a title that counts them.
+
+    An arc whose direction is a free choice is printed as a line. With resamples, probabilities
+    are printed beside the basis of the direction, or only the reason why they are withheld.
+    """
+    from cosmodag.fit.basis import FREE
+
+    if not len(arcs):
+        print_result("No arc found.")
+        return
+    numbers = {"standardised": "{:+.3f}", "weight": "{:+.4g}", "se": "{:.2g}", "t": "{:.1f}"}
+    shares = {} if doubts else {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
+    shown = {name: form for name, form in (numbers | shares).items() if name in arcs}
+    head = ["cause", "", "effect", *shown, "basis of direction"]
+    rows = [
+        [
+            str(arc["cause"]),
+            "—" if arc["basis"] == FREE else "→",
+            str(arc["effect"]),
+            *["" if isnan(arc[name]) else form.format(arc[name]) for name, form in shown.items()],
+            arc["basis"],
+        ]
+        for arc in arcs.head(most).to_dict("records")
+    ]
+    count = f"{len(arcs):,} arc{'' if len(arcs) == 1 else 's'}"
+    title = f"{count}, {len(rows):,} shown, the largest standardised weight first"
+    print_table(head, rows, title=title)
+    if doubts:
+        print_result(f"Probabilities are withheld: {' '.join(doubts)}")

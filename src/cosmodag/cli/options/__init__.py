@@ -1,0 +1,1 @@
+"""Options that commands share, and what is made of them."""

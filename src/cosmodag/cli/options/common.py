@@ -1,0 +1,238 @@
+"""Arguments and options of commands, one alias each: its type, its spelling and its help line.
+
+A command declares an option as ``name: Alias = default``, so its signature is a list of its
+options, and commands that share an option share its help text.
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cosmodag.cli.options.completion import complete_setting
+from cosmodag.cli.options.learners import Method
+
+__all__ = [
+    "ColumnsOption",
+    "DecimalMark",
+    "DecimalOption",
+    "Device",
+    "DeviceOption",
+    "DropOption",
+    "DryRunOption",
+    "EpochsOption",
+    "Filling",
+    "FillingOption",
+    "Format",
+    "FormatOption",
+    "HeaderOption",
+    "JsonOption",
+    "MaxTimeOption",
+    "MethodOption",
+    "Missing",
+    "MissingOption",
+    "Noise",
+    "NoiseOption",
+    "OutputOption",
+    "QuietOption",
+    "Refine",
+    "RefineOption",
+    "RestartsOption",
+    "Scale",
+    "ScaleOption",
+    "SeedOption",
+    "SetOption",
+    "TableArgument",
+    "ThresholdOption",
+    "TopOption",
+    "TransposeOption",
+]
+
+
+class Missing(StrEnum):
+    """Treatment of missing values by commands that only read a table."""
+
+    ERROR = "error"
+    DROP = "drop"
+
+
+class DecimalMark(StrEnum):
+    """Decimal mark of a text file."""
+
+    AUTO = "auto"
+    POINT = "."
+    COMMA = ","
+
+
+class Filling(StrEnum):
+    """Treatment of missing values by ``fit``."""
+
+    ERROR = "error"
+    DROP = "drop"
+    IMPUTE = "impute"
+
+
+class Scale(StrEnum):
+    """Scaling of the columns before the fit."""
+
+    CENTER = "center"
+    STANDARDIZE = "standardize"
+    NONE = "none"
+
+
+class Refine(StrEnum):
+    """Refinement of the learnt order."""
+
+    AUTO = "auto"
+    NONE = "none"
+    PRUNE = "prune"
+    ORDER = "order"
+
+
+class Noise(StrEnum):
+    """Noise model of the refinement."""
+
+    AUTO = "auto"
+    GAUSSIAN = "gaussian"
+    EQUAL_VARIANCE = "equal-variance"
+    NON_GAUSSIAN = "non-gaussian"
+
+
+class Device(StrEnum):
+    """Where to compute."""
+
+    AUTO = "auto"
+    CPU = "cpu"
+    GPU = "gpu"
+
+
+class Format(StrEnum):
+    """File formats of a graph."""
+
+    GRAPHML = "graphml"
+    GML = "gml"
+    DOT = "dot"
+    DAGITTY = "dagitty"
+    EDGES = "edges"
+    ADJACENCY = "adjacency"
+    JSON = "json"
+    CYJS = "cyjs"
+    BIF = "bif"
+    TETRAD = "tetrad"
+    CPDAG = "cpdag"
+    PAG = "pag"
+    PDF = "pdf"
+    SVG = "svg"
+    PNG = "png"
+
+
+# Reading the table.
+TableArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="A .csv, .tsv, .txt (each also .gz), .xlsx, .parquet, .feather, .json, .jsonl, .h5ad "
+        "or .npy file; - is standard input."
+    ),
+]
+ColumnsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="NAME,...",
+        help="Use only these columns; patterns such as 'gene_*' work. May be repeated.",
+    ),
+]
+DropOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop",
+        metavar="NAME,...",
+        help="Leave out these columns, for example --drop id,date. May be repeated.",
+    ),
+]
+HeaderOption = Annotated[
+    bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
+]
+DecimalOption = Annotated[
+    DecimalMark,
+    typer.Option("--decimal", help="Decimal mark of a text file; decimal commas are recognised."),
+]
+TransposeOption = Annotated[
+    bool,
+    typer.Option("--transpose", help="The file has a variable per row, named by its first column."),
+]
+MissingOption = Annotated[
+    Missing, typer.Option(help="Refuse missing values, or drop rows that have one.")
+]
+FillingOption = Annotated[
+    Filling,
+    typer.Option(
+        "--missing",
+        help="Refuse missing values, drop rows that have one, or draw them from the learnt graph.",
+    ),
+]
+
+# The learner, and the parameters that have their own option.
+MethodOption = Annotated[Method, typer.Option(help="Learner; 'cosmodag methods' describes them.")]
+ScaleOption = Annotated[
+    Scale | None,
+    typer.Option(
+        help="Subtract column means (default), also standardise, or leave the columns as is."
+    ),
+]
+RefineOption = Annotated[
+    Refine,
+    typer.Option(
+        help="Keep the optimised weights, prune the learnt order by evidence, or also search for a "
+        "better order; by default the learner decides."
+    ),
+]
+NoiseOption = Annotated[Noise | None, typer.Option(help="Noise model that refinement assumes.")]
+ThresholdOption = Annotated[
+    float | None, typer.Option(min=0.0, help="Keep arcs whose absolute weight is above this.")
+]
+EpochsOption = Annotated[int | None, typer.Option(min=1, help="Number of passes over the data.")]
+RestartsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="order-search: searches from perturbed copies of the best order, 0 for none. Learners "
+        "that train: problems solved from different starts, at least 1. The best is kept.",
+    ),
+]
+DeviceOption = Annotated[Device | None, typer.Option(help="Where to compute.")]
+MaxTimeOption = Annotated[
+    float | None, typer.Option(help="Stop after this many seconds with the best graph so far.")
+]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(min=0, help="Random seed; the same seed gives the same graph. Default: 0."),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other learner parameter; 'cosmodag methods cosmo' lists those of cosmo.",
+        autocompletion=complete_setting,
+    ),
+]
+
+# Output.
+OutputOption = Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")]
+FormatOption = Annotated[
+    list[Format] | None,
+    typer.Option("--format", help="Also write the graph in this format. May be repeated."),
+]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the expected cost and stop.")]
+TopOption = Annotated[int, typer.Option(min=0, help="Number of arcs to print.")]
+QuietOption = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Print only errors, and the result with --json: no notes, no progress.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -1,0 +1,101 @@
+"""Learners by their command-line names, constructed from options."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from cosmodag.cli.options.parameters import parameters_of
+from cosmodag.errors import DataError
+from cosmodag.learners.registry import LEARNERS, LearnerEntry
+
+if TYPE_CHECKING:
+    from cosmodag.learners import StructureLearner
+
+__all__ = ["Method", "entry_of", "make_learner", "read_settings"]
+
+# Built from the registry, which stays the only list of learners.
+Method = StrEnum(  # type: ignore[misc]
+    "Method",
+    [(entry.command.replace("-", "_").upper(), entry.command) for entry in LEARNERS.values()],
+)
+_ENTRIES = {entry.command: entry for entry in LEARNERS.values()}
+
+
+def entry_of(method: Method) -> LearnerEntry:
+    """Return the registry entry of a learner's command-line name."""
+    return _ENTRIES[method.value]
+
+
+def make_learner(
+    method: Method, options: dict[str, Any], settings: dict[str, Any]
+) -> "StructureLearner":
+    """Construct a learner from the given options; refuse options that it does not have.
+
+    Parameters
+    ----------
+    method : Method
+    options : dict
+        Parameters that have their own option: name → (option, value); a value of None means that
+        the option was not given.
+    settings : dict
+        Parameters given by ``--set``.
+    """
+    from cosmodag.io.columns.names import nearest
+
+    learner = entry_of(method).load()
+    known = learner._get_param_names()
+    given = {name: pair for name, pair in options.items() if pair[1] is not None}
+    for name, (option, _) in given.items():
+        if name not in known:
+            raise DataError(f"{option} is not an option of {method.value}: leave it out.")
+        if name in settings:
+            raise DataError(f"{name} is given twice, by {option} and by --set: give it once.")
+    for name in settings:
+        if name not in known:
+            raise DataError(
+                f"--set names '{name}', which is not a parameter of {method.value}: "
+                f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
+            )
+    types = {parameter.name: parameter.type for parameter in parameters_of(entry_of(method))}
+    settings = {name: _as_type(value, types[name]) for name, value in settings.items()}
+    start = {"random_state": 0} if "random_state" in known else {}
+    return learner(**{**start, **{name: value for name, (_, value) in given.items()}, **settings})
+
+
+def _as_type(value: Any, type_: str) -> Any:
+    """Turn a single number into a tuple, and None into ``"none"``, if the type requires it."""
+    if type_.startswith("tuple") and isinstance(value, int):
+        return (value,)
+    return "none" if value is None and '"none"' in type_ else value
+
+
+def read_settings(assignments: list[str]) -> dict[str, Any]:
+    """Parse NAME=VALUE pairs; values may be numbers, lists of numbers, true, false or none."""
+    settings: dict[str, Any] = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals or not name:
+            raise DataError(
+                f"--set takes NAME=VALUE, such as lambda1=1e-3, but got '{assignment}'."
+            )
+        name = name.strip().replace("-", "_")
+        if name in settings:
+            raise DataError(f"{name} is given twice by --set: give it once.")
+        settings[name] = _value(text.strip())
+    return settings
+
+
+def _value(text: str) -> Any:
+    words = {"none": None, "true": True, "false": False}
+    if "," in text:
+        parts = tuple(
+            _value(part.strip()) for part in text.strip("()[]").split(",") if part.strip()
+        )
+        return parts if all(isinstance(part, int | float) for part in parts) else text
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

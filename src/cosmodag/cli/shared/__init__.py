@@ -1,1 +1,0 @@
-"""Code that commands share: options, messages, exit codes, reading and writing."""

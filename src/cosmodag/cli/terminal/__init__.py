@@ -1,0 +1,1 @@
+"""The command line as a program: messages, errors, exit codes, signals, cache."""

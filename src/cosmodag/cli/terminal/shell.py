@@ -1,0 +1,190 @@
+"""Errors of commands: one sentence on stderr and an exit code, no traceback for bad input.
+
+Exit codes: 0 done, 1 ran but failed, 2 bad usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.
+"""
+
+import functools
+import inspect
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO, cast
+
+import typer
+
+from cosmodag.cli.terminal.cache import remove_damaged
+from cosmodag.cli.terminal.output import say
+from cosmodag.cli.terminal.signals import EXIT_INTERRUPTED, EXIT_TERMINATED, handled_signals
+from cosmodag.errors import CosmodagError, CosmodagWarning, DataError, ResourceError
+
+__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_TERMINATED", "EXIT_USAGE", "register", "run"]
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+
+# Some versions of Typer bundle click, others import it; in both, BadParameter is public and its
+# base class is the class of all usage errors.
+_UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
+
+# Options of other programs, and the option of this one that does the same.
+_SYNONYMS = {
+    "--na": "--missing",
+    "--nan": "--missing",
+    "--impute": "--missing impute",
+    "--dropna": "--missing drop",
+    "--algorithm": "--method",
+    "--learner": "--method",
+    "--model": "--method",
+    "--out": "--output",
+    "--outdir": "--output",
+    "--random-state": "--seed",
+    "--exclude": "--drop",
+    "--ignore": "--drop",
+    "--include": "--columns",
+    "--usecols": "--columns",
+    "--timeout": "--max-time",
+    "--standardize": "--scale standardize",
+    "--resamples": "--bootstrap",
+    "--targets": "--interventions",
+    "--gpu": "--device gpu",
+}
+
+
+def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None:
+    """Add a command with error handling to the app; the text of its docstring is the help page."""
+    prose = (inspect.getdoc(function) or "").split("\n\nParameters\n", maxsplit=1)[0]
+    app.command(name, help=prose)(_guarded(function))
+
+
+def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
+    """Run the app on a command line and return its exit code.
+
+    Parameters
+    ----------
+    app : typer.Typer
+        The application, with commands added by :func:`register`.
+    arguments : sequence of str, optional
+        The command line after the program's name; None takes it from ``sys.argv``.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    try:
+        with handled_signals():
+            code = app(args=arguments, prog_name="cosmodag", standalone_mode=False)
+            sys.stdout.flush()
+    except _UsageError as error:
+        say(f"error: {_describe_usage(error)}")
+        return EXIT_USAGE
+    except OSError as error:  # the help page or the last lines of a result
+        return _report(error)
+    except SystemExit as stop:
+        if stop.code == EXIT_TERMINATED:
+            say("error: stopped by SIGTERM.")
+        return stop.code if isinstance(stop.code, int) else EXIT_FAILED
+    return code if isinstance(code, int) else 0
+
+
+def _guarded(function: Callable[..., None]) -> Callable[..., None]:
+    """Convert exceptions of a command to a sentence on stderr and an exit code.
+
+    The handler wraps the command, not the app: it then sees Ctrl-C before Typer converts it, and
+    an app that a test runner drives behaves like the real one.
+    """
+
+    @functools.wraps(function)
+    def command(*args: object, **kwargs: object) -> None:
+        try:
+            with _one_line_warnings():
+                function(*args, **kwargs)
+        except (CosmodagError, OSError, MemoryError, KeyboardInterrupt) as error:
+            raise typer.Exit(_report(error)) from error
+
+    return command
+
+
+def _report(error: BaseException) -> int:
+    """Print one sentence about an error and return its exit code."""
+    code = EXIT_FAILED
+    match error:
+        case DataError():
+            code = EXIT_USAGE
+            say(f"error: {error}")
+        case KeyboardInterrupt():
+            code = EXIT_INTERRUPTED
+            say("error: interrupted by Ctrl-C.")
+        case ResourceError():
+            say(f"error: {error}")
+        case MemoryError():
+            say("error: out of memory; try fewer columns, rows or restarts.")
+        case BrokenPipeError():
+            pass  # the reader closed the pipe, as in `cosmodag doctor | head`
+        case OSError():
+            say(f"error: {_describe_system_error(error)}")
+        case _:
+            say(f"error: {error}")
+    _abandon_unwritten_output()
+    return code
+
+
+def _describe_usage(error: Exception) -> str:
+    """One line for a usage error, with the help page to consult."""
+    message = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
+    context = getattr(error, "ctx", None)
+    synonym = _SYNONYMS.get(str(getattr(error, "option_name", "")))
+    if synonym is not None:
+        message = f"No such option: {getattr(error, 'option_name', '')}: use {synonym}"
+    page = f"{context.command_path} --help" if context is not None else "cosmodag --help"
+    return f"{message.rstrip('.')} (see '{page}')."
+
+
+def _describe_system_error(error: OSError) -> str:
+    """One sentence for an operating-system error such as a full disk or a missing permission."""
+    reason = (error.strerror or str(error)).lower()
+    if error.filename is None:
+        return f"the operating system refused to read or write: {reason}."
+    return f"cannot read or write '{os.fsdecode(error.filename)}': {reason}."
+
+
+def _abandon_unwritten_output() -> None:
+    """Discard output that cannot be written.
+
+    Python flushes stdout again on exit: on a closed pipe or a full disk this would print a second
+    error and change the exit code.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+@contextmanager
+def _one_line_warnings() -> Iterator[None]:
+    """Show this package's warnings as one line, without file name and line number."""
+    with warnings.catch_warnings():
+        show_as_python_does = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            sentence = (
+                message if issubclass(category, CosmodagWarning) else remove_damaged(str(message))
+            )
+            if sentence:
+                say(f"warning: {sentence}")
+            elif sentence is None:
+                show_as_python_does(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,157 @@
+"""Ctrl-C and SIGTERM on the command line: a clean exit if possible, a reply within two seconds.
+
+Python runs a signal handler only while the main thread executes Python code, so a long call of
+compiled code delays it. A second thread therefore reads the signals from a pipe. It interrupts a
+fit that has not checked for the signal, prints what the program is waiting for, and finally ends
+the process with the right exit code and without half-written files.
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+from cosmodag.cli.terminal.output import say
+
+__all__ = ["EXIT_INTERRUPTED", "EXIT_TERMINATED", "handled_signals", "slow_end"]
+
+EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
+
+# Seconds within which a fit should notice Ctrl-C; it usually takes less than half a second.
+_PROMPT_AFTER = 1.2
+
+# Number of interrupts sent to a fit that has not noticed, and the seconds between them. One may not
+# be enough: Python drops an exception that is raised in a callback from C.
+_PROMPTS = 3
+_PROMPT_EVERY = 0.2
+
+_ENDS = {
+    signal.SIGINT: (EXIT_INTERRUPTED, "error: interrupted by Ctrl-C."),
+    signal.SIGTERM: (EXIT_TERMINATED, "error: stopped by SIGTERM."),
+}
+
+_has_slow_end = threading.Event()
+
+
+@contextmanager
+def slow_end() -> Iterator[None]:
+    """Context for a command that must stop other processes, and so may take longer to exit."""
+    _has_slow_end.set()
+    try:
+        yield
+    finally:
+        _has_slow_end.clear()
+
+
+@contextmanager
+def handled_signals() -> Iterator[None]:
+    """Context for a command: SIGTERM runs the usual clean-up, and no signal is lost."""
+    if threading.current_thread() is not threading.main_thread():  # only it may set handlers
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        with _dropped_signals_repeated(), _answering_thread():
+            yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(EXIT_TERMINATED)
+
+
+@contextmanager
+def _dropped_signals_repeated() -> Iterator[None]:
+    """Repeat a signal whose exception was raised in a finaliser or a callback.
+
+    Python drops such an exception. JAX registers a callback of the garbage collector, in which a
+    fit spends time.
+    """
+    original_hook = sys.unraisablehook
+    repeated = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}
+
+    def repeat(unraisable: "sys.UnraisableHookArgs") -> None:
+        number = repeated.get(unraisable.exc_type)
+        if number is None:
+            original_hook(unraisable)
+        else:
+            threading.Timer(0.1, signal.raise_signal, [number]).start()
+
+    sys.unraisablehook = repeat
+    try:
+        yield
+    finally:
+        sys.unraisablehook = original_hook
+
+
+@contextmanager
+def _answering_thread() -> Iterator[None]:
+    """Run the thread that responds to signals while the context lasts."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    over = threading.Event()
+    reader = threading.Thread(target=_read_signals, args=(reading, over), daemon=True)
+    reader.start()
+    try:
+        yield
+    finally:
+        over.set()
+        signal.set_wakeup_fd(before)
+        os.close(writing)  # ends the thread
+        reader.join()
+        os.close(reading)
+
+
+def _read_signals(reading: int, over: threading.Event) -> None:
+    presses = 0
+    while numbers := os.read(reading, 64):
+        for number in numbers:
+            if number not in _ENDS:
+                continue
+            presses += number == signal.SIGINT
+            may_finish = number == signal.SIGINT and presses == 1
+            answer = threading.Thread(target=_answer, args=(over, number, may_finish), daemon=True)
+            answer.start()
+
+
+def _answer(over: threading.Event, number: int, may_finish: bool) -> None:
+    """Wait for the command; end the process if it neither exits nor finishes a fit."""
+    if over.wait(_PROMPT_AFTER):
+        return
+    for _ in range(_PROMPTS):
+        if may_finish and _interrupt_of_fit() == "SEEN":
+            say("Ctrl-C: finishing with the graph learnt so far; press it again to exit at once.")
+            return
+        if _interrupt_of_fit() == "ASKED":
+            _interrupt_main_thread()
+        if over.wait(_PROMPT_EVERY):
+            return
+    if _has_slow_end.is_set():
+        return
+    code, sentence = _ENDS[signal.Signals(number)]
+    say(sentence)
+    # No import here: the main thread may hold the import lock.
+    if (unfinished := sys.modules.get("cosmodag.io.files.unfinished")) is not None:
+        unfinished.discard_unfinished()
+    os._exit(code)
+
+
+def _interrupt_of_fit() -> str:
+    watch = sys.modules.get("cosmodag.solve.watch")
+    return "NONE" if watch is None else str(watch.last_interrupt().name)
+
+
+def _interrupt_main_thread() -> None:
+    """Send a signal to the main thread itself, which also ends its wait for other threads."""
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        signal.raise_signal(signal.SIGINT)

@@ -1,0 +1,1 @@
+"""Findings about columns: copies, scales, values and kinds, and sortability."""

@@ -1,0 +1,1 @@
+"""Findings about a learnt graph: relations, hidden causes, and what stays open."""

@@ -1,0 +1,243 @@
+"""Search that adds hidden causes to a learnt graph one by one while the score rises.
+
+Structural EM (Friedman 1998) alternates three steps: replace the hidden variables by their
+expectations given the observed ones, search the graph with them, and fit its equations. The score
+is the penalised log-likelihood of the observed columns, which is comparable between graphs with and
+without hidden variables.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.diagnose.graph.hidden.equations import Equations, Floats, Model, Parents
+from cosmodag.data.diagnose.graph.hidden.groups import Groups, dense_groups, extended, gains_of
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.scores import default_penalty
+
+__all__ = ["HiddenCauses", "find_hidden_causes"]
+
+# A group is skipped if its common cause loses more than this per row before the graph is searched
+# again. Most graphs without hidden causes have no other groups, so the search ends here for them.
+_PROMISING = -0.3
+# Seed groups that are tried up to _WIDE variables. A trial searches an order, in time that grows
+# faster than the square of the variables; a hub among 100 would otherwise cost ten fits.
+_SEEDS, _FEWEST_SEEDS, _WIDE = 48, 4, 30
+_PURSUED = 4
+# The first hidden cause may lower the score by up to this: a second one can compensate.
+_HOPELESS = -5.0
+_MOST = 8
+_ROUNDS = 6
+_ITERATIONS = 10
+_SETTLED = 0.5
+# A hidden variable with fewer effects is equivalent to one or two arcs.
+_FEWEST = 3
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenCauses:
+    """Hidden variables that make the observed columns more probable.
+
+    Attributes
+    ----------
+    effects
+        Effects of each hidden variable, by column number.
+    gain
+        Penalised log-likelihood minus that of the graph without hidden variables.
+    arcs_before, arcs_after
+        Number of arcs without and with hidden variables, including the arcs of these.
+    """
+
+    effects: tuple[tuple[int, ...], ...]
+    gain: float
+    arcs_before: int
+    arcs_after: int
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """A graph over observed and hidden variables, its expected moments and its gain."""
+
+    moments: Floats
+    parents: Parents
+    order: list[int]
+    gain: float
+
+
+def find_hidden_causes(
+    correlations: Floats, arcs: NDArray[np.bool_], rows: float, order: NDArray[np.integer]
+) -> HiddenCauses | None:
+    """Add hidden causes to a graph while they raise the score.
+
+    Parameters
+    ----------
+    correlations : (d, d) array
+        Correlations of the varying columns.
+    arcs : (d, d) array of bool
+        A learnt DAG. If a group of its columns is promising, the best graph near it is searched
+        first, so that superfluous arcs do not favour hidden causes.
+    rows : float
+    order : (d,) array of int
+        Of its variables, causes first.
+
+    Returns
+    -------
+    HiddenCauses or None
+        None if no promising group of columns was found.
+    """
+    d = len(correlations)
+    penalty = default_penalty(rows, d)
+    parents: Parents = [np.flatnonzero(column).tolist() for column in arcs.T]
+    best = _State(correlations, parents, order.tolist(), 0.0)
+    if not _promising(best, rows, penalty):
+        return None
+    # The graph may have been learnt with another score; the fair comparison is the best graph
+    # without hidden causes under this score.
+    best, base = _rival(correlations, best.order, rows, penalty)
+    found = None
+    for _ in range(_MOST):
+        raised = _raised(correlations, best, base, rows, penalty)
+        if raised is None or (found is not None and raised.gain < best.gain + _SETTLED):
+            break
+        best = found = raised
+        if best.gain < _HOPELESS:
+            break
+    if found is None:
+        return None
+    own = [variable for variable in found.order if variable < d]
+    rival, again = _rival(correlations, own, rows, penalty)
+    return HiddenCauses(
+        tuple(_effects(found, hidden, d) for hidden in range(d, len(found.parents))),
+        found.gain - max(0.0, again - base),
+        sum(map(len, rival.parents)),
+        sum(map(len, found.parents)),
+    )
+
+
+def _rival(
+    correlations: Floats, order: list[int], rows: float, penalty: float
+) -> tuple[_State, float]:
+    """Search the best graph without hidden causes near an order; return it with its score."""
+    d = len(correlations)
+    parents, order = _searched(correlations.copy(), order, rows, penalty, np.ones((d, d), np.bool_))
+    base = float(Equations(correlations, parents, rows, penalty).scores.sum())
+    return _State(correlations, parents, order, 0.0), base
+
+
+def _raised(
+    correlations: Floats, state: _State, base: float, rows: float, penalty: float
+) -> _State | None:
+    """Add the hidden cause of largest gain: one round per seed group, more for the best ones."""
+    tried: list[tuple[float, int, Groups]] = []
+    for place, seed in enumerate(_promising(state, rows, penalty)):
+        first = _grown(correlations, state, seed, base, rows, penalty, rounds=1)
+        if first is not None:
+            tried.append((-first.gain, place, seed))
+    grown = [
+        _grown(correlations, state, seed, base, rows, penalty, rounds=_ROUNDS)
+        for *_, seed in sorted(tried, key=lambda one: one[:2])[: min(_PURSUED, -(-len(tried) // 4))]
+    ]
+    return max((one for one in grown if one is not None), key=lambda one: one.gain, default=None)
+
+
+def _effects(state: _State, hidden: int, d: int) -> tuple[int, ...]:
+    return tuple(child for child in range(d) if hidden in state.parents[child])
+
+
+def _promising(state: _State, rows: float, penalty: float) -> list[Groups]:
+    """List groups that another hidden cause may explain, best first."""
+    members = dense_groups(state.parents)
+    if not len(members):
+        return []
+    equations = Equations(state.moments, state.parents, rows, penalty)
+    groups = gains_of(members, equations)
+    share = min(1.0, (_WIDE / len(state.parents)) ** 2)
+    best = np.argsort(-groups.gains, kind="stable")[: max(_FEWEST_SEEDS, round(_SEEDS * share))]
+    seeds: dict[tuple[int, ...], Groups] = {}
+    for place in best.tolist():
+        if groups.gains[place] > _PROMISING * rows:
+            seed = extended(Groups(*(part[place] for part in groups)), equations)
+            seeds[tuple(sorted(seed.members.tolist()))] = seed
+    return list(seeds.values())
+
+
+def _grown(
+    correlations: Floats,
+    state: _State,
+    seed: Groups,
+    base: float,
+    rows: float,
+    penalty: float,
+    rounds: int,
+) -> _State | None:
+    """Add one hidden cause to a group; then alternate search, expectation and fit."""
+    d, size = len(correlations), len(state.parents) + 1
+    parents = _with_cause(state.parents, seed.members)
+    model = _start(Equations(state.moments, parents[:-1], rows, penalty), seed, d)
+    order = [size - 1, *state.order]
+    may_be = np.ones((size, size), np.bool_)
+    may_be[:, d:] = False  # hidden variables have no causes
+    best: _State | None = None
+    for _ in range(rounds):
+        moments = model.expected(correlations)
+        parents, order = _searched(moments, order, rows, penalty, may_be)
+        for _ in range(_ITERATIONS):
+            model = Model(*Equations(moments, parents, rows, penalty).fitted, d)
+            moments = model.expected(correlations)
+        arcs = sum(map(len, parents))
+        gain = model.log_likelihood(correlations, rows) - penalty * arcs - base
+        reached = _State(moments, parents, order, gain)
+        if any(len(_effects(reached, hidden, d)) < _FEWEST for hidden in range(d, size)):
+            break
+        if best is not None and gain < best.gain + _SETTLED:
+            break
+        best = reached
+    return best
+
+
+def _with_cause(parents: Parents, members: NDArray[np.intp]) -> list[list[int]]:
+    """Replace the arcs within a group by a new variable that is the parent of all members."""
+    inside = set(members.tolist())
+    changed = [
+        [cause for cause in causes if child not in inside or cause not in inside]
+        + ([len(parents)] if child in inside else [])
+        for child, causes in enumerate(parents)
+    ]
+    return [*changed, []]
+
+
+def _start(equations: Equations, seed: Groups, observed: int) -> Model:
+    """Start from equations with a new hidden cause; outside parents by least squares."""
+    new = len(equations.parents)
+    known = [[cause for cause in causes if cause < new] for causes in equations.parents]
+    slopes, left = Equations(equations.correlations, known, equations.rows, 0.0).fitted
+    weights = np.zeros((new + 1, new + 1))
+    weights[:new, :new] = slopes
+    weights[new, seed.members] = seed.loadings
+    noise = np.append(left, 1.0)
+    noise[seed.members] = seed.noise
+    return Model(weights, noise, observed)
+
+
+def _searched(
+    moments: Floats, order: list[int], rows: float, penalty: float, may_be: NDArray[np.bool_]
+) -> tuple[list[list[int]], list[int]]:
+    size = len(moments)
+    np.fill_diagonal(moments, 1.0)
+    known = Moments(
+        moments[None],
+        np.zeros(size, np.int64),
+        np.array([float(rows)]),
+        np.zeros((1, size)),
+        np.ones((1, size)),
+    )
+    # The search imports Numba, which constructing a learner does not need.
+    from cosmodag.order import search
+
+    found = search(
+        known, order, penalty=penalty, support=may_be, random=np.random.default_rng(0), restarts=0
+    )
+    starts, causes = found.graph.starts, found.graph.parents
+    parents = [causes[starts[v] : starts[v + 1]].tolist() for v in range(size)]
+    return parents, found.order.tolist()

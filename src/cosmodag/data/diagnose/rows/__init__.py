@@ -1,0 +1,1 @@
+"""Findings about rows: number and order, gaps, several populations, series in time."""

@@ -1,0 +1,227 @@
+"""Findings about time series: what changes over time, wanders, or repeats.
+
+The equations of a window graph are the same at all times. Each column is first regressed on its own
+last values; what is left is then nearly independent from row to row, whatever the memory of the
+column, so that ordinary tests apply to it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.rows.sampling import rows_follow
+from cosmodag.errors import name_list
+
+__all__ = ["changing_series", "periods", "residuals_follow", "unit_root_statistics"]
+
+_FEWEST_ROWS = 50
+_MOST_ROWS = 50_000
+# Earlier values of a column that it is regressed on.
+_MEMORY = 3
+# Parts of a series whose means and variances are compared.
+_PARTS = 5
+# False-alarm probability of each test for a table of stationary series.
+_CHANCE = 0.002
+# Critical value of the test of Dickey and Fuller with a constant, at 10 %: of series with a unit
+# root nine in ten lie above.
+_DICKEY_FULLER = -2.57
+# Frequencies beside a peak that are left out of the level around it, and those that give it.
+_PEAK, _AROUND = 2, 16
+_FEWEST_PERIODS = 4
+
+
+def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> Iterator[Finding]:
+    """Find columns whose distribution is not the same at all times.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Rows in their order in time; several series one after another.
+    columns : list of int
+        Those that vary.
+    names : sequence of str
+        Of all columns.
+
+    Yields
+    ------
+    Finding
+        ``unit_root``, ``changing_mean``, ``changing_variance`` and ``season``, if they apply.
+    """
+    used = np.asarray(X[:_MOST_ROWS, columns], np.float64)
+    if len(used) < _FEWEST_ROWS or not columns:
+        return
+    spread = used.std(axis=0)
+    used = (used - used.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    own = [names[column] for column in columns]
+    chance = _CHANCE / len(columns)
+    roots = unit_root_statistics(used)
+    yield from _found(
+        "unit_root",
+        roots > _DICKEY_FULLER,
+        float(roots.max()),
+        own,
+        "{} wander like a random walk (a unit root is not excluded), so that unrelated columns "
+        "seem to cause one another: learn from differences between rows.",
+    )
+    left, means = _regressed_on_memory(used)
+    yield from _found(
+        "changing_mean",
+        (means < chance) & (roots <= _DICKEY_FULLER),
+        float(means.min()),
+        own,
+        "The mean of {} changes over time, and its equation is taken to be the same at all times: "
+        "subtract the trend, or learn from a part of the rows.",
+    )
+    spreads = _levels_of_spread(np.array_split(left, _PARTS))
+    yield from _found(
+        "changing_variance",
+        spreads < chance,
+        float(spreads.min()),
+        own,
+        "The noise of {} is stronger at some times than at others, so that standard errors are "
+        "wrong: learn from a part of the rows, or from logarithms.",
+    )
+    yield from _seasons(used, own, chance)
+
+
+def residuals_follow(
+    residuals: NDArray[Any], columns: list[int], names: Sequence[str], lags: int
+) -> Iterator[Finding]:
+    """Find residuals of a window graph that resemble those of the time before."""
+    for one in rows_follow(residuals, columns, names):
+        yield Finding(
+            "few_lags",
+            one.columns,
+            one.value,
+            "warning",
+            f"Residuals of {name_list(list(one.columns))} still follow one another (correlation "
+            f"up to {one.value:.2f}): {lags} lags are too few (--lags), or causes are hidden.",
+        )
+
+
+def _found(
+    kind: str, where: NDArray[np.bool_], value: float, names: Sequence[str], sentence: str
+) -> Iterator[Finding]:
+    found = tuple(names[place] for place in np.flatnonzero(where).tolist())
+    if found:
+        yield Finding(kind, found, value, "warning", sentence.format(name_list(list(found))))
+
+
+def unit_root_statistics(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Statistic of the augmented test of Dickey and Fuller, with a constant, for each column.
+
+    Examples
+    --------
+    >>> steps = np.random.default_rng(0).normal(size=(300, 2))
+    >>> walk, noise = unit_root_statistics(np.column_stack([np.cumsum(steps[:, 0]), steps[:, 1]]))
+    >>> walk > -2.57, noise > -2.57
+    (np.True_, np.False_)
+    """
+    changes = np.diff(X, axis=0)
+    n = len(changes) - _MEMORY
+    found = np.empty(X.shape[1])
+    for v in range(X.shape[1]):
+        before = [changes[_MEMORY - lag : _MEMORY - lag + n, v] for lag in range(1, _MEMORY + 1)]
+        regressors = np.column_stack([X[_MEMORY : _MEMORY + n, v], *before, np.ones(n)])
+        response = changes[_MEMORY:, v]
+        inverse = np.linalg.pinv(regressors.T @ regressors)
+        weights = inverse @ (regressors.T @ response)
+        left = response - regressors @ weights
+        variance = float(left @ left) / max(n - regressors.shape[1], 1)
+        error = np.sqrt(max(variance * inverse[0, 0], np.finfo(np.float64).tiny))
+        found[v] = weights[0] / error
+    return found
+
+
+def _regressed_on_memory(
+    X: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Regress each column on its own last values, with a constant for each part of the series.
+
+    Returns what is left, and the p-value of the F test that all constants are equal.
+    """
+    n = len(X) - _MEMORY
+    constants = np.zeros((n, _PARTS))
+    for place, rows in enumerate(np.array_split(np.arange(n), _PARTS)):
+        constants[rows, place] = 1.0
+    free = n - _MEMORY - _PARTS
+    left, p_values = np.empty((n, X.shape[1])), np.ones(X.shape[1])
+    for v in range(X.shape[1]):
+        before = [X[_MEMORY - lag : _MEMORY - lag + n, v] for lag in range(1, _MEMORY + 1)]
+        left[:, v] = _left_of(np.column_stack([*before, constants]), X[_MEMORY:, v])
+        common = _left_of(np.column_stack([*before, np.ones(n)]), X[_MEMORY:, v])
+        most, least = float(common @ common), float(left[:, v] @ left[:, v])
+        if least > 0:
+            ratio = (most - least) / (_PARTS - 1) / (least / free)
+            p_values[v] = stats.f.sf(ratio, _PARTS - 1, free)
+    return left, p_values
+
+
+def _left_of(regressors: NDArray[np.float64], response: NDArray[np.float64]) -> NDArray[np.float64]:
+    weights = np.linalg.lstsq(regressors, response, rcond=None)[0]
+    return np.asarray(response - regressors @ weights)
+
+
+def _levels_of_spread(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """P-value, for each column, of Levene's test that all parts have one variance."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = [
+            float(stats.levene(*(part[:, v] for part in parts), center="median").pvalue)
+            for v in range(parts[0].shape[1])
+        ]
+    return np.asarray(np.nan_to_num(found, nan=1.0), np.float64)
+
+
+def _seasons(X: NDArray[np.float64], names: Sequence[str], chance: float) -> Iterator[Finding]:
+    lengths = periods(X, chance)
+    where = np.isfinite(lengths)
+    if where.any():
+        found = [names[place] for place in np.flatnonzero(where).tolist()]
+        length = float(np.median(lengths[where]))
+        yield Finding(
+            "season",
+            tuple(found),
+            length,
+            "warning",
+            f"{name_list(found)} repeat about every {length:.3g} rows, and a season is a common "
+            "cause that the table does not hold: subtract the mean of each season first.",
+        )
+
+
+def periods(X: NDArray[np.float64], chance: float = _CHANCE) -> NDArray[np.float64]:
+    """Length of the season of each column, in rows; NaN where there is none.
+
+    A season is a single frequency far above those around it; the memory of a series raises whole
+    ranges of frequencies.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> season = np.sin(2 * np.pi * np.arange(240) / 12)
+    >>> X = np.column_stack([season + random.normal(size=240), random.normal(size=240)])
+    >>> periods(X).round(1).tolist()
+    [12.0, nan]
+    """
+    n, d = X.shape
+    taper = np.hanning(n)[:, None]
+    power = np.abs(np.fft.rfft((X - X.mean(axis=0)) * taper, axis=0)) ** 2
+    first, last = _FEWEST_PERIODS, len(power) - 1
+    if last <= first:
+        return np.full(d, np.nan)
+    places = np.arange(first, last)
+    low = [np.maximum(places - reach, 1) for reach in (_AROUND, _PEAK)]
+    high = [np.minimum(places + reach, last) + 1 for reach in (_PEAK, _AROUND)]
+    sums = np.concatenate([np.zeros((1, d)), np.cumsum(power, axis=0)])
+    around = (low[1] - low[0]) + (high[1] - high[0])
+    level = (sums[low[1]] - sums[low[0]]) + (sums[high[1]] - sums[high[0]])
+    level = np.maximum(level / around[:, None], np.finfo(np.float64).tiny)
+    # The taper makes neighbours resemble each other: half as many count.
+    independent = 0.5 * around[:, None]
+    p_values = (1 + power[places] / level / independent) ** -independent
+    highest = p_values.argmin(axis=0)
+    is_peak = p_values[highest, np.arange(d)] < chance / len(places)
+    return np.where(is_peak, n / places[highest], np.nan)

@@ -1,0 +1,1 @@
+"""Columns of tables: their names, and their values as numbers or levels, or refused."""

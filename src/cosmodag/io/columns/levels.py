@@ -1,0 +1,153 @@
+"""Columns of labels, encoded as the numbers of their levels."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import DataError, name_list
+from cosmodag.io.columns.refused import BadColumn, fault_of_labels, is_absent
+from cosmodag.io.kinds import ColumnKind, kind_of_levels, label_of
+
+__all__ = ["Encoded", "encode", "encode_as", "seen_levels"]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A column of labels as numbers.
+
+    Attributes
+    ----------
+    numbers
+        (n,) float64: the numbers of levels; NaN where a value is missing.
+    kind
+        The kind of the column, with its levels.
+    """
+
+    numbers: NDArray[np.float64]
+    kind: ColumnKind
+
+
+def encode(
+    name: str,
+    values: Sequence[Any],
+    *,
+    order: Sequence[Any] | None = None,
+    is_ordered: bool = False,
+    is_declared: bool = False,
+    what: str = "text",
+) -> Encoded | BadColumn:
+    """Encode a column of labels, or say what is wrong with it.
+
+    Parameters
+    ----------
+    name : str
+    values : sequence
+        Labels; a missing one is None, NaN or blank.
+    order : sequence, optional
+        All labels in their order; by default the labels seen, sorted.
+    is_ordered : bool
+        Whether the levels are ordered, from low to high.
+    is_declared : bool
+        Whether the user says that the column holds levels. Otherwise dates, identifiers, numbers
+        written as text and marks of missing values are refused.
+    what : str
+        What the values are, for the reason.
+
+    Examples
+    --------
+    >>> found = encode("region", ["south", "north", None, "south", "north"])
+    >>> found.numbers.tolist(), found.kind.kind, found.kind.levels
+    ([1.0, 0.0, nan, 1.0, 0.0], 'binary', ('north', 'south'))
+    """
+    counts = _counted(values)
+    if not is_declared:
+        fault = fault_of_labels(name, counts, is_text=order is None)
+        if fault is not None:
+            return fault
+    levels = _ordered(counts) if order is None else _seen(order, counts)
+    kind = kind_of_levels(len(levels), is_ordered)
+    count = f"{len(levels)} level{'' if len(levels) == 1 else 's'}"
+    return encode_as(name, values, ColumnKind(kind, levels, f"{what}, {count}"))
+
+
+def encode_as(name: str, values: Sequence[Any], kind: ColumnKind) -> Encoded:
+    """Encode a column with the levels of a kind, matched by their labels.
+
+    Raises
+    ------
+    DataError
+        If a label is not among the levels.
+    """
+    places = {label: place for place, label in enumerate(kind.levels)}
+    texts = {str(label): place for label, place in places.items()}
+
+    def number(value: Any) -> float:
+        if is_absent(value):
+            return np.nan
+        label = label_of(value)
+        place = places.get(label, texts.get(str(label)))
+        if place is None:
+            raise DataError(
+                f"column {name!r} has the level {label!r}, which is not among its levels "
+                f"({name_list(kind.levels)}): leave out the rows that hold it, or learn from a "
+                "table that has it."
+            )
+        return float(place)
+
+    try:
+        known = {value: number(value) for value in set(values)}
+    except TypeError:  # values without a hash, such as lists
+        return Encoded(np.array([number(value) for value in values]), kind)
+    return Encoded(np.array([known[value] for value in values], np.float64), kind)
+
+
+def seen_levels(X: NDArray[Any], kinds: Sequence[ColumnKind]) -> tuple[Any, ...]:
+    """Leave out levels that no row has.
+
+    Returns
+    -------
+    X, kinds
+        The table with its levels numbered anew where some were left out, and its kinds.
+    """
+    found = list(kinds)
+    for v, kind in enumerate(kinds):
+        if not kind.is_levels:
+            continue
+        present = X[~np.isnan(X[:, v]), v].astype(np.intp)
+        seen = np.unique(present)
+        if 0 < len(seen) < len(kind.levels):
+            X = X.copy()
+            X[~np.isnan(X[:, v]), v] = np.searchsorted(seen, present)
+            found[v] = replace(kind, levels=tuple(kind.levels[place] for place in seen))
+    return X, tuple(found)
+
+
+def _counted(values: Sequence[Any]) -> Counter[Any]:
+    """Count the labels of values that are not missing."""
+    try:
+        raw: Counter[Any] = Counter(values)
+    except TypeError:  # values without a hash, such as lists
+        raw = Counter(None if is_absent(value) else label_of(value) for value in values)
+    counts: Counter[Any] = Counter()
+    for value, number in raw.items():
+        if not is_absent(value):
+            counts[label_of(value)] += number
+    return counts
+
+
+def _ordered(counts: Counter[Any]) -> tuple[Any, ...]:
+    """Sort labels: numbers by size, all others as text."""
+    try:
+        return tuple(sorted(counts))
+    except TypeError:
+        return tuple(sorted(counts, key=str))
+
+
+def _seen(order: Sequence[Any], counts: Counter[Any]) -> tuple[Any, ...]:
+    """Labels of an order that occur in a column."""
+    labels = (label_of(label) for label in order)
+    return tuple(label for label in labels if label in counts)

@@ -1,0 +1,227 @@
+"""Values that are neither numbers nor levels: columns of them are refused in one message."""
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosmodag.errors import DataError, name_list
+from cosmodag.io.columns.names import is_number
+from cosmodag.io.kinds import label_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "BadColumn",
+    "bad_columns",
+    "columns_error",
+    "described",
+    "fault_of_labels",
+    "has_decimal_commas",
+    "is_absent",
+]
+
+# Patterns of values that are almost numbers, with a remedy for each.
+_REMEDIES = (
+    (re.compile(r"[+-]?\d{1,3}([,'’\s]\d{3})+\.\d*"), "write numbers without thousands separators"),
+    (re.compile(r"[+-]?\d+(\.\d{3})*,\d+"), "write decimals with a point, not a comma"),
+    (re.compile(r"[+-]?\d[\d.]*\s*%"), "write the number alone, without a percent sign"),
+    (
+        re.compile(r"[-–—.?*]+|n\.?a\.?|missing", re.I),
+        "leave the cell empty if a value is missing",
+    ),
+)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([T ].*)?"
+)
+_MOST_SHOWN = 8
+# A column of text is a category if its levels repeat: with more distinct values than this share of
+# the rows, it names or describes them.
+_MOST_DISTINCT = 0.5
+_BOOLEANS = ("true", "false")
+
+
+@dataclass(frozen=True)
+class BadColumn:
+    """A column that cannot be used as numbers.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    example : str or None
+        A value that is not a number, or None for a column without any value.
+    kind : str
+        "date", "identifier" (text that differs in most rows), "number" (numbers written as text),
+        "text" (a value among numbers that is none, or of no known type) or "empty".
+    """
+
+    name: str
+    example: str | None
+    kind: str
+
+
+def bad_columns(frame: "pd.DataFrame", declared: Collection[str] = ()) -> list[BadColumn]:
+    """List the columns of a data frame that hold neither numbers nor levels.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    declared : collection of str
+        Columns that the user says hold levels: only empty ones are bad.
+    """
+    import pandas as pd
+
+    found = []
+    empty = frame.isna().all(axis=0).to_numpy() & (len(frame) > 0)
+    texts = np.array([not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes])
+    for place in np.flatnonzero(empty | texts).tolist():  # a table may have 100,000 columns
+        name, column = str(frame.columns[place]), frame.iloc[:, place]
+        if empty[place]:
+            found.append(BadColumn(name, None, "empty"))
+        elif name not in declared:
+            is_text = not isinstance(column.dtype, pd.CategoricalDtype)
+            counts = Counter(label_of(value) for value in column if not is_absent(value))
+            bad = fault_of_labels(name, counts, is_text)
+            found += [] if bad is None else [bad]
+    return found
+
+
+def is_absent(value: Any) -> bool:
+    """Whether a value is missing: None, NaN, NaT, NA, or blank text."""
+    if isinstance(value, str):
+        return not value.strip()
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+def fault_of_labels(name: str, counts: Mapping[Any, int], is_text: bool = True) -> BadColumn | None:
+    """Say why a column of labels is no category: dates, identifiers, or numbers written as text.
+
+    Parameters
+    ----------
+    name : str
+    counts : mapping
+        How often each label occurs.
+    is_text : bool
+        Whether the labels are plain values; those of a type for categories may look like numbers.
+    """
+    labels = [str(label) for label in counts]
+    are_numbers = not any(isinstance(label, str) for label in counts)
+    are_booleans = all(label.strip().lower() in _BOOLEANS for label in labels)
+    if not labels or (is_text and (are_numbers or are_booleans)):
+        return None
+    if is_text:
+        others = [label for label in labels if not is_number(label)]
+        if not others:
+            return BadColumn(name, labels[0], "number")
+        wrong = next((label for label in others if _remedy(label)), others[0])
+        bad = described(name, wrong)
+        if len(others) < len(labels) or _remedy(wrong) or bad.kind == "date":
+            return bad
+    rows = sum(counts.values())
+    if 1 < len(labels) == rows or (len(labels) > 2 and len(labels) > _MOST_DISTINCT * rows):
+        return BadColumn(name, labels[0], "identifier")
+    return None
+
+
+def described(name: str, example: object) -> BadColumn:
+    """Describe a column by its name and a value that is not a number."""
+    example = str(example)
+    return BadColumn(name, example, "date" if _DATE.fullmatch(example.strip()) else "text")
+
+
+def columns_error(
+    bad: Sequence[BadColumn], source: str, with_gaps: Sequence[str] = ()
+) -> DataError:
+    """Create one error that names every bad column, with a value of each and a remedy.
+
+    Parameters
+    ----------
+    bad : sequence of BadColumn
+    source : str
+    with_gaps : sequence of str
+        Other columns, with missing values that would be refused next.
+
+    Examples
+    --------
+    >>> bad = [BadColumn("id", "Jo", "text"), BadColumn("day", "2020-01-02", "date")]
+    >>> str(columns_error(bad, "'t.csv'")).split(": ")[1]
+    "'id' (the value 'Jo'), 'day' (dates such as '2020-01-02')"
+    """
+    ready = f"--drop {shlex.quote(','.join(one.name for one in bad))}"
+    if with_gaps:
+        error = columns_error(bad, source)
+        return DataError(
+            f"{error} Values are missing in {name_list(list(with_gaps))}: add --missing drop or "
+            f"--missing impute. Together: {ready} --missing impute."
+        )
+    if len(bad) == 1:
+        return _single_error(bad[0], source, ready)
+    shown = ", ".join(_words(one) for one in bad[:_MOST_SHOWN])
+    more = f" and {len(bad) - _MOST_SHOWN} more" if len(bad) > _MOST_SHOWN else ""
+    remedies = dict.fromkeys(words for one in bad if (words := _remedy(one.example)))
+    others = [one for one in bad if one.example is not None and not _remedy(one.example)]
+    coded = "turn them into numbers, or into levels by naming them as categories (kinds=, "
+    advice = [*remedies, f"{coded}--categorical)"] if others else list(remedies)
+    return DataError(
+        f"{len(bad)} columns of {source} hold neither numbers nor levels: {shown}{more}: "
+        + ", or ".join([f"leave them out ({ready})", *advice])
+        + "."
+    )
+
+
+def _single_error(bad: BadColumn, source: str, ready: str) -> DataError:
+    if bad.example is None:
+        return DataError(
+            f"{source} has no values in {bad.name!r}: leave empty columns out ({ready})."
+        )
+    remedy = _remedy(bad.example)
+    if remedy:
+        return DataError(
+            f"column {bad.name!r} of {source} has the value {_shown(bad.example)}: {remedy}."
+        )
+    return DataError(
+        f"column {bad.name!r} of {source} holds neither numbers nor levels (it has {_what(bad)}): "
+        f"leave it out ({ready}), turn it into numbers, or name it as a category (kinds=, "
+        f"--categorical {shlex.quote(bad.name)})."
+    )
+
+
+def _words(bad: BadColumn) -> str:
+    return f"{bad.name!r} ({_what(bad)})"
+
+
+def _what(bad: BadColumn) -> str:
+    if bad.example is None:
+        return "no values"
+    kinds = {
+        "date": "dates such as ",
+        "identifier": "text that differs in most rows, such as ",
+        "number": "numbers written as text, such as ",
+    }
+    return kinds.get(bad.kind, "the value ") + _shown(bad.example)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
+def _remedy(example: str | None) -> str | None:
+    text = "" if example is None else example.strip()
+    return next((words for known, words in _REMEDIES if known.fullmatch(text)), None)
+
+
+def has_decimal_commas(values: "pd.Series") -> bool:
+    """Whether every value is a number if its comma is read as the decimal mark."""
+    texts = [str(value).strip() for value in values.dropna()]
+    return any("," in text for text in texts) and all(
+        _DECIMAL_COMMA.fullmatch(text) for text in texts
+    )

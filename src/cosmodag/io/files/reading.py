@@ -1,0 +1,131 @@
+"""Reading of text files, standard input and pipes, with a sentence for what cannot be read."""
+
+import contextlib
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from cosmodag.errors import DataError
+
+__all__ = [
+    "UTF_8",
+    "check_file",
+    "given_file",
+    "opened_text",
+    "opener",
+    "read_text",
+    "refuse_other_format",
+]
+
+_STANDARD_INPUT = "-"
+# First bytes of files that are not UTF-8 text, their type, and a remedy.
+_NOT_TEXT = {
+    b"\x1f\x8b": ("compressed by gzip", "rename it to end in .gz, or unpack it"),
+    b"PK\x03\x04": (
+        "a ZIP archive or an Excel workbook",
+        "rename it to end in .xlsx, or save the table as CSV",
+    ),
+    b"\x89HDF": ("an HDF5 file", "rename it to end in .h5ad if it holds an AnnData object"),
+    b"ARROW1": ("a Feather file", "rename it to end in .feather"),
+    b"PAR1": ("a Parquet file", "rename it to end in .parquet"),
+    b"\x93NUMPY": ("a NumPy file", "rename it to end in .npy"),
+}
+# First bytes of file types that may come through a pipe, and their extensions.
+_BEGINNINGS = {
+    b"PAR1": ".parquet",
+    b"ARROW1": ".feather",
+    b"\x93NUMPY": ".npy",
+    b"\x1f\x8b": ".csv.gz",
+    b"PK\x03\x04": ".xlsx",
+    b"\x89HDF": ".h5ad",
+}
+UTF_8 = "utf-8-sig"  # skips a byte order mark
+
+
+def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
+    """Refuse a path that is not a non-empty file; messages call it ``source``."""
+    path = Path(path)
+    source = source or f"'{path}'"
+    try:
+        if path.is_dir():
+            raise DataError(f"{source} is a folder: give the name of a file.")
+        if not path.exists():
+            raise DataError(f"{source} does not exist: check the path.")
+        if path.is_file() and path.stat().st_size == 0:
+            raise DataError(f"{source} is empty: it has no columns and no rows.")
+        if not os.access(path, os.R_OK):
+            raise DataError(f"{source} cannot be read: permission denied.")
+    except OSError as error:
+        raise DataError(f"{source} cannot be read: {error.strerror}.") from error
+
+
+@contextlib.contextmanager
+def given_file(path: str | os.PathLike[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the file for a path, and its name in messages.
+
+    ``-`` is standard input. It and pipes are copied to a temporary file, because readers seek back
+    to the beginning; the extension follows from the first bytes, ``.csv`` for text.
+    """
+    is_standard_input = os.fspath(path) == _STANDARD_INPUT
+    if not is_standard_input and not Path(path).is_fifo():
+        yield Path(path), f"'{path}'"
+        return
+    with tempfile.TemporaryDirectory(prefix="cosmodag-") as folder:
+        spooled = Path(folder) / "input"
+        with open(spooled, "wb") as copy, contextlib.ExitStack() as stack:
+            pipe = sys.stdin.buffer if is_standard_input else stack.enter_context(open(path, "rb"))
+            shutil.copyfileobj(pipe, copy)
+        with open(spooled, "rb") as copy:
+            first = copy.read(8)
+        end = next((end for mark, end in _BEGINNINGS.items() if first.startswith(mark)), ".csv")
+        source = "standard input" if is_standard_input else f"'{path}'"
+        yield spooled.rename(spooled.with_name(spooled.name + end)), source
+
+
+@contextlib.contextmanager
+def opened_text(
+    path: str | os.PathLike[str], source: str | None = None, encoding: str = UTF_8
+) -> Iterator[TextIO]:
+    """Open a text file for reading, UTF-8 by default; keep line ends.
+
+    A file whose name ends in ``.gz`` is decompressed.
+    """
+    source = source or f"'{path}'"
+    try:
+        with opener(path)(path, "rt", encoding=encoding, newline="") as handle:
+            yield cast(TextIO, handle)
+    except UnicodeDecodeError as error:
+        refuse_other_format(path, source)
+        raise DataError(
+            f"{source} is not UTF-8 text: save it as UTF-8, in Excel as 'CSV UTF-8' (byte "
+            f"{error.start} is not)."
+        ) from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{source} is not a complete gzip file: compress it again.") from error
+
+
+def opener(path: str | os.PathLike[str]) -> Any:
+    """Give the function that opens a file, decompressed if its name ends in ``.gz``."""
+    return gzip.open if Path(path).suffix.lower() == ".gz" else open
+
+
+def refuse_other_format(path: str | os.PathLike[str], source: str) -> None:
+    """Refuse a file that is not text, and name the type that its first bytes indicate."""
+    with open(path, "rb") as handle:
+        first = handle.read(8)
+    for mark, (what, remedy) in _NOT_TEXT.items():
+        if first.startswith(mark) and Path(path).suffix.lower() != ".gz":
+            raise DataError(f"{source} is {what}: {remedy}.")
+
+
+def read_text(path: str | os.PathLike[str], source: str | None = None) -> str:
+    """Read the whole of a UTF-8 file, checked by `check_file`."""
+    check_file(path, source)
+    with opened_text(path, source) as handle:
+        return handle.read()

@@ -1,0 +1,17 @@
+"""Graphs: as plain data, from anything that is a graph, and in the files of many programs."""
+
+from cosmodag.io.graphs.any import as_graph
+from cosmodag.io.graphs.digraph import Graph
+from cosmodag.io.graphs.formats.names import GraphFormat, graph_suffix
+from cosmodag.io.graphs.read import read_graph
+from cosmodag.io.graphs.write import dump_graph, write_graph
+
+__all__ = [
+    "Graph",
+    "GraphFormat",
+    "as_graph",
+    "dump_graph",
+    "graph_suffix",
+    "read_graph",
+    "write_graph",
+]

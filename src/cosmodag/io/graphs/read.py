@@ -1,0 +1,123 @@
+"""Graphs from files: formats of graphs, saved models, and folders that ``cosmodag fit`` wrote."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+
+from cosmodag.errors import DataError
+from cosmodag.io.files import given_file, read_model, read_text
+from cosmodag.io.graphs.digraph import Graph
+from cosmodag.io.graphs.formats.bif_text import parse_bif
+from cosmodag.io.graphs.formats.csv_text import is_edge_list, parse_adjacency, parse_edges
+from cosmodag.io.graphs.formats.cyjs_text import parse_cyjs
+from cosmodag.io.graphs.formats.dot_text import parse_dot
+from cosmodag.io.graphs.formats.names import (
+    GraphFormat,
+    checked_format,
+    format_of_path,
+    format_of_text,
+)
+from cosmodag.io.graphs.formats.networkx_text import parse_gml, parse_graphml, parse_json
+from cosmodag.io.graphs.formats.tetrad_text import parse_tetrad
+
+__all__ = ["GRAPH_OF_FIT", "read_graph"]
+
+GRAPH_OF_FIT = "graph.graphml"
+"""File with the graph in a folder that ``cosmodag fit`` wrote."""
+
+
+def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) -> Graph:
+    """Read a directed graph from a file, or from the folder of a fit.
+
+    Parameters
+    ----------
+    path : path-like
+        A file in one of the formats of `write_graph` that hold a directed graph, in UTF-8,
+        optionally compressed (``.gz``); a saved model (``.safetensors``); a folder that
+        ``cosmodag fit`` wrote; or ``-`` for standard input, whose format is detected from its
+        beginning.
+    format : str, optional
+        As for `write_graph`; a ``.csv`` whose first line names both ends of an arc (``source``
+        and ``target``, ``cause`` and ``effect``, ``from`` and ``to`` or ``parent`` and ``child``)
+        is an edge list, any other an adjacency matrix. The nodes of a square matrix without names
+        are called ``x0, x1, …``.
+
+    Returns
+    -------
+    Graph
+        Names and weights; an arc without a weight weighs 1.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read as a directed graph.
+    """
+    if format is None and Path(path).is_dir():
+        return _graph_of_folder(Path(path))
+    if format is None and Path(path).suffix.lower() == ".safetensors":
+        return _graph_of_model(Path(path))
+    with given_file(path) as (file, source):
+        is_pipe = file != Path(path)  # without a file extension
+        unpacked = file.with_suffix("") if file.suffix.lower() == ".gz" else file
+        named = checked_format(format) if is_pipe else format_of_path(unpacked, format)
+        _check_readable(named, source)
+        text = read_text(file, source)
+    chosen = named or format_of_text(text)
+    if format is None and chosen == "edges" and not is_edge_list(text):
+        chosen = "adjacency"
+    return _PARSERS[chosen](text, source)
+
+
+def _check_readable(format: str | None, source: str) -> None:
+    """Refuse a picture, and a text of a graph whose edges may have no direction."""
+    if format is not None and format not in _PARSERS:
+        raise DataError(
+            f"{source} holds a graph as {format}, which cannot be read as a directed graph: give "
+            f"one of {', '.join(_PARSERS)}."
+        )
+
+
+def _graph_of_folder(folder: Path) -> Graph:
+    if not (folder / GRAPH_OF_FIT).is_file():
+        raise DataError(
+            f"'{folder}' holds no {GRAPH_OF_FIT}: give the folder that 'cosmodag fit' wrote to, or "
+            "a file."
+        )
+    return read_graph(folder / GRAPH_OF_FIT)
+
+
+def _graph_of_model(path: Path) -> Graph:
+    """Read names and weights of a saved model, without its learner."""
+    arrays, facts = read_model(path)
+    try:
+        d, listed = len(arrays["order"]), facts["names"]
+        names = [f"x{place}" for place in range(d)] if listed is None else list(map(str, listed))
+        return Graph(names, _adjacency(arrays, d))
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"'{path}' is not a saved model, or it is damaged.") from error
+
+
+def _adjacency(arrays: dict[str, Any], d: int) -> Any:
+    if "adjacency_" in arrays:
+        return arrays["adjacency_"]
+    places = (arrays["adjacency_.tails"], arrays["adjacency_.heads"])
+    return sparse.csr_array((arrays["adjacency_.data"], places), shape=(d, d))
+
+
+_PARSERS: dict[str, Callable[[str, str], Graph]] = {
+    "graphml": parse_graphml,
+    "gml": parse_gml,
+    "dot": parse_dot,
+    "dagitty": parse_dot,
+    "edges": parse_edges,
+    "adjacency": parse_adjacency,
+    "json": parse_json,
+    "cyjs": parse_cyjs,
+    "bif": parse_bif,
+    "tetrad": parse_tetrad,
+}

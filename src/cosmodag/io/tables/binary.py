@@ -1,0 +1,145 @@
+"""Tables from Parquet, Feather, NumPy, Excel, JSON and AnnData files."""
+
+import contextlib
+import json
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from tokenize import TokenError
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from cosmodag.errors import DataError, DataWarning
+from cosmodag.io.columns.names import numbered_names
+from cosmodag.io.files import read_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "read_anndata",
+    "read_excel",
+    "read_feather",
+    "read_json",
+    "read_json_lines",
+    "read_npy",
+    "read_parquet",
+]
+
+# Exceptions of NumPy for files that are not its own: it parses the header as Python literals, and
+# opens files that start like an archive as one.
+_NOT_NPY = (
+    ValueError,
+    OverflowError,
+    EOFError,
+    OSError,
+    SyntaxError,
+    TokenError,
+    RecursionError,
+    BadZipFile,
+)
+
+
+@contextlib.contextmanager
+def _refusals(source: str, what: str, needs: str) -> Iterator[None]:
+    """Turn the many exceptions of a library for a damaged file into one sentence."""
+    try:
+        yield
+    except DataError:
+        raise
+    except ImportError as error:
+        raise DataError(f"{source} needs {needs} to be read.") from error
+    except Exception as error:  # each library raises its own classes for a damaged file
+        raise DataError(f"{source} is not a readable {what}: write it again.") from error
+
+
+def read_parquet(path: Path, source: str) -> "pd.DataFrame":
+    """Read a Parquet file."""
+    with _refusals(source, "Parquet file", "pyarrow (pip install pyarrow)"):
+        import pandas as pd
+
+        return pd.read_parquet(path, engine="pyarrow")
+
+
+def read_feather(path: Path, source: str) -> "pd.DataFrame":
+    """Read a Feather (Arrow IPC) file."""
+    with _refusals(source, "Feather file", "pyarrow (pip install pyarrow)"):
+        import pandas as pd
+
+        return pd.read_feather(path)
+
+
+def read_excel(path: Path, source: str, header: bool) -> "pd.DataFrame":
+    """Read the first sheet of an Excel workbook."""
+    with _refusals(source, "Excel workbook", "openpyxl (pip install 'cosmodag[excel]')"):
+        import pandas as pd
+
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            sheets = [str(name) for name in book.sheet_names]
+            frame = book.parse(sheets[0], header=0 if header else None)
+    if len(sheets) > 1:
+        warnings.warn(
+            f"{source} has {len(sheets)} sheets, and the first, {sheets[0]!r}, was read: save "
+            "another one as CSV to use it.",
+            DataWarning,
+            stacklevel=5,
+        )
+    if not header:
+        frame.columns = numbered_names(frame.shape[1])
+    # pandas invents names for cells of the header that are empty.
+    frame.columns = [
+        "" if str(name).startswith("Unnamed: ") else str(name) for name in frame.columns
+    ]
+    return frame
+
+
+def read_json(path: Path, source: str) -> "pd.DataFrame":
+    """Read a list of records, or an object with one list per column."""
+    with _refusals(source, "JSON table (a list of records)", ""):
+        return _frame(json.loads(read_text(path, source)), source)
+
+
+def read_json_lines(path: Path, source: str) -> "pd.DataFrame":
+    """Read one JSON record per line."""
+    with _refusals(source, "JSON table (a record per line)", ""):
+        lines = read_text(path, source).splitlines()
+        return _frame([json.loads(line) for line in lines if line.strip()], source)
+
+
+def _frame(data: Any, source: str) -> "pd.DataFrame":
+    import pandas as pd
+
+    if not isinstance(data, list | dict):
+        raise DataError(f"{source} holds no table: write a JSON list of records.")
+    frame = pd.DataFrame(data)
+    frame.columns = [str(name) for name in frame.columns]
+    return frame
+
+
+def read_anndata(path: Path, source: str) -> "pd.DataFrame":
+    """Read the matrix of an AnnData file, with its variables as columns."""
+    with _refusals(source, "AnnData file", "anndata (pip install 'cosmodag[anndata]')"):
+        import anndata
+
+        frame: pd.DataFrame = anndata.read_h5ad(path).to_df()
+        return frame
+
+
+def read_npy(path: Path, source: str) -> Any:
+    """Read a two-dimensional array that `numpy.save` wrote."""
+    import pandas as pd
+
+    try:
+        # Memory-mapped, so that a header with a wrong size allocates no memory.
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except _NOT_NPY as error:
+        raise DataError(
+            f"{source} is not a NumPy file of plain numbers: write it with numpy.save."
+        ) from error
+    if not isinstance(array, np.ndarray):
+        raise DataError(f"{source} holds several arrays: save a single one with numpy.save.")
+    if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind not in "fiub":
+        return np.array(array)  # `as_table` refuses arrays that are not tables
+    return pd.DataFrame(np.array(array), columns=numbered_names(array.shape[1]))

@@ -1,0 +1,292 @@
+"""Tables in memory: conversion to a checked float matrix and column names.
+
+Every check runs once, in O(n·d); a table that cannot be used is refused with one sentence.
+"""
+
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import DataError, DataWarning, name_list
+from cosmodag.io.columns.converted import column_of_objects, column_of_series, joined
+from cosmodag.io.columns.levels import seen_levels
+from cosmodag.io.columns.names import check_names, numbered_names
+from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.tables.foreign import native_frame
+
+__all__ = ["Missing", "Table", "as_table"]
+
+Missing = Literal["error", "drop", "keep"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A checked table: finite numbers, at least two rows and two columns, distinct names.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        float64, or float32 if the caller's data was; rows are samples. It may share memory with
+        the caller's data: never write to it. Columns of levels hold the numbers 0, 1, … of these.
+    names : list of str
+        One distinct name per column.
+    kinds : tuple of ColumnKind, optional
+        What the numbers of each column mean; None where all columns are numbers that were not
+        examined. A column without a `reason` was not examined.
+    """
+
+    X: NDArray[Any]
+    names: list[str]
+    kinds: tuple[ColumnKind, ...] | None = None
+
+    def of_rows(self, rows: NDArray[Any]) -> "Table":
+        """Take some rows, by numbers or a mask; the kinds keep all levels."""
+        return replace(self, X=self.X[rows])
+
+    def of_columns(self, places: Sequence[int]) -> "Table":
+        """Take some columns, in any order."""
+        kinds = None if self.kinds is None else tuple(self.kinds[place] for place in places)
+        return Table(self.X[:, list(places)], [self.names[place] for place in places], kinds)
+
+
+class _Content(NamedTuple):
+    """What the data of a caller hold: numbers, and names and kinds where they have some."""
+
+    matrix: NDArray[Any]
+    names: list[str] | None = None
+    kinds: tuple[ColumnKind, ...] | None = None
+
+
+def as_table(
+    data: Any,
+    names: Sequence[str] | None = None,
+    *,
+    missing: Missing = "error",
+    fewest_rows: int = 2,
+    source: str = "the table",
+    remedy: str = "fill them in, or leave out the rows that hold them",
+    declared: Collection[str] = (),
+) -> Table:
+    """Turn a table in memory into a checked float matrix and column names.
+
+    Parameters
+    ----------
+    data : DataFrame (pandas, polars), Arrow table, AnnData, xarray, ndarray, list of rows, or Table
+        Numbers, Booleans (as 0 and 1), and columns of text or of a type for categories, which are
+        encoded as the numbers of their levels: sorted, or in the order of the type. It is never
+        changed, and a float32 or float64 array is not copied.
+    names : sequence of str, optional
+        Column names; by default those of the data frame, or ``x0, x1, …`` for an array.
+    missing : {"error", "drop", "keep"}
+        Refuse missing values; drop the rows that have one, with a warning; or leave NaN in the
+        table for the caller.
+    fewest_rows : int
+        2 for training, 1 for prediction.
+    source, remedy : str
+        Name of the table in messages, and the advice on missing values.
+    declared : collection of str
+        Columns that are said to hold levels. Other columns are refused if they hold dates, numbers
+        written as text, or text that differs in most rows.
+
+    Returns
+    -------
+    Table
+        The matrix ``X`` (n, d), its ``names`` and, if it has columns of levels, its ``kinds``.
+
+    Raises
+    ------
+    DataError
+        If the table cannot be used.
+
+    Examples
+    --------
+    >>> table = as_table([[1, 2.5], [3, 4.5]], names=["dose", "response"])
+    >>> table.X.dtype.name, table.names
+    ('float64', ['dose', 'response'])
+
+    >>> table = as_table([["low", 2.5], ["high", 4.5], ["low", 2.0]], names=["dose", "response"])
+    >>> table.X[:, 0].tolist(), table.kinds[0].levels
+    ([1.0, 0.0, 1.0], ('high', 'low'))
+    """
+    if missing not in ("error", "drop", "keep"):
+        raise DataError(f"missing is {missing!r}: it must be 'error', 'drop' or 'keep'.")
+    matrix, own_names, kinds = _content(data, names, source, declared)
+    _check_shape(matrix, source)
+    columns = matrix.shape[1]
+    if names is not None:
+        own_names = [str(name) for name in names]
+        if len(own_names) != columns:
+            raise DataError(
+                f"{source} has {columns} columns but {len(own_names)} names were given: "
+                "give one name per column."
+            )
+    if own_names is None:
+        own_names = numbered_names(columns)
+    check_names(own_names, source)
+    if not _all_finite(matrix):
+        infinite = _columns_with(np.isinf(matrix), own_names)
+        if infinite:
+            raise DataError(
+                f"{source} has infinite values in {name_list(infinite)}: replace them by numbers, "
+                "or leave those rows out."
+            )
+        if missing == "error":
+            absent = _columns_with(np.isnan(matrix), own_names)
+            raise DataError(f"{source} has missing values (NaN) in {name_list(absent)}: {remedy}.")
+        if missing == "drop":
+            matrix = _complete_rows(matrix, own_names, fewest_rows, source)
+    if len(matrix) < fewest_rows:
+        raise DataError(
+            f"{source} has one row (n_samples=1): structure learning needs at least two, "
+            "so add rows."
+        )
+    if kinds is not None and not isinstance(data, Table):
+        matrix, kinds = seen_levels(matrix, kinds)
+    return Table(matrix, own_names, kinds)
+
+
+def _content(
+    data: Any, names: Sequence[str] | None, source: str, declared: Collection[str]
+) -> _Content:
+    """Convert the data to a two-dimensional float array, with its names and kinds, if any."""
+    if isinstance(data, Table):
+        return _Content(data.X, list(data.names), data.kinds)
+    if hasattr(data, "tocsr") and hasattr(data, "nnz"):
+        raise DataError(
+            f"{source} is a sparse matrix: pass a dense array (its toarray() makes one)."
+        )
+    if isinstance(data, np.ndarray | list | tuple):
+        return _from_array(data, names, source, declared)
+    data = native_frame(data, source)
+    if any(hasattr(type(data), known) for known in ("columns", "column_names", "to_frame")):
+        return _from_frame(data, source, declared)
+    if hasattr(data, "__array__"):
+        return _from_array(data, names, source, declared)
+    raise DataError(
+        f"{source} is a {type(data).__name__}: pass a data frame, a NumPy array or a list of rows."
+    )
+
+
+def _from_array(
+    data: Any, names: Sequence[str] | None, source: str, declared: Collection[str]
+) -> _Content:
+    """Convert an array or nested list to floats; float32 and float64 arrays are kept."""
+    if np.ma.is_masked(data):
+        raise DataError(
+            f"{source} is a masked array, whose masked values are missing: fill them in "
+            "(filled(numpy.nan) marks them), or leave those rows out."
+        )
+    try:
+        array = np.asarray(data)
+        if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
+            array = np.asarray(data, dtype=object)  # numbers among text stay numbers
+    except (ValueError, TypeError) as error:
+        raise DataError(
+            f"{source} does not form a matrix of numbers: give every row the same length."
+        ) from error
+    if array.dtype.kind == "c":
+        raise DataError(f"Complex data not supported: {source} must hold real numbers.")
+    if array.ndim != 2:
+        raise DataError(
+            f"{source} has {array.ndim} dimension(s), shape {array.shape}, but rows of samples and "
+            "columns of variables are expected. Reshape your data to two dimensions."
+        )
+    if array.dtype in (np.float32, np.float64):
+        return _Content(array)
+    if array.dtype.kind in "fbiu":
+        return _Content(array.astype(np.float64))
+    if array.dtype.kind in "OUS":
+        own = numbered_names(array.shape[1])
+        if names is not None and len(names) == len(own):
+            own = [str(name) for name in names]
+        columns = [
+            column_of_objects(array[:, place].astype(object), name, name in declared)
+            for place, name in enumerate(own)
+        ]
+        matrix, kinds = joined(columns, len(array), source)
+        return _Content(matrix, None, kinds)
+    raise DataError(
+        f"{source} holds values of type {array.dtype}: convert every column to numbers first."
+    )
+
+
+def _check_shape(matrix: NDArray[Any], source: str) -> None:
+    """Refuse tables that are too small (a single row is checked after dropping rows)."""
+    rows, columns = matrix.shape
+    if columns == 0:
+        raise DataError(
+            f"{source} has no columns: 0 feature(s) (shape={matrix.shape}) while a minimum of 2 "
+            "is required."
+        )
+    if rows == 0:
+        raise DataError(f"{source} is empty: it has {columns} column(s) and no rows.")
+    if columns == 1:
+        raise DataError(
+            f"{source} has one column (n_features=1): a graph needs at least two variables."
+        )
+
+
+def _all_finite(matrix: NDArray[Any]) -> bool:
+    """Whether every entry is finite, usually without a second matrix in memory."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = matrix.sum(dtype=np.float64)
+    return bool(np.isfinite(total)) or bool(np.isfinite(matrix).all())
+
+
+def _columns_with(mask: NDArray[np.bool_], names: list[str]) -> list[str]:
+    return [names[index] for index in np.flatnonzero(mask.any(axis=0))]
+
+
+def _complete_rows(
+    matrix: NDArray[Any], names: list[str], fewest_rows: int, source: str
+) -> NDArray[Any]:
+    """Drop the rows that have a missing value, with a warning that counts them."""
+    absent = np.isnan(matrix)
+    columns = name_list(_columns_with(absent, names))
+    complete = ~absent.any(axis=1)
+    kept = int(complete.sum())
+    if kept < fewest_rows:
+        raise DataError(
+            f"{source} has only {kept} row(s) without missing values (in {columns}), too few "
+            "to learn from after dropping the others: fill the values in, or leave those "
+            "columns out."
+        )
+    warnings.warn(
+        f"{len(matrix) - kept} of {len(matrix)} rows of {source} were dropped for missing values "
+        f"in {columns}.",
+        DataWarning,
+        stacklevel=4,
+    )
+    return matrix[complete]  # type: ignore[no-any-return]
+
+
+def _from_frame(data: Any, source: str, declared: Collection[str]) -> _Content:
+    """Turn a pandas, polars or Arrow table into a float matrix, with names and kinds."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        native = data.column_names if hasattr(data, "column_names") else data.columns
+        check_names([str(name) for name in native], source)
+        raise
+    except TypeError as error:
+        raise DataError(
+            f"{source} is a {type(data).__name__}, which is not a table in memory: pass a data "
+            "frame (a lazy one after collect(), a single column as a frame)."
+        ) from error
+    names = [str(name) for name in frame.columns]
+    if all(dtype in (nw.Float64, nw.Float32) for dtype in frame.schema.dtypes()):
+        matrix = np.asarray(frame.to_numpy())
+        if matrix.dtype.kind == "f":
+            return _Content(matrix, names)
+    columns = [
+        column_of_series(column, name in declared)
+        for name, column in zip(names, frame.iter_columns(), strict=True)
+    ]
+    matrix, kinds = joined(columns, len(frame), source)
+    return _Content(matrix, names, kinds)
