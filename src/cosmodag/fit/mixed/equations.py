@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.embedding import Embedding
-from cosmodag.fit.equations import AdditiveNoise
+from cosmodag.fit.mixed.by_kind import EquationsByKind
 from cosmodag.fit.preparation import Preparation
-from cosmodag.refinement.mixed.multinomial import fit_levels, probabilities
+from cosmodag.refinement.mixed.multinomial import fit_levels
 from cosmodag.refinement.mixed.table import BlockTable
 
 __all__ = ["BlockEquations"]
@@ -20,13 +20,10 @@ _LEAST_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class BlockEquations(AdditiveNoise):
+class BlockEquations(EquationsByKind):
     """Equations that add up effects of parents, each a line, a curve, or a number per level.
 
-    A number is a sum of effects and noise. A count is so on the scale of log(1 + x), and rounded
-    where it is drawn. The levels of a category have probabilities by multinomial logistic
-    regression; its noise is a number between 0 and 1, and its value the level in which cumulative
-    probabilities reach that number.
+    Categories have multinomial logistic regressions.
 
     Attributes
     ----------
@@ -50,7 +47,7 @@ class BlockEquations(AdditiveNoise):
     means: NDArray[np.float64]
     scales: NDArray[np.float64]
 
-    has_constants = True
+    effects_in_words = "Effects of all parents of a variable add up."
 
     @classmethod
     def of(
@@ -79,17 +76,14 @@ class BlockEquations(AdditiveNoise):
             preparation.scales,
         )
 
-    def _in_table(self, data: NDArray[Any], v: int) -> NDArray[np.float64]:
-        return np.asarray(data[:, v] * self.scales[v] + self.means[v], np.float64)
-
-    def _sum(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[np.float64]:
+    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[np.float64]:
         """Sum of the effects of the parents in a graph, and the constant: (n, targets)."""
         weights = self.coefficients[v]
         total = np.tile(weights[0], (len(data), 1))
         for u, place in self._places(v):
             if adjacency[u, v] != 0:
                 width = int(self.widths[u, v])
-                block = self.embedding.block(self._in_table(data, u), u, width)
+                block = self.embedding.block(self.in_table(data, u), u, width)
                 total += block @ weights[place : place + width]
         return total
 
@@ -100,100 +94,6 @@ class BlockEquations(AdditiveNoise):
         return [
             (int(u), int(end - self.widths[u, v])) for u, end in zip(parents, ends, strict=True)
         ]
-
-    def level_probabilities(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
-        """(n, levels): probabilities of the levels of a category, given its parents."""
-        sums = self._sum(data, adjacency, v)
-        return probabilities(sums, np.eye(sums.shape[1]))
-
-    def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
-        """Predict every variable: expected numbers, most probable levels."""
-        columns = [self.predict_column(data, adjacency, v) for v in range(len(self.widths))]
-        return np.column_stack(columns)
-
-    def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
-        """Predict one variable."""
-        if self.embedding.is_levels(v):
-            level = np.argmax(self.level_probabilities(data, adjacency, v), axis=1)
-            return self._prepared(self.embedding.value_of(level, v), v)
-        return self._number(self._sum(data, adjacency, v)[:, 0], v)
-
-    def _number(self, line: NDArray[np.float64], v: int) -> NDArray[np.float64]:
-        """Return the prepared value of a number or count, given that of its first column."""
-        embedding = self.embedding
-        values = line * embedding.scales[v] + embedding.centres[v]
-        return self._prepared(embedding.restored(values, v), v)
-
-    def _prepared(self, values: NDArray[np.float64], v: int) -> NDArray[np.float64]:
-        return np.asarray((values - self.means[v]) / self.scales[v])
-
-    def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
-        """(n, d): residuals, of counts on their scale; for categories, numbers between 0 and 1.
-
-        The number is in the middle of the part that the level has there.
-        """
-        noise, rows = np.array(residuals), np.arange(len(data))
-        for v in self._counts():
-            line = self.embedding.block(self._in_table(data, v), v, 1)[:, 0]
-            noise[:, v] = line - self._sum(data, adjacency, v)[:, 0]
-        for v in self._categories():
-            shares = self.level_probabilities(data, adjacency, v)
-            levels = self.embedding.levels_of(self._in_table(data, v), v)
-            ends = np.cumsum(shares, axis=1)[rows, levels]
-            noise[:, v] = ends - 0.5 * shares[rows, levels]
-        return noise
-
-    def _counts(self) -> list[int]:
-        d = len(self.widths)
-        forms = self.embedding
-        return [v for v in range(d) if not forms.is_levels(v) and not forms.is_number(v)]
-
-    def _categories(self) -> list[int]:
-        return [v for v in range(len(self.widths)) if self.embedding.is_levels(v)]
-
-    def respond(
-        self, data: NDArray[Any], adjacency: Any, v: int, noise: NDArray[Any]
-    ) -> NDArray[Any]:
-        """Values of one variable, given its parents and its noise."""
-        if self.embedding.is_number(v):
-            return np.asarray(self.predict_column(data, adjacency, v) + noise)
-        if not self.embedding.is_levels(v):
-            drawn = self._number(self._sum(data, adjacency, v)[:, 0] + noise, v)
-            whole = np.rint(drawn * self.scales[v] + self.means[v])
-            return self._prepared(np.maximum(whole, 0.0), v)
-        reached = np.cumsum(self.level_probabilities(data, adjacency, v), axis=1)
-        level = np.sum(reached[:, :-1] < np.asarray(noise)[:, None], axis=1)
-        return self._prepared(self.embedding.value_of(level, v), v)
-
-    def redrawn(
-        self, noise: NDArray[np.float64], random: np.random.Generator
-    ) -> NDArray[np.float64]:
-        """Draw the noise of categories anew: uniformly between 0 and 1."""
-        drawn = noise.copy()
-        for v in self._categories():
-            drawn[:, v] = random.random(len(noise))
-        return drawn
-
-    def own_log_likelihoods(
-        self, data: NDArray[Any], adjacency: Any, v: int
-    ) -> NDArray[np.float64] | None:
-        """Log-probabilities of the levels of a category; log-density of log(1 + x) for a count.
-
-        The density of a count has its Jacobian, so that it is one of x. None for numbers, whose
-        density is Gaussian.
-        """
-        x, embedding = self._in_table(data, v), self.embedding
-        if embedding.is_levels(v):
-            shares = self.level_probabilities(data, adjacency, v)
-            own = shares[np.arange(len(shares)), embedding.levels_of(x, v)]
-            return np.asarray(np.log(np.maximum(own, 1e-12)))
-        if embedding.is_number(v):
-            return None
-        left = embedding.block(x, v, 1)[:, 0] - self._sum(data, adjacency, v)[:, 0]
-        variance = self.variances[v]
-        density = -0.5 * (np.log(2 * math.pi * variance) + left**2 / variance)
-        jacobian = np.log(embedding.scales[v]) + np.log1p(np.maximum(x, 0.0))
-        return np.asarray(density - jacobian)
 
     def effect(self, u: int, v: int, values: NDArray[Any]) -> NDArray[np.float64]:
         """(n, targets): what values of a parent, in units of the table, add to the equation of v.
