@@ -62,7 +62,7 @@ def app_raising(error: BaseException | None) -> typer.Typer:
         (DivergenceError("epoch 3 is not finite."), 1, "error: epoch 3 is not finite."),
         (CosmodagError("failed."), 1, "error: failed."),
         (KeyboardInterrupt(), 130, "error: interrupted by Ctrl-C."),
-        (MemoryError(), 1, "error: out of memory; try fewer columns, rows or restarts."),
+        (MemoryError(), 1, "error: out of memory; try fewer columns, rows or trainings."),
         (ResourceError("It needs 9 GiB."), 1, "error: It needs 9 GiB."),
         (
             OSError(errno.ENOSPC, "No space left on device", "out/graph.graphml"),

@@ -19,7 +19,7 @@ from learner_catalogue import chain_table
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 LEARNERS = {
     "linear": Cosmo(epochs=40, random_state=0, verbose=False),
-    "restarts": Cosmo(epochs=40, restarts=3, refine=None, random_state=0, verbose=False),
+    "trainings": Cosmo(epochs=40, trainings=3, refine=None, random_state=0, verbose=False),
     "likelihood": Cosmo(epochs=40, loss="likelihood", refine=None, random_state=0, verbose=False),
     "networks": CosmoMLP(epochs=20, hidden=(3,), refine=None, random_state=0, verbose=False),
 }

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, warn_about
 from cosmodag.data.kinds import check_kinds
-from cosmodag.fit.checks import check_choice, check_count, check_number
+from cosmodag.fit.checks import check_choice, check_count, check_number, check_restarts
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
@@ -75,6 +75,10 @@ class StructureLearner(FittedGraph):
         matter, and only the equivalence class is decided), Gaussian with one common variance, or
         not Gaussian. ``"auto"`` decides from the data; ``noise_`` and ``noise_reason_`` report the
         decision.
+    restarts : int or "auto"
+        Maximal number of searches from perturbed copies of the best order, with
+        ``refine="order"``; ``"auto"`` is :func:`cosmodag.order.default_restarts`. They end early if
+        several in a row find nothing.
     threshold : float or "auto"
         Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 after
         refinement, 0.3 without.
@@ -156,6 +160,12 @@ class StructureLearner(FittedGraph):
             check_choice("refine", self.refine, ("auto", *METHODS))
         if hasattr(self, "noise"):
             check_choice("noise", self.noise, NOISES)
+        check_restarts(getattr(self, "restarts", "auto"), getattr(self, "refine", "auto"))
+
+    @property
+    def _restarts(self) -> int | None:
+        restarts = getattr(self, "restarts", "auto")
+        return None if restarts == "auto" else int(restarts)
 
     def refinement_for(self, d: int) -> str | None:
         """Choose the method of refinement for d variables: None, ``"prune"`` or ``"order"``."""
@@ -336,4 +346,4 @@ class StructureLearner(FittedGraph):
 
         learnt_order = {} if learnt.order is None else {"learnt": learnt.order}
         orders = {**learnt_order, **learnt.orders}
-        return refine_table(self, given, orders, watch)
+        return refine_table(self, given, orders, watch, restarts=self._restarts)

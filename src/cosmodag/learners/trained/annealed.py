@@ -55,7 +55,7 @@ class AnnealedLearner(TrainedLearner):
         of rows (:func:`cosmodag.learners.trained.settings.default_steps`).
     batch_size : int
         Rows per step; the last batch of a pass may be smaller.
-    restarts : int
+    trainings : int
         Number of problems that are solved at once from different starts; the one with the best
         penalised objective on all data is kept.
     device : {"auto", "cpu", "gpu"}
@@ -85,7 +85,7 @@ class AnnealedLearner(TrainedLearner):
     loss: str = "squared-error"
     epochs: int | str = "auto"
     batch_size: int = 64
-    restarts: int = 1
+    trainings: int = 1
     device: str = "auto"
     checkpoint: str | os.PathLike[str] | None = None
 
@@ -116,7 +116,7 @@ class AnnealedLearner(TrainedLearner):
 
         super().check_settings()
         check_choice("loss", self.loss, (*self._further_losses, *LOSSES))
-        for name in ("batch_size", "restarts"):
+        for name in ("batch_size", "trainings"):
             check_count(name, getattr(self, name))
         if self.epochs != "auto":
             check_count("epochs", self.epochs)
