@@ -24,14 +24,24 @@ from cosmodag.solve.problems import Batch
 def header(title: str, packages: tuple[str, ...] = ("jax", "numba", "numpy")) -> str:
     """Title, date, machine, versions and command of a benchmark."""
     command = " ".join(["python", *(Path(a).as_posix() for a in sys.argv)])
-    found = ", ".join(f"{name} {_version(name)}" for name in ("cosmodag", *packages))
     return (
         f"# {title}\n\n"
         f"- date: {datetime.date.today().isoformat()}\n"
-        f"- machine: {_processor()}, {os.cpu_count()} cores\n"
-        f"- versions: Python {platform.python_version()}, {found}\n"
+        f"- machine: {machine()}\n"
+        f"- versions: {versions(packages)}\n"
         f"- command: `{command}`\n"
     )
+
+
+def machine() -> str:
+    """Processor and number of cores."""
+    return f"{_processor()}, {os.cpu_count()} cores"
+
+
+def versions(packages: tuple[str, ...]) -> str:
+    """Versions of Python, of this package and of others."""
+    found = ", ".join(f"{name} {_version(name)}" for name in ("cosmodag", *packages))
+    return f"Python {platform.python_version()}, {found}"
 
 
 def table(columns: list[str], rows: list[list[object]]) -> str:

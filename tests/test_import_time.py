@@ -39,6 +39,9 @@ def after(statement: str, folder: Path) -> tuple[float, set[str]]:
         "sorted({name.partition('.')[0] for name in sys.modules})]))"
     )
     environment = {**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+    environment.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # byte code is kept where packages are installed
     done = subprocess.run(
         [sys.executable, "-c", script],
         env=environment,
