@@ -217,7 +217,7 @@ def test_a_process_stuck_outside_python_ends_all_the_same(fit, tmp_path, number)
     assert process.stdout.readline() == "stuck\n"
     assert len(contents(tmp_path / "out")) > len(before)  # what is being written
     process.send_signal(number)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=300)
     assert process.returncode == CODES[number]
     assert error.startswith("error: ")
     assert error.count("\n") == 1
