@@ -23,13 +23,12 @@ from cosmodag.solve.problems import Batch
 
 def header(title: str, packages: tuple[str, ...] = ("jax", "numba", "numpy")) -> str:
     """Title, date, machine, versions and command of a benchmark."""
-    command = " ".join(["python", *(Path(a).as_posix() for a in sys.argv)])
     return (
         f"# {title}\n\n"
         f"- date: {datetime.date.today().isoformat()}\n"
         f"- machine: {machine()}\n"
         f"- versions: {versions(packages)}\n"
-        f"- command: `{command}`\n"
+        f"- command: `{_command()}`\n"
     )
 
 
@@ -148,6 +147,15 @@ class Kept:
     def _write(self, mode: str, values: Iterable[str]) -> None:
         with self._path.open(mode, newline="") as file:
             csv.writer(file, lineterminator="\n").writerow(values)
+
+
+def _command() -> str:
+    """Join the words of the command line, without the place where the page is written."""
+    words = ["python", *(Path(word).as_posix() for word in sys.argv)]
+    while "--output" in words:
+        place = words.index("--output")
+        del words[place : place + 2]
+    return " ".join(words)
 
 
 def _version(name: str) -> str:

@@ -36,6 +36,12 @@ def ctrl_c_is_heard():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """A command that takes long to answer ends its process: here, all tests, on a busy machine."""
+    monkeypatch.setattr(signals, "_PROMPT_AFTER", 120.0)
+
+
 @pytest.fixture
 def fit(tmp_path):
     chain_table().to_csv(tmp_path / "table.csv", index=False)
