@@ -172,8 +172,8 @@ def page(verdicts: Sequence[Verdict]) -> str:
     text += (
         f"\n{len(verdicts)} faults, each put into the sources alone, and the tests that its entry "
         f"names run. **{len(of[NOTICED])} noticed** ({before} before this list was made), "
-        f"{len(of[SURVIVED])} survived ({len(excused)} explained), {len(of[LATE])} ran out of time, "
-        f"{len(of[UNCLEAR])} unclear (a test of theirs fails without a fault, too). "
+        f"{len(of[SURVIVED])} survived ({len(excused)} explained), {len(of[LATE])} ran out of "
+        f"time, {len(of[UNCLEAR])} unclear (a test of theirs fails without a fault, too). "
         f"{sum(one.seconds for one in verdicts):.0f} s, added up over processes.\n\n"
     )
     for word in (SURVIVED, LATE, UNCLEAR):
