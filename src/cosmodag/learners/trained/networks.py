@@ -123,7 +123,17 @@ class NetworkLearner(TrainedLearner):
     def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
         """Turn what was learnt into a DAG, and keep the means that :meth:`response` needs."""
         super().finish(given, learnt, watch)
-        self.prepared_means_ = given.data.mean(axis=0, dtype=np.float64)
+        self._keep_means(given.data)
+
+    def _keep_means(self, data: NDArray[np.float32]) -> None:
+        """Keep the values that other parents have in :meth:`response`: frequent levels, or means.
+
+        `data` is the training data, prepared.
+        """
+        self.prepared_means_ = data.mean(axis=0, dtype=np.float64)
+        networks = self._fitted_networks
+        if isinstance(networks, MixedNetworkEquations):
+            self.prepared_means_ = (networks.typical - networks.means) / networks.scales
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Choose the inputs of each network, and fit the networks on these again."""
@@ -247,7 +257,7 @@ class NetworkLearner(TrainedLearner):
             chosen = chosen_arcs(weights, self._refined_threshold, dag.known.required)
             graph = {"weights": weights, "adjacency": chosen}
         self.fitted_ = replace(dag, **graph).settled(data, recentre=self.scale != "none")
-        self.prepared_means_ = data.mean(axis=0, dtype=np.float64)
+        self._keep_means(data)
         return self
 
     def _learnt_order(self) -> NDArray[np.intp] | None:
@@ -255,19 +265,19 @@ class NetworkLearner(TrainedLearner):
         return None
 
     def response(self, u: Any, v: Any, grid: ArrayLike) -> NDArray[np.float64]:
-        """Fitted response of v to u, all other parents of v at their means.
+        """Fitted response of v to u, all other parents of v at their means or frequent levels.
 
         Parameters
         ----------
         u, v : column name, or column number
             The arc u → v. If the graph has no such arc, the response is flat.
         grid : (m,) array
-            Values of u, in its own units.
+            Values of u, in its own units; of a category, numbers of levels.
 
         Returns
         -------
-        (m,) array
-            Values of v, in its own units.
+        (m,) array, or (m, k)
+            Values of v, in its own units; of a category, probabilities of its k levels.
         """
         check_is_fitted(self, "fitted_")
         cause, response = self._place(u), self._place(v)
@@ -277,6 +287,9 @@ class NetworkLearner(TrainedLearner):
         means, scales = self.fitted_.preparation.means, self.fitted_.preparation.scales
         rows = np.tile(self.prepared_means_, (len(values), 1))
         rows[:, cause] = (values - means[cause]) / scales[cause]
+        networks = self._fitted_networks
+        if isinstance(networks, MixedNetworkEquations) and networks.embedding.is_levels(response):
+            return networks.level_probabilities(rows, self.fitted_.adjacency, response)
         fitted = self.fitted_.predict_column(rows, response)
         return np.asarray(fitted * scales[response] + means[response])
 
