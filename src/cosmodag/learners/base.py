@@ -174,6 +174,15 @@ class StructureLearner(FittedGraph):
             return "order" if d <= SEARCHED else "prune"
         return refine
 
+    def why_no_levels(self, d: int) -> str | None:
+        """Name the learner, and the setting with which it takes numbers only; None if it does not.
+
+        In linear learners it is refinement that uses categories, not training.
+        """
+        if self.takes_levels and self.refinement_for(d) is not None:
+            return None
+        return type(self).__name__ + (" without refinement" if self.takes_levels else "")
+
     @property
     def refinement_(self) -> str | None:
         """Method of refinement: None, ``"prune"`` or ``"order"``."""

@@ -16,6 +16,7 @@ from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
     from cosmodag.model.mechanism import Mechanism
+    from cosmodag.model.objective import Loss
     from cosmodag.solve.methods.one_problem import OneProblem
     from cosmodag.solve.problems import Problem, Solution
     from cosmodag.solve.training.checkpoint import Checkpoint
@@ -102,6 +103,12 @@ class AnnealedLearner(TrainedLearner):
         """Loss of training."""
         return self.loss
 
+    def _loss_function(self) -> "Loss":
+        """Loss of training, as a function of the rows of a batch and their predictions."""
+        from cosmodag.model.objective import LOSSES
+
+        return LOSSES[self._loss_used]
+
     @abstractmethod
     def _mechanism(self) -> "Mechanism":
         """Mechanism that predicts variables from their parents."""
@@ -140,13 +147,13 @@ class AnnealedLearner(TrainedLearner):
 
     def solver_for(self, n: int, d: int) -> "OneProblem":
         """One problem, solved with annealed temperature."""
-        from cosmodag.model.objective import LOSSES, AnnealedObjective
+        from cosmodag.model.objective import AnnealedObjective
         from cosmodag.model.structure import Priority
         from cosmodag.solve.methods.one_problem import OneProblem
         from cosmodag.solve.recipe import Recipe
         from cosmodag.solve.training.schedules import CosineAnnealing
 
-        objective = AnnealedObjective(LOSSES[self._loss_used])
+        objective = AnnealedObjective(self._loss_function())
         recipe = Recipe(
             Priority(), self._mechanism(), objective, CosineAnnealing(), self.batch_size
         )
