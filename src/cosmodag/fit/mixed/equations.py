@@ -55,7 +55,15 @@ class BlockEquations(EquationsByKind):
     scales: NDArray[np.float64]
     joint: NDArray[np.bool_]
 
-    effects_in_words = "Effects of all parents of a variable add up."
+    @property
+    def effects_in_words(self) -> str:  # type: ignore[override]
+        """How the effects of several parents work together."""
+        if not self.joint.any():
+            return "Effects of all parents of a variable add up."
+        return (
+            "Where all parents are categories, they may act jointly: an effect is the mean over "
+            "the levels of the others."
+        )
 
     @classmethod
     def of(
