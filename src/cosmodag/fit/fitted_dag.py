@@ -324,9 +324,15 @@ class FittedDAG:
             drawn[:, v] = values  # to the last digit
         return drawn
 
-    def drawn_noise(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
-        """Draw n rows of noise, independent between variables, in prepared units."""
-        if self.residuals is not None:
+    def drawn_noise(
+        self, n: int, random: np.random.Generator, *, normal: bool = False
+    ) -> NDArray[np.float64]:
+        """Draw n rows of noise, independent between variables, in prepared units.
+
+        They are residuals of the training data, or normal where these were not saved, or it is
+        asked for.
+        """
+        if self.residuals is not None and not normal:
             return self.equations.redrawn(self._drawn_residuals(n, random), random)
         assert self.noise_variances is not None
         deviations = np.sqrt(self.noise_variances) / self.preparation.scales
