@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from cosmodag.io.tables.read import Table
+    from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
 __all__ = [
@@ -49,7 +49,7 @@ def windows_for(model: "StructureLearner", data: "Table", told: dict[str, Any]) 
     import numpy as np
 
     from cosmodag.fit.time.unroll import InTime, unroll
-    from cosmodag.io.tables.read import Table
+    from cosmodag.io.tables import Table
 
     if not model.lags:
         return data
