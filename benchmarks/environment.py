@@ -23,15 +23,24 @@ from cosmodag.solve.problems import Batch
 
 def header(title: str, packages: tuple[str, ...] = ("jax", "numba", "numpy")) -> str:
     """Title, date, machine, versions and command of a benchmark."""
-    command = " ".join(["python", *(Path(a).as_posix() for a in sys.argv)])
-    found = ", ".join(f"{name} {_version(name)}" for name in ("cosmodag", *packages))
     return (
         f"# {title}\n\n"
         f"- date: {datetime.date.today().isoformat()}\n"
-        f"- machine: {_processor()}, {os.cpu_count()} cores\n"
-        f"- versions: Python {platform.python_version()}, {found}\n"
-        f"- command: `{command}`\n"
+        f"- machine: {machine()}\n"
+        f"- versions: {versions(packages)}\n"
+        f"- command: `{_command()}`\n"
     )
+
+
+def machine() -> str:
+    """Processor and number of cores."""
+    return f"{_processor()}, {os.cpu_count()} cores"
+
+
+def versions(packages: tuple[str, ...]) -> str:
+    """Versions of Python, of this package and of others."""
+    found = ", ".join(f"{name} {_version(name)}" for name in ("cosmodag", *packages))
+    return f"Python {platform.python_version()}, {found}"
 
 
 def table(columns: list[str], rows: list[list[object]]) -> str:
@@ -138,6 +147,15 @@ class Kept:
     def _write(self, mode: str, values: Iterable[str]) -> None:
         with self._path.open(mode, newline="") as file:
             csv.writer(file, lineterminator="\n").writerow(values)
+
+
+def _command() -> str:
+    """Join the words of the command line, without the place where the page is written."""
+    words = ["python", *(Path(word).as_posix() for word in sys.argv)]
+    while "--output" in words:
+        place = words.index("--output")
+        del words[place : place + 2]
+    return " ".join(words)
 
 
 def _version(name: str) -> str:

@@ -1,18 +1,22 @@
 """`CosmoMLP()` on the paper's non-linear tables: raw, standardised, and in random units.
 
-python benchmarks/nonlinear_standardised.py --jobs 16 --tables 10 \
-    --output benchmarks/nonlinear_standardised.md
+    python benchmarks/nonlinear_standardised.py --jobs 16 --tables 10 --variables 20 40 --resume
+    python benchmarks/nonlinear_standardised.py --devices cpu gpu          the time of both losses
 
-`--devices cpu gpu` times training by both losses on these devices instead, in this process.
+Every fit is written to `nonlinear_standardised.csv` when it ends; with `--resume` those that are
+there are not made again, so that a run may be cut short at any time. The page is made of all of
+them. `--devices` times training by both losses on these devices instead, in this process.
 """
 
 import argparse
+import csv
+import hashlib
 import os
-import sys
 import time
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 FIRST_SEED = 600_000
 FAMILIES = {
@@ -24,7 +28,10 @@ FAMILIES = {
 """Families, and the NHD aimed at after standardising."""
 UNITS = ("raw", "standardised", "random units")
 EVIDENCE_ROWS, EVIDENCE_STEPS = 500, 40
-EPOCHS = 400
+EPOCHS = 100
+HERE = Path(__file__).parent
+FITS = ("data", "seed", "units", "nhd", "loss", "evidence", "seconds", "arcs")
+TIMES = ("device", "d", "backends", "epochs", "squared", "likelihood")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 PAGE = """
 Wrong arcs per variable (NHD), mean ± standard error; the empty graph has 4. In random units every
@@ -33,16 +40,6 @@ evidence of the graph that was found less that of the true graph, by Gaussian pr
 less 3 nats for each arc: if it is negative, the search is the limit; if it is positive, the score.
 
 """
-
-
-class Fit(NamedTuple):
-    """What one fit gave."""
-
-    nhd: float
-    loss: str
-    advantage: float
-    seconds: float
-    arcs: bytes
 
 
 def in_units(X: Any, units: str, seed: int) -> Any:
@@ -56,8 +53,8 @@ def in_units(X: Any, units: str, seed: int) -> Any:
     return standardised * factors if units == "random units" else standardised
 
 
-def measure(task: tuple[str, int, str]) -> Fit:
-    """Fit one table."""
+def measure(task: tuple[str, int, str]) -> dict[str, object]:
+    """Fit one table; a row of the file."""
     import numpy as np
 
     from cosmodag import CosmoMLP, metrics, simulate
@@ -75,9 +72,9 @@ def measure(task: tuple[str, int, str]) -> Fit:
     truth, found = np.asarray(data.graph) != 0, np.asarray(model.adjacency_) != 0
     nhd = float(metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)["nhd"])
     advantage = evidence(table, found) - evidence(table, truth)
-    print(f"{family}, {seed}, {units}: NHD {nhd:.2f}, {model.loss_}, evidence {advantage:+.0f}, "
-          f"{seconds:.0f} CPU s", file=sys.stderr, flush=True)  # fmt: skip
-    return Fit(nhd, model.loss_, advantage, seconds, found.tobytes())
+    arcs = hashlib.sha256(np.packbits(found).tobytes()).hexdigest()[:12]
+    row = (family, seed, units, f"{nhd:.4f}", model.loss_, f"{advantage:.2f}", f"{seconds:.2f}")
+    return dict(zip(FITS, (*row, arcs), strict=True))
 
 
 def evidence(X: Any, adjacency: Any) -> float:
@@ -92,30 +89,55 @@ def evidence(X: Any, adjacency: Any) -> float:
     return -families.total(families.of(adjacency))
 
 
-def accuracy(options: argparse.Namespace) -> str:
-    """Measure all tables, and write the section."""
+def fit_tables(options: argparse.Namespace) -> None:
+    """Measure the tables that the file does not have yet, the longest fits first."""
+    from cosmodag.engines import Failure, each
+    from environment import Kept
+
+    kept = Kept(options.output.with_suffix(".csv"), FITS, 3, options.resume)
+    seeds = range(FIRST_SEED, FIRST_SEED + options.tables)
+    families = [one for one in FAMILIES if _variables(one) in options.variables]
+    families.sort(key=_variables, reverse=True)
+    tasks = [
+        (name, seed, units)
+        for name in families
+        for seed in seeds
+        for units in options.units
+        if not kept.is_done(name, seed, units)
+    ]
+    for index, row in each(measure, tasks, jobs=None if options.jobs == 1 else options.jobs):
+        if isinstance(row, Failure):
+            raise RuntimeError(f"{tasks[index]}: {row.message}")
+        kept.add(**row)
+
+
+def _variables(family: str) -> int:
+    return int(family.split("_")[1].removeprefix("d"))
+
+
+def accuracy(lines: list[dict[str, str]]) -> str:
+    """Write the section on accuracy."""
     import numpy as np
 
-    from environment import in_processes, table, verdict, with_error
+    from environment import table, verdict, with_error
 
-    families = [
-        name for name in FAMILIES if f"_d{options.variables}_" in name or not options.variables
-    ]
-    seeds = range(FIRST_SEED, FIRST_SEED + options.tables)
-    tasks = [(name, seed, units) for seed in seeds for units in UNITS for name in families]
-    fits = dict(zip(tasks, in_processes(measure, tasks, options.jobs), strict=True))
     rows: list[list[object]] = []
-    for name in families:
+    for name in FAMILIES:
+        same = {
+            line["seed"]: line["arcs"]
+            for line in lines
+            if line["data"] == name and line["units"] == "standardised"
+        }
         for units in UNITS:
-            found = [fits[name, seed, units] for seed in seeds]
-            nhd = [one.nhd for one in found]
+            found = [one for one in lines if one["data"] == name and one["units"] == units]
+            if not found:
+                continue
+            nhd = list(_column(found, "nhd"))
             aim, met = f"≤ {FAMILIES[name]:.1f}", verdict(float(np.mean(nhd)) <= FAMILIES[name])
             if units == "raw":
                 aim = met = ""
-            same = sum(
-                fits[name, seed, units].arcs == fits[name, seed, "standardised"].arcs
-                for seed in seeds
-            )
+            alike = sum(one["arcs"] == same.get(one["seed"]) for one in found)
+            both = sum(one["seed"] in same for one in found)
             rows.append(
                 [
                     name,
@@ -124,24 +146,28 @@ def accuracy(options: argparse.Namespace) -> str:
                     with_error(nhd),
                     aim,
                     met,
-                    sum(one.loss == "likelihood" for one in found),
-                    with_error([one.advantage for one in found], 0),
-                    f"{np.median([one.seconds for one in found]):.1f}",
-                    same if units == "random units" else "",
+                    sum(one["loss"] == "likelihood" for one in found),
+                    with_error(_column(found, "evidence"), 0),
+                    f"{np.median(list(_column(found, 'seconds'))):.1f}",
+                    f"{alike} of {both}" if units == "random units" else "",
                 ]
             )
     columns = ["data", "units", "tables", "NHD", "aim", "", "by likelihood", "evidence"]
     return PAGE + table([*columns, "CPU s", "arcs as standardised"], rows)
 
 
-def times(options: argparse.Namespace) -> str:
-    """Time training by both losses, compiled before, and write the section."""
+def _column(lines: Iterable[dict[str, str]], name: str) -> Iterable[float]:
+    return (float(line[name]) for line in lines)
+
+
+def time_losses(options: argparse.Namespace) -> None:
+    """Time training by both losses, compiled before."""
     import numpy as np
 
     from cosmodag import CosmoMLP, simulate
-    from environment import table, verdict
+    from environment import Kept
 
-    rows: list[list[object]] = []
+    kept = Kept(_times_file(options.output), TIMES, 2, resume=True)
     for device in options.devices:
         clock = time.process_time if device == "cpu" else time.perf_counter
         for d in (20, 100):
@@ -152,7 +178,7 @@ def times(options: argparse.Namespace) -> str:
             for repeat in range(4):
                 for loss, own in seconds.items():
                     model = CosmoMLP(
-                        loss=loss, refine=None, epochs=EPOCHS, device=device, verbose=False
+                        loss=loss, refine=None, epochs=options.epochs, device=device, verbose=False
                     )
                     begin = clock()
                     model.fit(X)
@@ -160,33 +186,61 @@ def times(options: argparse.Namespace) -> str:
                         own.append(clock() - begin)
                     else:
                         backends.append(model.backend_)
-            squared, likelihood = (float(np.median(own)) for own in seconds.values())
-            ratio = likelihood / squared
-            shown = [f"{number:.2f}" for number in (squared, likelihood, ratio)]
-            rows.append([device, ", ".join(backends), d, *shown, verdict(ratio <= 1.5)])
-    columns = ["device", "backends", "d", "squared error s", "likelihood s", "ratio", "≤ 1.5"]
-    return f"\n## Time of {EPOCHS} epochs\n\n" + table(columns, rows)
+            squared, likelihood = (f"{np.median(own):.3f}" for own in seconds.values())
+            used = ", ".join(dict.fromkeys(backends))
+            row = (device, d, used, options.epochs, squared, likelihood)
+            kept.add(**dict(zip(TIMES, row, strict=True)))
+
+
+def times(lines: list[dict[str, str]]) -> str:
+    """Write the section on time; of rows that were measured twice the last counts."""
+    from environment import table, verdict
+
+    rows: list[list[object]] = []
+    for line in {(one["device"], one["d"]): one for one in lines}.values():
+        ratio = float(line["likelihood"]) / float(line["squared"])
+        rows.append([*line.values(), f"{ratio:.2f}", verdict(ratio <= 1.5)])
+    columns = ["device", "d", "backends", "epochs", "squared error s", "likelihood s", "ratio"]
+    return "\n## Time of training\n\n" + table([*columns, "≤ 1.5"], rows)
+
+
+def _times_file(output: Path) -> Path:
+    return output.with_name(f"{output.stem}_times.csv")
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, default=None)
+    parser.add_argument("--output", type=Path, default=HERE / "nonlinear_standardised.md")
     parser.add_argument("--tables", type=int, default=10)
-    parser.add_argument("--variables", type=int, default=None, help="only families of this size")
+    parser.add_argument("--variables", type=int, nargs="+", choices=(20, 40), default=[20, 40])
+    parser.add_argument("--units", nargs="+", choices=UNITS, default=list(UNITS))
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--resume", action="store_true", help="keep the fits that were made")
     parser.add_argument("--devices", nargs="+", choices=("cpu", "gpu"), default=[])
+    parser.add_argument("--epochs", type=int, default=EPOCHS, help="of training that is timed")
     options = parser.parse_args()
     # Workers inherit these: one thread each, since there are as many workers as cores.
     os.environ.update(dict.fromkeys(THREADS, "1"))
     from environment import header
 
-    section = times(options) if options.devices else accuracy(options)
-    page = header("Non-linear tables in any units") + section
-    if options.output is None:
-        print(page)
+    if options.devices:
+        time_losses(options)
     else:
-        options.output.write_text(page, encoding="utf-8")
+        fit_tables(options)
+    page = header("Non-linear tables in any units")
+    if fits := _lines(options.output.with_suffix(".csv")):
+        page += accuracy(fits)
+    if timed := _lines(_times_file(options.output)):
+        page += times(timed)
+    options.output.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

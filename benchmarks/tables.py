@@ -1,6 +1,7 @@
 """Tables of every kind: categories, counts, curves, arbitrary units.
 
     python benchmarks/tables.py --jobs 16                                tables.md, tables.csv
+    python benchmarks/tables.py --sections networks --jobs 16           CosmoMLP on mixed tables
     python benchmarks/tables.py --sections peers --tables 3              where peers are installed
     python benchmarks/tables.py --cells "d = 20" --tables 2 --output .   some, for a quick look
 
@@ -22,7 +23,7 @@ from pathlib import Path
 from trust_sections.base import Cell, Found, Row, as_text, read_lines, write_lines
 
 FIRST_SEED = 0
-SECTIONS = ("fits", "units", "peers")
+SECTIONS = ("fits", "networks", "units", "peers")
 HERE = Path(__file__).parent
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 

@@ -20,7 +20,7 @@ QUICK: dict[str, dict[str, dict[str, Any]]] = {
         "": {"epochs": 30, "random_state": 0},
         "unrefined": {"epochs": 30, "refine": None, "random_state": 0},
         "searched": {"epochs": 30, "refine": "order", "random_state": 0},
-        "restarts": {"epochs": 10, "restarts": 3, "random_state": 0},
+        "trainings": {"epochs": 10, "trainings": 3, "random_state": 0},
     },
     "CosmoMLP": {
         "": {"epochs": 10, "hidden": (3,), "random_state": 0},

@@ -39,6 +39,9 @@ def after(statement: str, folder: Path) -> tuple[float, set[str]]:
         "sorted({name.partition('.')[0] for name in sys.modules})]))"
     )
     environment = {**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+    environment.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # byte code is kept where packages are installed
     done = subprocess.run(
         [sys.executable, "-c", script],
         env=environment,
@@ -63,9 +66,12 @@ def test_a_learner_imports_nothing_that_only_a_fit_needs(learner: str, installed
 def test_importing_cosmo_costs_at_most_one_and_a_fifth_seconds(installed: Path) -> None:
     statement = "from cosmodag import Cosmo"
     after(statement, installed)  # compiled to byte code
-    # Most of it is scikit-learn's, by which a machine that is slow or busy is allowed for.
-    runs = [(after(statement, installed)[0], after("import sklearn.base", installed)[0])]
-    while runs[-1][0] > max(1.2, 1.25 * runs[-1][1] + 0.1) and len(runs) < 10:
-        runs.append((after(statement, installed)[0], after("import sklearn.base", installed)[0]))
-    ours, theirs = min(runs)
-    assert ours <= max(1.2, 1.25 * theirs + 0.1)
+
+    def is_quick() -> bool:
+        ours, theirs = (after(what, installed)[0] for what in (statement, "import sklearn.base"))
+        runs.append((ours, theirs))
+        # Most of it is scikit-learn's, by which a machine that is slow or busy is allowed for.
+        return ours <= max(1.2, 1.25 * theirs + 0.1)
+
+    runs: list[tuple[float, float]] = []
+    assert any(is_quick() for _ in range(10)), runs

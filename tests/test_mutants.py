@@ -37,10 +37,19 @@ def test_a_fault_without_its_place_is_refused(mutants):
 
 
 def test_a_test_that_fails_anyway_says_nothing(mutants):
-    fault = mutants.Fault("a sum is a difference", "sums.py", "a", "b", ("test_sums.py::test_a",))
-    assert mutants.names_broken(fault, {"test_sums.py::test_a[3]"})
-    assert mutants.names_broken(fault, {"test_sums.py"})
-    assert not mutants.names_broken(fault, {"test_sums.py::test_another"})
+    for one in ("test_sums.py::test_a[3]", "test_sums.py::test_a", "test_sums.py"):
+        assert mutants.is_broken("test_sums.py::test_a", {one})
+    assert not mutants.is_broken("test_sums.py::test_a", {"test_sums.py::test_another"})
+
+
+def test_what_a_run_means(mutants):
+    def word(code, *failed, all_ran=True):
+        return mutants.word_for(mutants.Ran(code, failed, 1.0, ""), all_ran=all_ran)
+
+    assert word(1, "test_sums.py::test_a") == word(2, "test_sums.py") == mutants.NOTICED
+    assert word(0) == mutants.SURVIVED
+    assert word(0, all_ran=False) == word(2) == word(5) == mutants.UNCLEAR
+    assert word(None) == mutants.LATE
 
 
 def test_the_copy_comes_before_the_sources(mutants, monkeypatch, tmp_path):

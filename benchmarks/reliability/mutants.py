@@ -126,32 +126,38 @@ def broken_tests(source: Path, faults: Sequence[Fault], options: argparse.Namesp
     return broken
 
 
-def names_broken(fault: Fault, broken: set[str]) -> bool:
-    """Tell whether one of a fault's tests fails anyway, or a file that holds it."""
+def is_broken(test: str, broken: set[str]) -> bool:
+    """Tell whether a test fails without a fault, one of its cases, or the file that holds it."""
     return any(
         one == test or one.startswith((f"{test}::", f"{test}[")) or test.startswith(f"{one}::")
-        for test in fault.tests
         for one in broken
     )
 
 
 def judged(clean: Path, broken: set[str], limit: float, fault: Fault) -> Verdict:
-    """Put one fault into a copy, and run its tests."""
-    if names_broken(fault, broken):
+    """Put one fault into a copy, and run those of its tests that pass without it."""
+    tests = [test for test in fault.tests if not is_broken(test, broken)]
+    if not tests:
         return Verdict(fault, UNCLEAR, "", 0.0)
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         source = copied(Path(folder), clean)
         file = source / "cosmodag" / fault.file
         file.write_text(fault.changed(file.read_text("utf-8")), "utf-8")
-        ran = run_tests(source, fault.tests, limit, first=True)
-    words = {None: LATE, 0: SURVIVED, 1: NOTICED}
-    # Code 2 is an error while tests were collected: the fault broke an import.
-    word = NOTICED if ran.code == 2 and ran.failed else words.get(ran.code, UNCLEAR)
+        ran = run_tests(source, tests, limit, first=True)
+    word = word_for(ran, all_ran=len(tests) == len(fault.tests))
     verdict = Verdict(fault, word, ran.failed[0] if ran.failed else "", ran.seconds)
     print(f"{word:9}{ran.seconds:6.1f} s  {fault.name}", flush=True)
     if word == UNCLEAR:
         print(ran.tail, flush=True)
     return verdict
+
+
+def word_for(ran: Ran, *, all_ran: bool) -> str:
+    """Say what a run means; that nothing failed means little where a test could not be run."""
+    if ran.code == 2 and ran.failed:  # an error while tests were collected: a broken import
+        return NOTICED
+    words = {None: LATE, 0: SURVIVED if all_ran else UNCLEAR, 1: NOTICED}
+    return words.get(ran.code, UNCLEAR)
 
 
 def page(verdicts: Sequence[Verdict]) -> str:
@@ -166,8 +172,8 @@ def page(verdicts: Sequence[Verdict]) -> str:
     text += (
         f"\n{len(verdicts)} faults, each put into the sources alone, and the tests that its entry "
         f"names run. **{len(of[NOTICED])} noticed** ({before} before this list was made), "
-        f"{len(of[SURVIVED])} survived, of which {len(excused)} are explained, {len(of[LATE])} ran "
-        f"out of time, {len(of[UNCLEAR])} unclear (a test fails without a fault, too). "
+        f"{len(of[SURVIVED])} survived ({len(excused)} explained), {len(of[LATE])} ran out of "
+        f"time, {len(of[UNCLEAR])} unclear (a test of theirs fails without a fault, too). "
         f"{sum(one.seconds for one in verdicts):.0f} s, added up over processes.\n\n"
     )
     for word in (SURVIVED, LATE, UNCLEAR):

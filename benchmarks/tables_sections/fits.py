@@ -22,6 +22,7 @@ LEARNERS = {
     "curves": ("BlockSearch", {"curves": True}),
     "OrderSearch()": ("OrderSearch", {}),
     "Cosmo()": ("Cosmo", {}),
+    "CosmoMLP()": ("CosmoMLP", {}),
 }
 
 

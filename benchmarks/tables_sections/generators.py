@@ -77,6 +77,45 @@ def mixed(
     return arcs, _named(X, categories)
 
 
+def joint(
+    random: np.random.Generator, d: int, n: int, *, share: float = 0.5, units: int = 20
+) -> Drawn:
+    """Draw numbers and categories of 2 to 4 levels from networks of all parents, of degree 3.
+
+    A number is a network of tanh units of its parents plus noise, in arbitrary units; a level is
+    the one of greatest utility, each utility such a network. A category enters networks as a random
+    number per level.
+    """
+    arcs, order = random_graph(random, d, 3)
+    categories = set(random.choice(d, round(d * share), replace=False).tolist())
+    levels = {v: int(random.integers(2, 5)) for v in categories}
+    X = np.zeros((n, d))
+
+    def network(parents: np.ndarray) -> np.ndarray:
+        inputs = np.zeros((n, len(parents)))
+        for place, u in enumerate(parents):
+            values = X[:, u]
+            if u in categories:
+                values = _standard(random.normal(size=levels[u]))[values.astype(int)]
+            inputs[:, place] = _standard(values)
+        weights = random.uniform(0.5, 2.0, (len(parents), units))
+        weights *= random.choice([-1, 1], weights.shape)
+        hidden = np.tanh(inputs @ weights + random.normal(size=units))
+        return _standard(hidden @ random.normal(size=units)) if len(parents) else np.zeros(n)
+
+    for v in order:
+        parents = np.flatnonzero(arcs[:, v])
+        if v in categories:
+            utilities = np.column_stack([network(parents) for _ in range(levels[v])])
+            utilities = random.uniform(1.5, 2.5) * utilities + random.gumbel(size=utilities.shape)
+            X[:, v] = np.argmax(utilities, axis=1)
+        else:
+            noise = random.uniform(0.3, 0.7) if len(parents) else 1.0
+            X[:, v] = network(parents) + noise * random.normal(size=n)
+            X[:, v] *= np.exp(random.normal())
+    return arcs, _named(X, categories)
+
+
 def all_levels(random: np.random.Generator, d: int, n: int) -> Drawn:
     """Draw categories of 2 to 4 levels whose effects add up, of average degree 4."""
     return mixed(random, d, n, curved=False, share=1.0)
@@ -140,6 +179,7 @@ def lines(
 
 GENERATORS: dict[str, Callable[..., Drawn]] = {
     "mixed": mixed,
+    "joint": joint,
     "all_levels": all_levels,
     "level_tables": level_tables,
     "counts": counts,

@@ -51,7 +51,7 @@ def main() -> None:
     # Penalties on weights depend on units even where the score does not.
     warnings.simplefilter("ignore", ScaleWarning)
     settings = {"scale": "standardize", "lambda1": 0.01, "lambda2": 0.0, "refine": None}
-    settings |= {"epochs": 30 if quick else 300, "restarts": 10, "random_state": 0}
+    settings |= {"epochs": 30 if quick else 300, "trainings": 10, "random_state": 0}
     for loss in ("likelihood", "laplace"):
         model = Cosmo(loss=loss, **settings).fit(X)
         scores = metrics.evaluate(truth, model.adjacency_, threshold=0.0)

@@ -62,7 +62,7 @@ def app_raising(error: BaseException | None) -> typer.Typer:
         (DivergenceError("epoch 3 is not finite."), 1, "error: epoch 3 is not finite."),
         (CosmodagError("failed."), 1, "error: failed."),
         (KeyboardInterrupt(), 130, "error: interrupted by Ctrl-C."),
-        (MemoryError(), 1, "error: out of memory; try fewer columns, rows or restarts."),
+        (MemoryError(), 1, "error: out of memory; try fewer columns, rows or trainings."),
         (ResourceError("It needs 9 GiB."), 1, "error: It needs 9 GiB."),
         (
             OSError(errno.ENOSPC, "No space left on device", "out/graph.graphml"),
@@ -210,7 +210,7 @@ sys.exit(run(app, ["wait"]))
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, out, err) == (code, "cleaned up\n", line)
 
 
@@ -279,7 +279,7 @@ def test_a_reader_that_leaves_is_no_traceback() -> None:
     process.stdout.close()
     assert process.stderr.read() == ""
     process.stderr.close()
-    assert process.wait(timeout=30) == 1
+    assert process.wait(timeout=300) == 1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

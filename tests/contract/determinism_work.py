@@ -102,8 +102,8 @@ def some_simulations() -> str:
 
 
 WORK: dict[str, Callable[[], str]] = {
-    "batch of restarts": lambda: of_model(
-        Cosmo(epochs=10, restarts=4, refine=None, **QUIET).fit(chain_table())
+    "batch of trainings": lambda: of_model(
+        Cosmo(epochs=10, trainings=4, refine=None, **QUIET).fit(chain_table())
     ),
     "bootstrap of a search": lambda: a_bootstrap(OrderSearch()),
     "bootstrap of COSMO": lambda: a_bootstrap(Cosmo(epochs=10)),

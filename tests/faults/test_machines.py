@@ -30,10 +30,10 @@ for learner in (Cosmo(epochs=2), OrderSearch()):
     except ResourceError as error:
         facts[type(learner).__name__] = str(error)
 facts["grown"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-Cosmo(epochs=1, restarts=4, random_state=0).fit(table[:, :6])  # JAX itself starts a timer once
+Cosmo(epochs=1, trainings=4, random_state=0).fit(table[:, :6])  # JAX itself starts a timer once
 started = set()
 threading.setprofile(lambda frame, *event: started.add(frame.f_code.co_filename))
-Cosmo(epochs=3, restarts=4, random_state=0).fit(table[:, :6])
+Cosmo(epochs=3, trainings=4, random_state=0).fit(table[:, :6])
 facts["started"] = sorted({os.path.basename(file) for file in started})
 print(json.dumps(facts))
 """

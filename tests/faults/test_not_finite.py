@@ -81,7 +81,7 @@ def test_networks_that_choose_their_loss_are_trained_by_the_other_one(monkeypatc
 
 def test_of_several_starts_those_that_are_finite_are_used(monkeypatch):
     poisoned(monkeypatch, 3, slice(0, 2), np.nan)
-    model = Cosmo(epochs=40, restarts=3, random_state=0).fit(chain_table())
+    model = Cosmo(epochs=40, trainings=3, random_state=0).fit(chain_table())
     assert np.isfinite(model.raw_weights_).all()
     assert is_dag(model.adjacency_)
 

@@ -211,3 +211,34 @@ def test_weights_of_lines_are_slopes():
 def test_curves_must_be_a_choice():
     with pytest.raises(DataError, match="curves"):
         BlockSearch(curves="perhaps").fit(np.random.default_rng(0).normal(size=(30, 3)))
+
+
+def joint_table(n=500, seed=0):
+    """Levels of two causes act jointly on a third variable."""
+    random = np.random.default_rng(seed)
+    site, drug = random.integers(0, 3, n), random.integers(0, 2, n)
+    shares = np.array([[0.1, 0.9], [0.85, 0.2], [0.5, 0.75]])
+    answer = random.random(n) < shares[site, drug]
+    labels = np.array(["north", "south", "west"]), np.array(["none", "full"])
+    columns = {"site": labels[0][site], "drug": labels[1][drug]}
+    return pd.DataFrame({**columns, "answer": np.where(answer, "yes", "no")}), shares
+
+
+def test_levels_that_act_jointly(tmp_path):
+    table, shares = joint_table()
+    model = BlockSearch(random_state=0).fit(table)
+    assert (model.adjacency_ != 0).astype(int).tolist() == [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
+    assert "joint effects of levels were kept" in model.curves_reason_
+    new = pd.DataFrame({"site": ["north", "south"], "drug": ["full"] * 2, "answer": ["no"] * 2})
+    assert np.asarray(model.predict(new))[:, 2].tolist() == ["yes", "no"]
+    drawn = pd.DataFrame(np.asarray(model.sample(4000, random_state=1)), columns=table.columns)
+    rate = drawn[(drawn.site == "south") & (drawn.drug == "none")].answer.eq("yes").mean()
+    assert abs(rate - shares[1, 0]) < 0.08
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.score(table) == pytest.approx(model.score(table))
+    assert again.fitted_.equations.form == "a distribution for each combination of the levels"
+    (section,) = sections_of(model)
+    changes = {(row[0], row[1]): row[3] for row in section["rows"]}
+    odds = np.log(shares / (1 - shares))
+    assert changes["drug", "none"] == pytest.approx(odds.mean(axis=0) @ [1, -1], abs=0.5)

@@ -9,10 +9,12 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
+import cosmodag
 from cosmodag import Cosmo, default_settings, metrics, paper_settings, simulate
 from cosmodag.errors import DataError, DivergenceError, InterruptedWarning
 from cosmodag.fit.prepare import prepare
 from cosmodag.graph.dags import is_dag
+from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.trained.starts import best_start
 from cosmodag.model.orientation import log_acyclicity_bound
 from cosmodag.solve.many import solve_many
@@ -46,7 +48,7 @@ def test_optimised_weights_rank_the_arcs(data):
 
 
 def test_the_papers_settings_find_it_too(data):
-    model = Cosmo(random_state=0, restarts=4, **paper_settings(30)).fit(data.X)
+    model = Cosmo(random_state=0, trainings=4, **paper_settings(30)).fit(data.X)
     assert model.settings_["priority_learning_rate"] == model.settings_["learning_rate"] == 6e-3
     # On six tables, one start each, the AUC is .855 to .990, and rounding of the start moves it.
     assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] > 0.75
@@ -70,8 +72,8 @@ def test_random_states_of_all_kinds(small):
         Cosmo(random_state="zero", epochs=2).fit(small.X)
 
 
-def test_restarts_keep_the_best_objective(small):
-    chosen = Cosmo(random_state=0, restarts=6, epochs=60, refine=None).fit(small.X)
+def test_trainings_keep_the_best_objective(small):
+    chosen = Cosmo(random_state=0, trainings=6, epochs=60, refine=None).fit(small.X)
     problems = chosen.problems_for(chosen.preparation_.apply(small.X))
     solver = chosen.solver_for(*small.X.shape)
     with Watch(60, "test") as watch:
@@ -86,7 +88,7 @@ def test_restarts_keep_the_best_objective(small):
 
 
 def test_a_start_that_was_stopped_early_is_not_the_best_one(small):
-    model = Cosmo(random_state=0, restarts=2, epochs=5)
+    model = Cosmo(random_state=0, trainings=2, epochs=5)
     data = prepare(model, small.X).data
     problems, solver = model.problems_for(data), model.solver_for(*data.shape)
     with Watch(10, "test") as watch:
@@ -124,7 +126,8 @@ def test_a_tolerance_sets_the_last_temperature(small):
         {"epochs": 0},
         {"epochs": 2.5},
         {"batch_size": -1},
-        {"restarts": 0},
+        {"trainings": 0},
+        {"restarts": -1},
         {"max_time": 0},
         {"learning_rate": 0.0},
         {"lambda1": -1e-3},
@@ -139,6 +142,30 @@ def test_bad_parameters_are_refused_by_name(small, bad):
     (name,) = bad
     with pytest.raises(DataError, match=name):
         Cosmo(**bad).fit(small.X)
+
+
+@pytest.mark.parametrize("refine", [None, "prune"])
+def test_restarts_without_a_search_are_refused_and_trainings_named(small, refine):
+    with pytest.raises(DataError, match=r"makes no search; .* trainings="):
+        Cosmo(restarts=3, refine=refine).fit(small.X)
+
+
+def test_restarts_are_those_of_the_search(small):
+    model = Cosmo(restarts=0, noise="gaussian", epochs=2, random_state=0).fit(small.X)
+    assert not any("searched" in entry["start"] for entry in model.refine_report_)
+    again = Cosmo(restarts=2, noise="gaussian", epochs=2, random_state=0).fit(small.X)
+    assert any("searched" in entry["start"] for entry in again.refine_report_)
+
+
+def test_models_saved_when_restarts_counted_trainings_can_be_loaded(tmp_path, small):
+    model = Cosmo(trainings=2, epochs=2, random_state=0).fit(small.X)
+    model.save(tmp_path / "model")
+    arrays, facts = read_model(tmp_path / "model")
+    facts["parameters"]["restarts"] = facts["parameters"].pop("trainings")
+    write_model(tmp_path / "old", arrays, facts)
+    loaded = cosmodag.load(tmp_path / "old")
+    assert (loaded.trainings, loaded.restarts) == (2, "auto")
+    np.testing.assert_array_equal(loaded.adjacency_, model.adjacency_)
 
 
 def test_the_temperature_can_only_fall(small):
@@ -234,8 +261,8 @@ def test_rules_fall_smoothly_with_d(rule):
 def test_permuting_columns_permutes_nothing_else(small):
     # The start is drawn by position, so only the quality can be compared, not the bits.
     order = np.random.default_rng(0).permutation(10)
-    plain = Cosmo(random_state=0, restarts=4, epochs=400).fit(small.X)
-    moved = Cosmo(random_state=0, restarts=4, epochs=400).fit(small.X[:, order])
+    plain = Cosmo(random_state=0, trainings=4, epochs=400).fit(small.X)
+    moved = Cosmo(random_state=0, trainings=4, epochs=400).fit(small.X[:, order])
     back = np.argsort(order)
     scores = [
         metrics.evaluate(small.graph, weights)["auc"]

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from cosmodag.refinement.networks import evidence
-from cosmodag.refinement.networks.evidence import ProcessKernel, cost, cost_and_slopes, fit_kernel
+from cosmodag.refinement.networks.evidence import (
+    ProcessKernel,
+    cost,
+    cost_and_slopes,
+    fit_kernel,
+    left_out_means,
+)
 
 ROWS = 60
 
@@ -110,3 +116,53 @@ def test_targets_without_noise_have_a_finite_cost(target: np.ndarray) -> None:
     inputs = np.repeat(np.linspace(-1, 1, ROWS)[:, None], 2, axis=1).astype(np.float32)
     kernel = fit_kernel(inputs, target.astype(np.float32), steps=10)
     assert np.isfinite(cost(inputs, target.astype(np.float32), kernel))
+
+
+KERNEL = ProcessKernel(np.array([0.7, 0.3]), amplitude=20.0, bias=0.5)
+
+
+def test_a_block_is_columns_of_one_relevance() -> None:
+    inputs, target = make_data(8)
+    blocks = np.stack([inputs[:, :2], np.column_stack([inputs[:, 2], np.zeros(ROWS)])], axis=1)
+    single = KERNEL._replace(relevances=np.array([0.7, 0.7, 0.3]))
+    assert cost(blocks, target, KERNEL) == pytest.approx(cost(inputs, target, single), abs=1e-9)
+    found, by_column = (
+        cost_and_slopes(blocks, target, KERNEL),
+        cost_and_slopes(inputs, target, single),
+    )
+    first, second, third = by_column.relevances
+    np.testing.assert_allclose(found.relevances, [first + second, third], rtol=1e-9)
+
+
+def test_several_targets_have_the_evidence_of_their_joint_variance() -> None:
+    inputs, target = make_data(9, k=2)
+    both = np.column_stack([target, np.cos(inputs[:, 1])])
+    both -= both.mean(axis=0)
+    one = cost(inputs, both[:, 0], KERNEL)
+    assert cost(inputs, both[:, [0]], KERNEL) == pytest.approx(one, abs=1e-9)
+    # What does not depend on the units of targets, nor on which combinations of them are taken.
+    mixed = both @ np.array([[1.0, 0.5], [0.2, -1.0]])
+    scale = np.log(abs(1.0 * -1.0 - 0.5 * 0.2))
+    moved = cost(inputs, mixed, KERNEL) - cost(inputs, both, KERNEL)
+    assert moved == pytest.approx(ROWS * scale, abs=1e-2)
+    step = 1e-5
+    slopes = cost_and_slopes(inputs, both, KERNEL)
+    for place in range(2):
+        change = step * np.eye(2)[place]
+        ends = [
+            cost(inputs, both, KERNEL._replace(relevances=KERNEL.relevances + sign * change))
+            for sign in (1, -1)
+        ]
+        assert slopes.relevances[place] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-3)
+
+
+def test_means_of_rows_that_are_left_out() -> None:
+    inputs, target = make_data(10, k=2)
+    found = left_out_means(inputs, target, KERNEL)[:, 0]
+    others = np.arange(1, ROWS)
+    scaled = np.column_stack([inputs * np.sqrt(2 * KERNEL.relevances), np.ones(ROWS)])
+    products = scaled @ scaled.T
+    norms = 1 + products.diagonal()
+    kernel = 20.0 * 2 / np.pi * np.arcsin(products / np.sqrt(np.outer(norms, norms)))
+    inverse = np.linalg.solve(np.eye(ROWS - 1) + kernel[1:, 1:], target[others])
+    assert found[0] == pytest.approx(kernel[0, 1:] @ inverse, rel=1e-6)

@@ -93,7 +93,7 @@ class Opened:
             "(s, v) => { s.value = v; s.dispatchEvent(new Event('input')); }", str(value)
         )
 
-    def until(self, expression: str, seconds: float = 20) -> None:
+    def until(self, expression: str, seconds: float = PATIENCE / 1000) -> None:
         """Wait for the page; Playwright's own waiting would evaluate text, which it forbids."""
         end = time.monotonic() + seconds
         while not self.page.evaluate(expression):

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from opened import PATIENCE
 
 pytestmark = [
     pytest.mark.optional,
@@ -111,7 +112,7 @@ def test_hovering_and_clicking_an_arc_tells_what_it_rests_on(show, graphs):
     arc = 5
     place = opened.middle_of(f"a{arc}")
     opened.in_sight().hover(position=place)
-    page.wait_for_selector("#tip:not([hidden])", timeout=5000)
+    page.wait_for_selector("#tip:not([hidden])", timeout=PATIENCE)
     table = model.arcs_.sort_index()
     cause, effect = table.loc[arc, ["cause", "effect"]]
     assert cause in opened.text("#tip")

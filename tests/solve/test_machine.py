@@ -141,5 +141,5 @@ def test_a_fit_of_a_small_table_sets_the_limit_once(two_threads, monkeypatch):
 
     monkeypatch.setattr(machine, "_set_from_any_thread", set_limit)
     X = np.random.default_rng(0).normal(size=(50, 4))
-    Cosmo(epochs=20, restarts=2, random_state=0).fit(X)
+    Cosmo(epochs=20, trainings=2, random_state=0).fit(X)
     assert limits == [1] * len(two_threads) + two_threads

@@ -121,7 +121,7 @@ def test_training_counts_each_row_as_often_as_it_was_drawn(monkeypatch):
         return solve(solver, problems, **options)
 
     monkeypatch.setattr(training, "solve_many", recorded)
-    result = bootstrap(Cosmo(restarts=2), DATA.X, n=3, random_state=1)
+    result = bootstrap(Cosmo(trainings=2), DATA.X, n=3, random_state=1)
     assert len(seen) == 6
     assert len({id(problem.data) for problem in seen}) == 1
     for place, problem in enumerate(seen):

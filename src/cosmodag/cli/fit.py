@@ -48,6 +48,7 @@ from cosmodag.cli.options.common import (
     TableArgument,
     ThresholdOption,
     TopOption,
+    TrainingsOption,
     TransposeOption,
 )
 from cosmodag.cli.options.in_time import (
@@ -119,6 +120,7 @@ def fit(
     noise: NoiseOption = None,
     threshold: ThresholdOption = None,
     epochs: EpochsOption = None,
+    trainings: TrainingsOption = None,
     restarts: RestartsOption = None,
     device: DeviceOption = None,
     max_time: MaxTimeOption = None,
@@ -169,6 +171,7 @@ def fit(
         "threshold": ("--threshold", threshold),
         "scale": ("--scale", scale and scale.value),
         "epochs": ("--epochs", epochs),
+        "trainings": ("--trainings", trainings),
         "restarts": ("--restarts", restarts),
         "device": ("--device", device and device.value),
         "max_time": ("--max-time", max_time),

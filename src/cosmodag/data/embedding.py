@@ -98,6 +98,11 @@ class Embedding:
         """Whether some variable has columns for curves."""
         return bool(np.any(self.widths > self.targets))
 
+    @property
+    def are_levels(self) -> bool:
+        """Whether all variables are categories."""
+        return bool(np.all(self.forms == LEVELS))
+
     def is_levels(self, v: int) -> bool:
         """Whether a variable is a category."""
         return bool(self.forms[v] == LEVELS)

@@ -125,7 +125,7 @@ def _rebuilt(
 ) -> StructureLearner:
     """Construct a learner from the content of a file, which is checked before it is used."""
     check_facts(facts)
-    facts = _without_variant(facts)
+    facts = _with_trainings(_without_variant(facts))
     learner = learner_named(facts["learner"])
     if learner is None:
         raise DataError(
@@ -160,6 +160,17 @@ def _without_variant(facts: dict[str, Any]) -> dict[str, Any]:
     known = parameters if learner is None else learner._get_param_names()
     kept = {key: value for key, value in parameters.items() if key in known}
     return {**facts, "learner": name if learner is None else learner.__name__, "parameters": kept}
+
+
+def _with_trainings(facts: dict[str, Any]) -> dict[str, Any]:
+    """Translate a file of the versions in which ``restarts`` counted trainings."""
+    parameters = dict(facts["parameters"])
+    learner = learner_named(facts["learner"])
+    known = () if learner is None else learner._get_param_names()
+    if "trainings" not in known or "trainings" in parameters or "restarts" not in parameters:
+        return facts
+    parameters["trainings"] = parameters.pop("restarts")
+    return {**facts, "parameters": parameters}
 
 
 def _restore(

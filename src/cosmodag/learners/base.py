@@ -231,4 +231,4 @@ class StructureLearner(SharedParameters):
 
         learnt_order = {} if learnt.order is None else {"learnt": learnt.order}
         orders = {**learnt_order, **learnt.orders}
-        return refine_table(self, given, orders, watch)
+        return refine_table(self, given, orders, watch, restarts=self._restarts)

@@ -71,6 +71,7 @@ class Cosmo(AnnealedLearner):
 
     refine: str | None = "auto"
     noise: str = "auto"
+    restarts: int | str = "auto"
 
     def _mechanism(self) -> "Mechanism":
         from cosmodag.model.mechanism import Linear

@@ -1,7 +1,7 @@
 """Non-linear COSMO: one perceptron per variable, oriented by priorities."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from cosmodag.learners.trained.annealed import AnnealedLearner
 from cosmodag.learners.trained.losses import AUTO, LIKELIHOOD, SQUARED_ERROR, learn_by_loss
 from cosmodag.learners.trained.networks import NetworkLearner
 from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
-from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism
+from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism, MixedMLP
+from cosmodag.model.objective import Loss
 from cosmodag.solve.watch import Watch
 
 __all__ = ["CosmoMLP"]
@@ -83,6 +84,9 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     extra_facts = (*NetworkLearner.extra_facts, "loss_", "loss_reason_")
     _further_losses = (AUTO,)
 
+    # Levels of the variables of the table that is being trained on; empty if all are numbers.
+    _levels: tuple[int, ...] = field(default=(), init=False)
+
     extra_arrays = (*AnnealedLearner.extra_arrays, *NetworkLearner.extra_arrays)
 
     def decided(self) -> dict[str, Any]:
@@ -107,7 +111,22 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         """Learn from many prepared tables, each by the loss that suits it."""
         return learn_by_loss(tasks, watch)
 
+    def why_no_levels(self, d: int) -> str | None:
+        """Name the setting with which categories cannot be learnt from; None if they can."""
+        if self.loss == SQUARED_ERROR:
+            return "CosmoMLP with loss='squared-error'"
+        return None if self.mask == "weights" else f"CosmoMLP with mask={self.mask!r}"
+
+    def _loss_function(self) -> Loss:
+        if self._levels:
+            from cosmodag.model.mixed_likelihood import MixedLikelihood
+
+            return MixedLikelihood(self._levels)
+        return super()._loss_function()
+
     def _mechanism(self) -> Mechanism:
+        if self._levels:
+            return MixedMLP(tuple(self.hidden), self.activation, self.arc_strength, self._levels)
         kind = MaskedMLP if self.mask == "inputs" else MLP
         return kind(tuple(self.hidden), self.activation, self.arc_strength)
 

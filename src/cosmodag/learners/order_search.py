@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_count, check_number
-from cosmodag.learners.base import Learnt, Prepared, RefinedFit, StructureLearner
+from cosmodag.fit.checks import check_number
+from cosmodag.learners.base import Learnt, Prepared, StructureLearner
 from cosmodag.solve.watch import Watch
 
 __all__ = ["OrderSearch"]
@@ -35,9 +35,6 @@ class OrderSearch(StructureLearner):
 
     Parameters
     ----------
-    restarts : int or "auto"
-        Maximal number of searches from perturbed copies of the best order; ``"auto"`` is
-        :func:`cosmodag.order.default_restarts`. They end early if several in a row find nothing.
     scale : {"center", "standardize", "none"}
         Preparation of the columns; standardising only changes the units of weights.
 
@@ -107,8 +104,6 @@ class OrderSearch(StructureLearner):
     def check_settings(self) -> None:
         """Refuse parameter values that cannot be used, in one sentence each."""
         super().check_settings()
-        if self.restarts != "auto":
-            check_count("restarts", self.restarts, low=0)
         if self.max_time is not None:
             check_number("max_time", self.max_time, low=0.0)
 
@@ -134,12 +129,3 @@ class OrderSearch(StructureLearner):
                 "columns once."
             )
         return places
-
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
-        from cosmodag.fit.refining import refine_table
-
-        return refine_table(self, given, learnt.orders, watch, restarts=self._restarts)
-
-    @property
-    def _restarts(self) -> int | None:
-        return None if self.restarts == "auto" else int(self.restarts)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cosmodag.data.kinds import check_kinds
-from cosmodag.fit.checks import check_choice, check_count, check_number
+from cosmodag.fit.checks import check_choice, check_count, check_number, check_restarts
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.missing import CHOICES
 from cosmodag.fit.preparation import SCALES
@@ -43,6 +43,10 @@ class SharedParameters(FittedGraph):
         matter, and only the equivalence class is decided), Gaussian with one common variance, or
         not Gaussian. ``"auto"`` decides from the data; ``noise_`` and ``noise_reason_`` report the
         decision.
+    restarts : int or "auto"
+        Maximal number of searches from perturbed copies of the best order, with
+        ``refine="order"``; ``"auto"`` is :func:`cosmodag.order.default_restarts`. They end early if
+        several in a row find nothing.
     threshold : float or "auto"
         Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 after
         refinement, 0.3 without.
@@ -89,6 +93,12 @@ class SharedParameters(FittedGraph):
             check_choice("refine", self.refine, ("auto", *METHODS))
         if hasattr(self, "noise"):
             check_choice("noise", self.noise, NOISES)
+        check_restarts(getattr(self, "restarts", "auto"), getattr(self, "refine", "auto"))
+
+    @property
+    def _restarts(self) -> int | None:
+        restarts = getattr(self, "restarts", "auto")
+        return None if restarts == "auto" else int(restarts)
 
     def refinement_for(self, d: int) -> str | None:
         """Choose the method of refinement for d variables: None, ``"prune"`` or ``"order"``."""
@@ -96,6 +106,15 @@ class SharedParameters(FittedGraph):
         if refine == "auto":
             return "order" if d <= SEARCHED else "prune"
         return refine
+
+    def why_no_levels(self, d: int) -> str | None:
+        """Name the learner, and the setting with which it takes numbers only; None if it does not.
+
+        In linear learners it is refinement that uses categories, not training.
+        """
+        if self.takes_levels and self.refinement_for(d) is not None:
+            return None
+        return type(self).__name__ + (" without refinement" if self.takes_levels else "")
 
     @property
     def refinement_(self) -> str | None:

@@ -112,6 +112,8 @@ class FoundBlocks:
     restarts : int
     ended_early : bool
         Whether the search was asked to stop.
+    joint : (d,) array of bool, optional
+        Variables whose parents act jointly; by default the effects of all parents add up.
     """
 
     order: NDArray[np.int64]
@@ -121,6 +123,7 @@ class FoundBlocks:
     start_score: float
     restarts: int = 0
     ended_early: bool = False
+    joint: Bools | None = None
 
     @property
     def adjacency(self) -> Bools:

@@ -6,7 +6,8 @@ many rows count for each equation, and how wide blocks are, is data.
 """
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,11 +18,30 @@ from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.restarts import perturbed
 from cosmodag.order.search import search
 
-__all__ = ["choose_block_parents", "search_blocks"]
+__all__ = ["ParentRecords", "choose_block_parents", "search_blocks"]
 
 # More than rounding, in units of log-likelihood.
 LEAST_IMPROVEMENT = 1e-6
 SWEEPS = 100
+
+
+class ParentRecords(Protocol):
+    """A score as a search asks for it: the best parents of a variable after some others.
+
+    Sets of variables are integers, one bit for each.
+    """
+
+    def at(self, v: int, earlier: int) -> Any:
+        """Give what was chosen for a variable after others; its ``score`` is the local one."""
+        ...
+
+    def total(self, order: list[int]) -> float:
+        """Sum of the local scores."""
+        ...
+
+    def found(self, order: list[int]) -> FoundBlocks:
+        """Graph on an order."""
+        ...
 
 
 def choose_block_parents(problem: BlockProblem, order: ArrayLike) -> FoundBlocks:
@@ -64,6 +84,7 @@ def search_blocks(
     patience: int = 20,
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
+    records: ParentRecords | None = None,
 ) -> FoundBlocks:
     """Find the order, and on it the graph, of best score near a start.
 
@@ -85,11 +106,13 @@ def search_blocks(
         Asked before every variable; then the best so far is returned.
     on_progress : function, optional
         Called with the number of restarts and the best score after each.
+    records : ParentRecords, optional
+        Another score, or records of earlier searches by the same score, to be used and added to.
     """
     d = problem.variables
     checked = check_order(start, d, problem.precedence)
     limit = min(50, 2000 // max(d, 1)) if restarts is None else restarts
-    if problem.are_columns:
+    if problem.are_columns and records is None:
         return _of_columns(
             problem,
             checked,
@@ -99,8 +122,8 @@ def search_blocks(
             should_stop=should_stop,
             on_progress=on_progress,
         )
-    records = Records(problem)
-    climb = _Climb(records, should_stop or (lambda: False))
+    records = Records(problem) if records is None else records
+    climb = _Climb(problem, records, should_stop or (lambda: False))
     best = climb.improved(checked.tolist(), random)
     total, made, idle = records.total(best), 0, 0
     none = np.zeros((0, 0), np.uint8)
@@ -116,15 +139,7 @@ def search_blocks(
     begun, found = records.found(checked.tolist()), records.found(best)
     if found.score < begun.score:
         found = begun
-    return FoundBlocks(
-        found.order,
-        found.widths,
-        found.scores,
-        found.score,
-        begun.score,
-        made,
-        climb.was_stopped,
-    )
+    return replace(found, start_score=begun.score, restarts=made, ended_early=climb.was_stopped)
 
 
 def _of_columns(problem: BlockProblem, start: NDArray[np.int64], **options: Any) -> FoundBlocks:
@@ -151,11 +166,12 @@ def _of_columns(problem: BlockProblem, start: NDArray[np.int64], **options: Any)
 class _Climb:
     """Local search: every variable to its best place, until none moves."""
 
-    def __init__(self, records: Records, should_stop: Callable[[], bool]) -> None:
+    def __init__(
+        self, problem: BlockProblem, records: ParentRecords, should_stop: Callable[[], bool]
+    ) -> None:
         self.records, self.should_stop = records, should_stop
         self.was_stopped = False
-        bound = records.problem.precedence
-        d = records.problem.variables
+        bound, d = problem.precedence, problem.variables
         self.bound = np.zeros((d, d), np.bool_) if bound is None else bound
 
     def improved(self, order: list[int], random: np.random.Generator) -> list[int]:

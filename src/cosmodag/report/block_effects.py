@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.fit.arcs import largest_first, standardised
-from cosmodag.fit.mixed.equations import BlockEquations
+from cosmodag.fit.mixed.by_kind import EquationsByKind
 from cosmodag.report.sections import Section
 
 if TYPE_CHECKING:
@@ -16,16 +16,15 @@ __all__ = ["block_section"]
 _POINTS, _MOST = 33, 60
 
 _TEXT = (
-    "Effects of all parents of a variable add up. On numbers they are in the units of the effect; "
-    "on counts, changes of log(1 + x); on categories, changes of the log-odds of the level named, "
-    "against the first level."
+    "Effects on numbers are in the units of the effect; on counts, changes of log(1 + x); on "
+    "categories, changes of the log-odds of the level named, against the first level."
 )
 
 
 def block_section(model: "FittedGraph") -> Section | None:
     """Show what each arc adds to its head, for the strongest arcs; None for other equations."""
     dag = model.fitted_
-    if not isinstance(dag.equations, BlockEquations):
+    if not isinstance(dag.equations, EquationsByKind):
         return None
     edges = dag.edges
     curves: list[dict[str, Any]] = []
@@ -38,11 +37,11 @@ def block_section(model: "FittedGraph") -> Section | None:
             curves.append(_curve(model, dag.equations, u, v))
     columns = ["cause", "level", "effect", "change against the first level"]
     reason = getattr(model, "curves_reason_", "")
-    text = f"{reason} {_TEXT}".strip()
+    text = f"{reason} {dag.equations.effects_in_words} {_TEXT}".strip()
     return Section("Effects of the arcs", text, columns if rows else (), rows, curves, folded=True)
 
 
-def _head(model: "FittedGraph", equations: BlockEquations, v: int) -> str:
+def _head(model: "FittedGraph", equations: EquationsByKind, v: int) -> str:
     """Name what an arc changes: the variable, or the last level of a category."""
     name = str(model.names_[v])
     if not equations.embedding.is_levels(v):
@@ -57,7 +56,7 @@ def _label(model: "FittedGraph", v: int, level: int) -> str:
     return f"{float(model.fitted_.equations.embedding.value_of(np.array(level), v)):g}"  # type: ignore[attr-defined]
 
 
-def _curve(model: "FittedGraph", equations: BlockEquations, u: int, v: int) -> dict[str, Any]:
+def _curve(model: "FittedGraph", equations: EquationsByKind, u: int, v: int) -> dict[str, Any]:
     embedding = equations.embedding
     grid = np.linspace(embedding.low[u], embedding.high[u], _POINTS)
     y = equations.effect(u, v, grid)[:, -1]
@@ -66,7 +65,7 @@ def _curve(model: "FittedGraph", equations: BlockEquations, u: int, v: int) -> d
     return {"title": title, "label": str(model.names_[u]), **points}
 
 
-def _levels(model: "FittedGraph", equations: BlockEquations, u: int, v: int) -> list[list[Any]]:
+def _levels(model: "FittedGraph", equations: EquationsByKind, u: int, v: int) -> list[list[Any]]:
     count = int(equations.embedding.widths[u]) + 1
     values = equations.embedding.value_of(np.arange(count), u)
     change = equations.effect(u, v, values)[:, -1]

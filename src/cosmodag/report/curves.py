@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.fit.arcs import largest_first, standardised
+from cosmodag.fit.mixed.by_kind import EquationsByKind
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
@@ -26,10 +27,10 @@ def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
     -------
     list of dict
         ``arc``, its number in ``edges_``, and the points ``x`` and ``y``; empty for learners whose
-        arcs are numbers.
+        arcs are numbers, and for tables with categories, of which `block_section` shows effects.
     """
     response = getattr(model, "response", None)
-    if response is None:
+    if response is None or isinstance(model.fitted_.equations, EquationsByKind):
         return []
     edges, names = model.edges_, model.names_
     drawn = model.fitted_.sample(_SAMPLED, random_state=0)

@@ -36,7 +36,7 @@ _MULTIPLES, _TRIED_UP_TO = (0.1, 1.0, 10.0), 100
 _NETWORKS_UP_TO = 100
 # Settings of training that does not depend on units, and its number of starts for networks.
 _WITHOUT_SCALE: dict[str, Any] = {"loss": "likelihood", "scale": "standardize"}
-_RESTARTS = 4
+_TRAININGS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +203,7 @@ def _networks(common: dict[str, Any], lines: StructureLearner) -> CosmoMLP:
     """
     if _has_scale(lines):
         return CosmoMLP(**common)
-    return CosmoMLP(**common, **_WITHOUT_SCALE, restarts=_RESTARTS)
+    return CosmoMLP(**common, **_WITHOUT_SCALE, trainings=_TRAININGS)
 
 
 def _table(X: Any, whole: Completed) -> Any:

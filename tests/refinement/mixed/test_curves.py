@@ -17,13 +17,13 @@ def gain(function, rows=400, counted=None):
 
 def test_curves_are_kept_where_there_are_some():
     found = gain(lambda x: np.sin(2 * x))
-    assert found.is_curved
+    assert found.is_certain
     assert "curves gain" in found.reason
 
 
 def test_lines_are_kept_where_there_are_no_curves():
     found = gain(lambda x: 2 * x)
-    assert not found.is_curved
+    assert not found.is_certain
     assert "lines were kept" in found.reason
 
 

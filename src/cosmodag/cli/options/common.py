@@ -46,6 +46,7 @@ __all__ = [
     "TableArgument",
     "ThresholdOption",
     "TopOption",
+    "TrainingsOption",
     "TransposeOption",
 ]
 
@@ -197,8 +198,14 @@ RestartsOption = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="order-search: searches from perturbed copies of the best order, 0 for none. Learners "
-        "that train: problems solved from different starts, at least 1. The best is kept.",
+        help="Searches from perturbed copies of the best order, at most; 0 for none. The best is "
+        "kept.",
+    ),
+]
+TrainingsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Trainings from different starts; that of the best objective is kept."
     ),
 ]
 DeviceOption = Annotated[Device | None, typer.Option(help="Where to compute.")]

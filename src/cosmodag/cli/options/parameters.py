@@ -27,6 +27,7 @@ _OPTIONS = {
     "scale": "--scale",
     "lags": "--lags",
     "epochs": "--epochs",
+    "trainings": "--trainings",
     "restarts": "--restarts",
     "device": "--device",
     "max_time": "--max-time",

@@ -120,7 +120,7 @@ def _report(error: BaseException) -> int:
         case ResourceError():
             say(f"error: {error}")
         case MemoryError():
-            say("error: out of memory; try fewer columns, rows or restarts.")
+            say("error: out of memory; try fewer columns, rows or trainings.")
         case BrokenPipeError():
             pass  # the reader closed the pipe, as in `cosmodag doctor | head`
         case OSError():

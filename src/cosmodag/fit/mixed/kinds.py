@@ -21,11 +21,11 @@ def check_levels(learner: "StructureLearner", table: Table) -> None:
     unordered = {
         table.names[v]: len(kind.levels) for v, kind in enumerate(kinds) if not kind.is_number
     }
-    if not unordered or _takes_levels(learner, len(table.names)):
+    how = learner.why_no_levels(len(table.names))
+    if not unordered or how is None:
         return
     listed = ", ".join(f"{name!r} ({levels} levels)" for name, levels in unordered.items())
     one = len(unordered) == 1
-    how = type(learner).__name__ + ("" if not learner.takes_levels else " without refinement")
     raise DataError(
         f"{how} takes numbers only, but {listed} "
         f"{'is a category' if one else 'are categories'}: use OrderSearch (--method order-search), "
@@ -33,16 +33,11 @@ def check_levels(learner: "StructureLearner", table: Table) -> None:
     )
 
 
-def _takes_levels(learner: "StructureLearner", d: int) -> bool:
-    """Whether a learner can use categories; it is refinement that does, not training."""
-    return learner.takes_levels and learner.refinement_for(d) is not None
-
-
 def kinds_findings(learner: "StructureLearner", table: Table) -> list[Finding]:
     """List what was inferred from text, and which levels are used as numbers."""
     kinds = table.kinds or ()
     said = declared_names(learner.kinds, table)
     found = list(inferred_kinds(kinds, table.names, said))
-    if not _takes_levels(learner, len(table.names)):
+    if learner.why_no_levels(len(table.names)) is not None:
         found += levels_as_numbers(kinds, table.names, type(learner).__name__)
     return found

@@ -12,9 +12,12 @@ from cosmodag.data.kinds import ColumnKind
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.mixed.equations import BlockEquations
 from cosmodag.fit.pipeline import RefinedFit
-from cosmodag.order import FoundBlocks
-from cosmodag.refinement.mixed.curves import CurveGain, curve_gain, entropy_gain
+from cosmodag.order import BlockProblem, FoundBlocks
+from cosmodag.order.block_records import Records
+from cosmodag.order.blocks import ParentRecords
+from cosmodag.refinement.mixed.curves import CurveGain, curve_gain, entropy_gain, joint_gain
 from cosmodag.refinement.mixed.finalists import improved
+from cosmodag.refinement.mixed.joint import JointRecords
 from cosmodag.refinement.mixed.search import best_blocks, turned_losses
 from cosmodag.refinement.mixed.table import BlockTable
 
@@ -34,6 +37,17 @@ def needs_blocks(kinds: Sequence[ColumnKind]) -> bool:
     All other kinds are as well plain columns: the indicator of a binary variable is one.
     """
     return any(not kind.is_number or kind.kind == "count" for kind in kinds)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A graph that was found, how it was scored, and the starts of its search."""
+
+    table: BlockTable
+    problem: BlockProblem
+    records: ParentRecords
+    found: FoundBlocks
+    report: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,44 +78,64 @@ class _Search:
         share = 1.0 if known.absent is None else 1.0 - float(known.absent.mean())
         return BlockTable.of(X, given.kinds, curves=curves, counted=known.counted, share=share)
 
-    def best(
-        self, table: BlockTable, orders: Mapping[str, NDArray[Any]]
+    def best(self, table: BlockTable, orders: Mapping[str, NDArray[Any]]) -> _Candidate:
+        """Search for a graph of effects that add up."""
+        problem = self._problem(table)
+        records = Records(problem)
+        # One column for each variable is searched by a faster program with records of its own.
+        found, report = self._searched(problem, orders, None if problem.are_columns else records)
+        if self.model.refinement_ == "order":
+            found = improved(table, problem, found, self._should_stop, records)
+        return _Candidate(table, problem, records, found, report)
+
+    def best_joint(self, table: BlockTable, orders: Mapping[str, NDArray[Any]]) -> _Candidate:
+        """Search for a graph of categories whose parents act jointly."""
+        problem = self._problem(table)
+        records = JointRecords(table, problem)
+        return _Candidate(table, problem, records, *self._searched(problem, orders, records))
+
+    def _searched(
+        self,
+        problem: BlockProblem,
+        orders: Mapping[str, NDArray[Any]],
+        records: ParentRecords | None,
     ) -> tuple[FoundBlocks, list[dict[str, Any]]]:
         method = self.model.refinement_
         assert method is not None
-        problem = self._problem(table)
-        stop = lambda: self.watch.stop is not None  # noqa: E731
-        found, report = best_blocks(
+        return best_blocks(
             problem,
             orders,
             random=self.random,
             method=method,
             restarts=self.restarts,
-            should_stop=stop,
+            should_stop=self._should_stop,
+            records=records,
         )
-        return improved(table, problem, found, stop) if method == "order" else found, report
 
-    def _problem(self, table: BlockTable) -> Any:
+    def _should_stop(self) -> bool:
+        return self.watch.stop is not None
+
+    def _problem(self, table: BlockTable) -> BlockProblem:
         known = self.given.known
         return table.problem(known.support, known.required, known.before)
 
-    def fit(
-        self, table: BlockTable, found: FoundBlocks, report: list[dict[str, Any]], reason: str
-    ) -> RefinedFit:
-        """Fit the equations of the graph that was found."""
-        equations = BlockEquations.of(table, found.widths, self.given.preparation)
+    def fit(self, chosen: _Candidate, reason: str, *others: _Candidate) -> RefinedFit:
+        """Fit the equations of the graph that was chosen; the starts of others are reported."""
+        table, found = chosen.table, chosen.found
+        equations = BlockEquations.of(table, found, self.given.preparation)
         sizes = equations.sizes(table) / self.given.preparation.factors
         sizes *= self.given.preparation.factors[:, None]
+        before = [{**entry, "chosen": False} for one in others for entry in one.report]
         return RefinedFit(
             found.order,
             sparse.csr_array(sizes),
             "gaussian",
             reason,
-            report,
+            [*before, *chosen.report],
             self.watch.stop if found.ended_early else None,
             {},
             equations,
-            turning_losses=turned_losses(self._problem(table), found),
+            turning_losses=turned_losses(chosen.problem, chosen.records, found),
         )
 
 
@@ -131,18 +165,29 @@ def refine_blocks(
     search = _Search.of(model, given, watch, restarts)
     table = search.table(curves=curves is not False)
     if curves is True or not table.embedding.has_curves:
-        found, report = search.best(table, orders)
+        found = search.best(table, orders)
+        if table.embedding.are_levels:
+            return _added_or_joint(search, found, orders)
         reason = (
             "No variable can have curved effects." if curves == "auto" else _ASKED[bool(curves)]
         )
-        return _with_reason(search.fit(table, found, report, _said(reason)), reason)
-    lines, report = search.best(search.table(curves=False), orders)
-    bent, further = search.best(table, {**orders, "lines": lines.order})
-    gain = curve_gain(table, lines.widths, bent.widths, search.random)
-    found = bent if gain.is_curved else lines
-    _choose(report, further, gain)
-    fitted = search.fit(table, found, [*report, *further], _said(gain.reason))
+        return _with_reason(search.fit(found, _said(reason)), reason)
+    lines = search.best(search.table(curves=False), orders)
+    bent = search.best(table, {**orders, "lines": lines.found.order})
+    gain = curve_gain(table, lines.found.widths, bent.found.widths, search.random)
+    chosen, other = (bent, lines) if gain.is_certain else (lines, bent)
+    fitted = search.fit(replace(chosen, table=table), _said(gain.reason), other)
     return _with_reason(fitted, gain.reason, gain)
+
+
+def _added_or_joint(
+    search: _Search, added: _Candidate, orders: Mapping[str, NDArray[Any]]
+) -> RefinedFit:
+    """Choose between effects of categories that add up and joint ones."""
+    joint = search.best_joint(added.table, {**orders, "effects that add up": added.found.order})
+    gain = joint_gain(added.table, added.found, joint.found, search.random)
+    chosen, other = (joint, added) if gain.is_certain else (added, joint)
+    return _with_reason(search.fit(chosen, gain.reason, other), gain.reason)
 
 
 def with_curves(
@@ -168,29 +213,23 @@ def with_curves(
     search = _Search.of(model, given, watch, restarts)
     table = search.table(curves=True)
     orders = {} if lines is None else {"lines": lines.order}
-    found, report = search.best(table, orders)
+    bent = search.best(table, orders)
     if lines is None:
-        return _with_reason(search.fit(table, found, report, _said(_ASKED[True])), _ASKED[True])
+        return _with_reason(search.fit(bent, _said(_ASKED[True])), _ASKED[True])
     straight = (lines.weights.toarray() != 0).astype(np.int64)
     if given.known.required is not None:
         straight |= given.known.required
     compare = entropy_gain if lines.noise == "non-gaussian" else curve_gain
-    gain = compare(table, straight, found.widths, search.random)
-    if not gain.is_curved:
+    gain = compare(table, straight, bent.found.widths, search.random)
+    if not gain.is_certain:
         return _with_reason(lines, gain.reason, gain)
+    fitted = search.fit(bent, _said(gain.reason))
     before = [{**entry, "chosen": False} for entry in lines.report]
-    fitted = search.fit(table, found, [*before, *report], _said(gain.reason))
-    return _with_reason(fitted, gain.reason, gain)
+    return _with_reason(replace(fitted, report=[*before, *fitted.report]), gain.reason, gain)
 
 
 def _said(reason: str) -> str:
     return f"{_GAUSSIAN} is assumed. {reason}"
-
-
-def _choose(lines: list[dict[str, Any]], curves: list[dict[str, Any]], gain: CurveGain) -> None:
-    """Leave the mark of the chosen start in one of two reports."""
-    for entry in lines if gain.is_curved else curves:
-        entry["chosen"] = False
 
 
 def _with_reason(fit: RefinedFit, reason: str, gain: CurveGain | None = None) -> RefinedFit:

@@ -16,6 +16,7 @@ from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
     from cosmodag.model.mechanism import Mechanism
+    from cosmodag.model.objective import Loss
     from cosmodag.solve.methods.one_problem import OneProblem
     from cosmodag.solve.problems import Problem, Solution
     from cosmodag.solve.training.checkpoint import Checkpoint
@@ -55,7 +56,7 @@ class AnnealedLearner(TrainedLearner):
         of rows (:func:`cosmodag.learners.trained.settings.default_steps`).
     batch_size : int
         Rows per step; the last batch of a pass may be smaller.
-    restarts : int
+    trainings : int
         Number of problems that are solved at once from different starts; the one with the best
         penalised objective on all data is kept.
     device : {"auto", "cpu", "gpu"}
@@ -85,7 +86,7 @@ class AnnealedLearner(TrainedLearner):
     loss: str = "squared-error"
     epochs: int | str = "auto"
     batch_size: int = 64
-    restarts: int = 1
+    trainings: int = 1
     device: str = "auto"
     checkpoint: str | os.PathLike[str] | None = None
 
@@ -102,6 +103,12 @@ class AnnealedLearner(TrainedLearner):
         """Loss of training."""
         return self.loss
 
+    def _loss_function(self) -> "Loss":
+        """Loss of training, as a function of the rows of a batch and their predictions."""
+        from cosmodag.model.objective import LOSSES
+
+        return LOSSES[self._loss_used]
+
     @abstractmethod
     def _mechanism(self) -> "Mechanism":
         """Mechanism that predicts variables from their parents."""
@@ -116,7 +123,7 @@ class AnnealedLearner(TrainedLearner):
 
         super().check_settings()
         check_choice("loss", self.loss, (*self._further_losses, *LOSSES))
-        for name in ("batch_size", "restarts"):
+        for name in ("batch_size", "trainings"):
             check_count(name, getattr(self, name))
         if self.epochs != "auto":
             check_count("epochs", self.epochs)
@@ -140,13 +147,13 @@ class AnnealedLearner(TrainedLearner):
 
     def solver_for(self, n: int, d: int) -> "OneProblem":
         """One problem, solved with annealed temperature."""
-        from cosmodag.model.objective import LOSSES, AnnealedObjective
+        from cosmodag.model.objective import AnnealedObjective
         from cosmodag.model.structure import Priority
         from cosmodag.solve.methods.one_problem import OneProblem
         from cosmodag.solve.recipe import Recipe
         from cosmodag.solve.training.schedules import CosineAnnealing
 
-        objective = AnnealedObjective(LOSSES[self._loss_used])
+        objective = AnnealedObjective(self._loss_function())
         recipe = Recipe(
             Priority(), self._mechanism(), objective, CosineAnnealing(), self.batch_size
         )

@@ -98,7 +98,7 @@ class TrainedLearner(StructureLearner):
 
     @property
     def _starts(self) -> int:
-        return int(getattr(self, "restarts", 1))
+        return int(getattr(self, "trainings", 1))
 
     @property
     def _precision(self) -> type[np.floating[Any]]:

@@ -2,7 +2,8 @@
 
 The squared error finds the order from sizes of noise, so it needs one noise variance for all
 variables. The likelihood has a variance for each, and is the same in all units; networks trained by
-it see standardised columns, since their starts and penalties would depend on units otherwise.
+it see the columns of `cosmodag.learners.trained.columns`. Categories and counts have likelihoods of
+their own there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,11 +13,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosmodag.errors import DivergenceError
 from cosmodag.fit.pipeline import FitTask, Learning, Learnt
 from cosmodag.fit.prepare import Prepared
+from cosmodag.learners.trained.columns import SeenColumns, has_heads, seen_columns
 from cosmodag.learners.trained.network_equations import NetworkEquations
 from cosmodag.refinement.noise.columns import common_scale, few_valued
 from cosmodag.solve.watch import Watch
@@ -24,7 +25,7 @@ from cosmodag.solve.watch import Watch
 if TYPE_CHECKING:
     from cosmodag.learners.cosmo_mlp import CosmoMLP
 
-__all__ = ["AUTO", "LIKELIHOOD", "SQUARED_ERROR", "learn_by_loss", "standardised", "units_of"]
+__all__ = ["AUTO", "LIKELIHOOD", "SQUARED_ERROR", "learn_by_loss"]
 
 AUTO, LIKELIHOOD, SQUARED_ERROR = "auto", "likelihood", "squared-error"
 
@@ -61,28 +62,15 @@ def learn_by_loss(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
             yield learning._replace(read=read)
 
 
-def units_of(given: Prepared) -> NDArray[np.float64]:
-    """(d,): standard deviations of the columns, in prepared units; 1 where a column is constant."""
-    # Of the table in its own units: multiplying a column by a power of two changes no other digit.
-    if given.known.counted is None:
-        deviations = given.X.std(axis=0)
-    else:
-        weights = given.known.counted
-        means = np.average(given.X, axis=0, weights=weights)
-        deviations = np.sqrt(np.average((given.X - means) ** 2, axis=0, weights=weights))
-    return np.where(deviations > 0, deviations, given.preparation.unit) / given.preparation.unit
-
-
-def standardised(given: Prepared) -> NDArray[np.float32]:
-    """(n, d): the columns divided by their standard deviations, whatever their units."""
-    own = units_of(given) * given.preparation.unit
-    return np.ascontiguousarray(given.X / own, dtype=np.float32)
-
-
 def _first_choice(learner: "CosmoMLP", given: Prepared) -> _Choice:
     """Choose from the columns alone."""
     if learner.loss != AUTO:
         return _Choice(learner.loss, "It was asked for.")
+    if has_heads(given):
+        return _Choice(
+            LIKELIHOOD,
+            "The table has categories or counts, which have likelihoods of their own.",
+        )
     means = given.preparation.means / given.preparation.factors
     shared = common_scale(given.X + means)
     if learner.scale == "standardize":
@@ -131,28 +119,33 @@ def _trained(
     from cosmodag.learners.trained.training import train_many
 
     chosen: list[FitTask] = []
+    seen: list[SeenColumns | None] = []
     for place in places:
         learner: Any = copy(tasks[place].learner)
         learner.loss, given = choices[place].loss, tasks[place].given
-        if learner.loss == LIKELIHOOD:
-            given = replace(given, data=standardised(given))
+        columns = seen_columns(given) if learner.loss == LIKELIHOOD else None
+        if columns is not None:
+            given = replace(given, data=columns.data(given))
+            learner._levels = columns.levels
         chosen.append(FitTask(learner, given))
+        seen.append(columns)
     for learning in train_many(chosen, watch):
         place = places[learning.place]
         # The checkpoint is deleted when the fit of the learner itself ends.
         tasks[place].learner._kept = chosen[learning.place].learner._kept
         read = learning.read
-        if choices[place].loss == LIKELIHOOD:
+        columns = seen[learning.place]
+        if columns is not None:
             strength = tasks[place].learner.arc_strength
-            read = partial(_in_units, learning.read, units_of(tasks[place].given), strength)
+            read = partial(_restored, learning.read, columns, strength)
         yield Learning(place, learning.stopped, read)
 
 
-def _in_units(read: Any, units: NDArray[np.float64], arc_strength: str, given: Prepared) -> Learnt:
-    """Bring networks that were trained on standardised columns to the units of the table."""
+def _restored(read: Any, columns: SeenColumns, arc_strength: str, given: Prepared) -> Learnt:
+    """Bring networks that were trained on other columns to the units of the table."""
     learnt: Learnt = read(given)
     assert isinstance(learnt.equations, NetworkEquations)
-    equations = learnt.equations.in_units(units)
+    equations = columns.restored(learnt.equations, given)
     return replace(learnt, equations=equations, raw_weights=equations.strengths(arc_strength))
 
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.model.mechanism import MLP
-from cosmodag.model.objective import AnnealedObjective
+from cosmodag.model.mechanism import Mechanism
+from cosmodag.model.objective import AnnealedObjective, Loss
 from cosmodag.model.structure import Priority
 from cosmodag.solve.many import solve_many
 from cosmodag.solve.methods.one_problem import OneProblem
@@ -43,7 +43,8 @@ class Networks(NamedTuple):
 
 def refit(
     networks: Networks,
-    mechanism: MLP,
+    mechanism: Mechanism,
+    loss: Loss,
     data: NDArray[np.float32],
     adjacency: NDArray[np.bool_],
     order: NDArray[np.intp],
@@ -78,7 +79,7 @@ def refit(
         "beta2": 0.999,
     }
     problem = Problem(data, settings, 0, support=adjacency, counted=counted, start=start)
-    recipe = Recipe(Priority(), mechanism, AnnealedObjective(), CosineAnnealing(), _BATCH)
+    recipe = Recipe(Priority(), mechanism, AnnealedObjective(loss), CosineAnnealing(), _BATCH)
     watch.begin(rounds, "refitting")
     (solved,) = solve_many(OneProblem(recipe), [problem], device="cpu", watch=watch)
     if solved.solution.diverged_at is not None:

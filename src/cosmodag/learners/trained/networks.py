@@ -14,10 +14,10 @@ from cosmodag.fit.checks import check_choice, check_count, seeds_from
 from cosmodag.fit.settle import chosen_arcs, isolated, unrefined_graph
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
 from cosmodag.learners.trained.base import TrainedLearner
-from cosmodag.learners.trained.losses import standardised, units_of
+from cosmodag.learners.trained.columns import columns_of, in_own_units
+from cosmodag.learners.trained.mixed_equations import MixedNetworkEquations
 from cosmodag.learners.trained.network_equations import ARRAYS, NetworkEquations
 from cosmodag.learners.trained.network_refit import Networks, refit
-from cosmodag.model.mechanism import MLP
 from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS
 from cosmodag.refinement.networks.pruning import PrunedNetworks, prune_networks
 from cosmodag.refinement.networks.searched import search_networks
@@ -116,12 +116,24 @@ class NetworkLearner(TrainedLearner):
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> NetworkEquations:
         """Rebuild the networks of a saved fit."""
         parts = {name: arrays[f"{name}_"] for name in ARRAYS}
-        return NetworkEquations(**parts, hidden=tuple(self.hidden), activation=self.activation)
+        found = NetworkEquations(**parts, hidden=tuple(self.hidden), activation=self.activation)
+        is_mixed = "network_numbers" in arrays
+        return MixedNetworkEquations.from_arrays(found, arrays) if is_mixed else found
 
     def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
         """Turn what was learnt into a DAG, and keep the means that :meth:`response` needs."""
         super().finish(given, learnt, watch)
-        self.prepared_means_ = given.data.mean(axis=0, dtype=np.float64)
+        self._keep_means(given.data)
+
+    def _keep_means(self, data: NDArray[np.float32]) -> None:
+        """Keep the values that other parents have in :meth:`response`: frequent levels, or means.
+
+        `data` is the training data, prepared.
+        """
+        self.prepared_means_ = data.mean(axis=0, dtype=np.float64)
+        networks = self._fitted_networks
+        if isinstance(networks, MixedNetworkEquations):
+            self.prepared_means_ = (networks.typical - networks.means) / networks.scales
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Choose the inputs of each network, and fit the networks on these again."""
@@ -159,9 +171,12 @@ class NetworkLearner(TrainedLearner):
             "random": seed,
             "should_stop": lambda: watch.stop is not None,
         }
+        X = given.X
+        if isinstance(networks, MixedNetworkEquations):
+            X, options["embedding"] = in_own_units(given), networks.embedding
         assert learnt.order is not None
         pruned = prune_networks(
-            given.X,
+            X,
             isolated(networks.strengths("norm"), given.preparation.constant),
             learnt.order,
             **options,
@@ -170,28 +185,26 @@ class NetworkLearner(TrainedLearner):
         if self._order_from_units or not pruned.finished:
             return pruned, [{"start": "learnt", "added": int(pruned.added.sum())}]
         watch.begin(1, f"{type(self).__name__}: searching")
-        found = search_networks(given.X, pruned, learnt.orders, **options)
+        found = search_networks(X, pruned, learnt.orders, **options)
         return found.pruned, found.report
 
     def _refitted(
         self, given: Prepared, networks: NetworkEquations, pruned: PrunedNetworks, watch: Watch
     ) -> NetworkEquations:
-        """Train networks on the chosen arcs, on standardised columns if the loss is unit-free."""
-        data, units = given.data, np.ones(given.data.shape[1])
-        if not self._order_from_units:
-            data, units = standardised(given), units_of(given)
-        start = networks.in_units(1 / units)
-        mechanism = MLP(tuple(self.hidden), self.activation)
+        """Train networks on the chosen arcs, on the columns that they saw before."""
+        seen = columns_of(networks, given, self._order_from_units)
+        start = seen.seen(networks)
         found = refit(
             Networks(start.first_weights, start.functions()),
-            mechanism,
-            data,
+            seen.mechanism(tuple(self.hidden), self.activation),
+            seen.refit_loss,
+            seen.data(given),
             pruned.adjacency,
             pruned.order,
             watch,
             given.known.counted,
         )
-        return self._networks(*found).in_units(units)
+        return seen.restored(self._networks(*found), given)
 
     @property
     def arc_norms_(self) -> NDArray[np.float64]:
@@ -244,7 +257,7 @@ class NetworkLearner(TrainedLearner):
             chosen = chosen_arcs(weights, self.refined_threshold, dag.known.required)
             graph = {"weights": weights, "adjacency": chosen}
         self.fitted_ = replace(dag, **graph).settled(data, recentre=self.scale != "none")
-        self.prepared_means_ = data.mean(axis=0, dtype=np.float64)
+        self._keep_means(data)
         return self
 
     def _learnt_order(self) -> NDArray[np.intp] | None:
@@ -252,19 +265,19 @@ class NetworkLearner(TrainedLearner):
         return None
 
     def response(self, u: Any, v: Any, grid: ArrayLike) -> NDArray[np.float64]:
-        """Fitted response of v to u, all other parents of v at their means.
+        """Fitted response of v to u, all other parents of v at their means or frequent levels.
 
         Parameters
         ----------
         u, v : column name, or column number
             The arc u → v. If the graph has no such arc, the response is flat.
         grid : (m,) array
-            Values of u, in its own units.
+            Values of u, in its own units; of a category, numbers of levels.
 
         Returns
         -------
-        (m,) array
-            Values of v, in its own units.
+        (m,) array, or (m, k)
+            Values of v, in its own units; of a category, probabilities of its k levels.
         """
         check_is_fitted(self, "fitted_")
         cause, response = self._place(u), self._place(v)
@@ -274,6 +287,9 @@ class NetworkLearner(TrainedLearner):
         means, scales = self.fitted_.preparation.means, self.fitted_.preparation.scales
         rows = np.tile(self.prepared_means_, (len(values), 1))
         rows[:, cause] = (values - means[cause]) / scales[cause]
+        networks = self._fitted_networks
+        if isinstance(networks, MixedNetworkEquations) and networks.embedding.is_levels(response):
+            return networks.level_probabilities(rows, self.fitted_.adjacency, response)
         fitted = self.fitted_.predict_column(rows, response)
         return np.asarray(fitted * scales[response] + means[response])
 

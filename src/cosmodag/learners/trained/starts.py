@@ -51,5 +51,5 @@ def other_orders(solved: "list[Solved]", best: "Solved") -> dict[str, NDArray[np
         solution = one.solution
         order = solution.recipe.structure.order_of(solution.parameters)
         if one is not best and solution.diverged_at is None and order is not None:
-            orders[f"restart {one.place + 1}"] = order
+            orders[f"training {one.place + 1}"] = order
     return orders

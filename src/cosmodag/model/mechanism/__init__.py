@@ -4,6 +4,7 @@ from cosmodag.model.mechanism.base import Mechanism
 from cosmodag.model.mechanism.fitted import FittedMechanism
 from cosmodag.model.mechanism.linear import Linear
 from cosmodag.model.mechanism.masked import MaskedMLP
+from cosmodag.model.mechanism.mixed import MixedMLP
 from cosmodag.model.mechanism.mlp import MLP
 
-__all__ = ["MLP", "FittedMechanism", "Linear", "MaskedMLP", "Mechanism"]
+__all__ = ["MLP", "FittedMechanism", "Linear", "MaskedMLP", "Mechanism", "MixedMLP"]

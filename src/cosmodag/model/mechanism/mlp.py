@@ -14,7 +14,16 @@ from scipy.special import expit
 from cosmodag.later import jax, jnp
 from cosmodag.model.draws import split, uniform
 
-__all__ = ["ACTIVATIONS", "ARC_STRENGTHS", "MLP", "forward", "norms", "start_functions", "sums"]
+__all__ = [
+    "ACTIVATIONS",
+    "ARC_STRENGTHS",
+    "MLP",
+    "forward",
+    "hidden_units",
+    "norms",
+    "start_functions",
+    "sums",
+]
 
 ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "sigmoid": (lambda values: jax.nn.sigmoid(values), expit),
@@ -41,6 +50,25 @@ ARC_STRENGTHS: dict[str, Callable[[Any], Any]] = {"norm": norms, "sum": sums}
 def forward(x: Any, weights: Any, functions: Any, activation: Callable[[Any], Any]) -> Any:
     """x̂ of k networks, for JAX and NumPy arrays alike.
 
+    Parameters
+    ----------
+    x, weights, activation
+        As for :func:`hidden_units`.
+    functions : dict
+        Likewise, and ``output`` with ``weights`` (k, in) and ``biases`` (k,).
+
+    Returns
+    -------
+    (B, k) array
+    """
+    output = functions["output"]
+    units = hidden_units(x, weights, functions, activation)
+    return (units * output["weights"]).sum(axis=-1) + output["biases"]
+
+
+def hidden_units(x: Any, weights: Any, functions: Any, activation: Callable[[Any], Any]) -> Any:
+    """Last hidden layers of k networks, for JAX and NumPy arrays alike.
+
     All first layers are one matrix product, (B × d)·(d × k·h), because k small products would be
     dominated by overhead; later layers are locally connected.
 
@@ -48,29 +76,31 @@ def forward(x: Any, weights: Any, functions: Any, activation: Callable[[Any], An
     ----------
     x : (B, d) array
     weights : (d, k, h) array
-        W: from each variable to the first hidden layer of each network.
+        W: from each input to the first hidden layer of each network.
     functions : dict
         ``biases`` (k, h) of that layer; ``hidden``, further layers with ``weights`` (k, in, out)
-        and ``biases`` (k, out); ``output`` with ``weights`` (k, in) and ``biases`` (k,).
+        and ``biases`` (k, out).
     activation : callable
 
     Returns
     -------
-    (B, k) array
+    (B, k, h) array
     """
     d, k, h = weights.shape
     units = (x @ weights.reshape(d, k * h)).reshape(x.shape[0], k, h) + functions["biases"]
     for layer in functions["hidden"]:
         crossed = activation(units).swapaxes(0, 1) @ layer["weights"]
         units = crossed.swapaxes(0, 1) + layer["biases"]
-    output = functions["output"]
-    return (activation(units) * output["weights"]).sum(axis=-1) + output["biases"]
+    return activation(units)
 
 
-def start_functions(key: Any, d: int, hidden: tuple[int, ...]) -> dict[str, Any]:
+def start_functions(
+    key: Any, d: int, hidden: tuple[int, ...], outputs: int | None = None
+) -> dict[str, Any]:
     """Draw all but the first-layer weights, each layer from U(±1/√fan-in).
 
     The first layer's fan-in counts as d·h, as in the authors' code, where H is stored input first.
+    Without a number of `outputs` a network has one, and its weights no axis for them.
     """
     first, *later = split(key, len(hidden) + 1)
 
@@ -89,7 +119,7 @@ def start_functions(key: Any, d: int, hidden: tuple[int, ...]) -> dict[str, Any]
         "hidden": tuple(
             layer(key, (d, *sizes)) for key, sizes in zip(later, pairwise(hidden), strict=False)
         ),
-        "output": layer(later[-1], (d, hidden[-1])),
+        "output": layer(later[-1], (d, hidden[-1], *([] if outputs is None else [outputs]))),
     }
 
 

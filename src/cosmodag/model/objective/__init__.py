@@ -9,6 +9,7 @@ from cosmodag.model.objective.losses import (
     log_residual_variances,
     log_squared_error,
     mean_squared_error,
+    mean_squared_residuals,
 )
 from cosmodag.model.objective.objectives import (
     AnnealedObjective,
@@ -37,5 +38,6 @@ __all__ = [
     "log_residual_variances",
     "log_squared_error",
     "mean_squared_error",
+    "mean_squared_residuals",
     "one_norm",
 ]

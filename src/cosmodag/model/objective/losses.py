@@ -16,6 +16,7 @@ __all__ = [
     "log_residual_variances",
     "log_squared_error",
     "mean_squared_error",
+    "mean_squared_residuals",
 ]
 
 # Smaller than any non-zero number of rows.
@@ -76,10 +77,15 @@ def log_residual_variances(rows: Predicted) -> jax.Array:
     out; multiplying a column by a number adds a constant. Its scale is that of `mean_squared_error`
     at unit noise, so λ's have the same meaning.
     """
+    return jnp.mean(jnp.log(mean_squared_residuals(rows)))
+
+
+def mean_squared_residuals(rows: Predicted) -> jax.Array:
+    """(d,): RSS_v, at least `SMALLEST_VARIANCE`."""
     counted = jnp.broadcast_to(rows.counted, rows.x.shape)
     squares = jnp.sum(counted * (rows.predicted - rows.x) ** 2, axis=0)
     variances = squares / jnp.maximum(jnp.sum(counted, axis=0), _TINY)
-    return jnp.mean(jnp.log(jnp.maximum(variances, SMALLEST_VARIANCE)))
+    return jnp.maximum(variances, SMALLEST_VARIANCE)
 
 
 LOSSES: dict[str, Loss] = {

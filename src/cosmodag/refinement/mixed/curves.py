@@ -1,16 +1,19 @@
-"""Lines or curves: two graphs with their equations, compared on held-out rows."""
+"""Two graphs with their equations, compared on held-out rows: lines or curves, added or joint."""
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.order import FoundBlocks
 from cosmodag.refinement.entropy.measure import entropy
+from cosmodag.refinement.mixed.joint import shares_of, states_of
 from cosmodag.refinement.mixed.multinomial import fit_levels, probabilities
 from cosmodag.refinement.mixed.table import BlockTable
 
-__all__ = ["CurveGain", "curve_gain", "entropy_gain"]
+__all__ = ["CurveGain", "HeldOutGain", "curve_gain", "entropy_gain", "joint_gain"]
 
 _FOLDS = 5
 # Standard errors from which curves are preferred.
@@ -23,14 +26,17 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class CurveGain:
-    """Held-out log-likelihood per row that curves have over lines, and its standard error."""
+class HeldOutGain:
+    """Held-out log-likelihood per row that wider equations gain, and its standard error."""
 
     gain: float
     error: float
 
+    wider: ClassVar[str]
+    plain: ClassVar[str]
+
     @property
-    def is_curved(self) -> bool:
+    def is_certain(self) -> bool:
         """Whether the gain is significant."""
         return self.gain > _CERTAIN * self.error and self.gain > 0
 
@@ -38,11 +44,23 @@ class CurveGain:
     def reason(self) -> str:
         """One sentence."""
         change = "gain" if self.gain >= 0 else "lose"
-        kept = "curves" if self.is_curved else "lines"
+        kept = self.wider if self.is_certain else self.plain
         return (
-            f"On held-out rows curves {change} {abs(self.gain):.3f} ± {self.error:.3f} in "
-            f"log-likelihood per row over lines: {kept} were kept."
+            f"On held-out rows {self.wider} {change} {abs(self.gain):.3f} ± {self.error:.3f} in "
+            f"log-likelihood per row over {self.plain}: {kept} were kept."
         )
+
+
+class CurveGain(HeldOutGain):
+    """What curves gain over lines."""
+
+    wider, plain = "curves", "lines"
+
+
+class JointGain(HeldOutGain):
+    """What parents that act jointly gain over effects that add up."""
+
+    wider, plain = "joint effects of levels", "effects that add up"
 
 
 def curve_gain(
@@ -72,6 +90,46 @@ def curve_gain(
     for v in changed:
         gains += _held_out(table, v, curves[:, v], folds) - _held_out(table, v, lines[:, v], folds)
     return CurveGain(float(gains.mean()), float(gains.std() / math.sqrt(n)))
+
+
+def joint_gain(
+    table: BlockTable,
+    added: FoundBlocks,
+    joint: FoundBlocks,
+    random: np.random.Generator,
+) -> JointGain:
+    """Compare two graphs of categories as `curve_gain` does: effects added up, and joint ones."""
+    n, is_joint = len(table.X), joint.joint
+    assert is_joint is not None
+    folds = random.permutation(n) % _FOLDS
+    gains = np.zeros(n)
+    changed = np.any(added.widths != joint.widths, axis=0) | is_joint
+    for v in np.flatnonzero(changed).tolist():
+        held_out = _held_out_jointly if is_joint[v] else _held_out
+        gains += held_out(table, v, joint.widths[:, v], folds)
+        gains -= _held_out(table, v, added.widths[:, v], folds)
+    return JointGain(float(gains.mean()), float(gains.std() / math.sqrt(n)))
+
+
+def _held_out_jointly(
+    table: BlockTable, v: int, widths: NDArray[np.integer], folds: NDArray[np.int_]
+) -> Floats:
+    """Log-likelihood of a category in each row, by the counts of the other folds."""
+    embedding, parents = table.embedding, np.flatnonzero(widths)
+    counted = np.ones(len(folds), bool) if table.counted is None else table.counted[:, v] > 0
+    columns = [embedding.levels_of(table.X[:, u], int(u)) for u in parents]
+    counts = embedding.widths[parents] + 1
+    states, levels = (
+        states_of(np.column_stack(columns), counts),
+        embedding.levels_of(table.X[:, v], v),
+    )
+    shape = (math.prod(counts.tolist()), int(embedding.widths[v]) + 1)
+    likelihoods = np.zeros(len(states))
+    for fold in range(_FOLDS):
+        seen, held = (folds != fold) & counted, (folds == fold) & counted
+        shares = shares_of(states[seen], levels[seen], shape)
+        likelihoods[held] = np.log(shares[states[held], levels[held]])
+    return likelihoods
 
 
 def entropy_gain(

@@ -33,6 +33,7 @@ def improved(
     problem: BlockProblem,
     found: FoundBlocks,
     should_stop: Callable[[], bool] | None = None,
+    records: Records | None = None,
 ) -> FoundBlocks:
     """Turn and drop arcs while that raises the score, categories by their multinomial likelihood.
 
@@ -48,6 +49,8 @@ def improved(
     found : FoundBlocks
         Result of the search.
     should_stop : function, optional
+    records : Records, optional
+        Of the problem, from the search.
 
     Returns
     -------
@@ -57,7 +60,8 @@ def improved(
     d = problem.variables
     if not any(table.embedding.is_levels(v) for v in range(d)):
         return found
-    scores, stop = _LocalScores(table, problem), should_stop or (lambda: False)
+    scores = _LocalScores(table, problem, records or Records(problem))
+    stop = should_stop or (lambda: False)
     parents = [frozenset(np.flatnonzero(found.widths[:, v]).tolist()) for v in range(d)]
     for _ in range(_MOST_STEPS):
         gain, best = _LEAST_GAIN, None
@@ -107,9 +111,8 @@ def _is_allowed(
 class _LocalScores:
     """Scores of a variable given a set of parents, relative to none; remembered."""
 
-    def __init__(self, table: BlockTable, problem: BlockProblem) -> None:
-        self.table, self.problem = table, problem
-        self.records = Records(problem)
+    def __init__(self, table: BlockTable, problem: BlockProblem, records: Records) -> None:
+        self.table, self.problem, self.records = table, problem, records
         self.known: dict[tuple[int, frozenset[int]], tuple[float, Widths]] = {}
         self.fits: dict[tuple[int, bytes], float] = {}
         self.alone: dict[int, float] = {}

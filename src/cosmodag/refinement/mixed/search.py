@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.order import BlockProblem, FoundBlocks, choose_block_parents, search_blocks
-from cosmodag.order.block_records import Records
+from cosmodag.order.blocks import ParentRecords
 from cosmodag.refinement.starts import respecting
 
 __all__ = ["best_blocks", "turned_losses"]
@@ -25,6 +25,7 @@ def best_blocks(
     method: str = "order",
     restarts: int | None = None,
     should_stop: Callable[[], bool] | None = None,
+    records: ParentRecords | None = None,
 ) -> tuple[FoundBlocks, list[dict[str, Any]]]:
     """Search from every start, and go on from the best.
 
@@ -39,6 +40,8 @@ def best_blocks(
     restarts : int, optional
         From perturbed copies of the best order; by default as many as `search_blocks` makes.
     should_stop : function, optional
+    records : ParentRecords, optional
+        As for `search_blocks`; all searches share them.
 
     Returns
     -------
@@ -54,7 +57,7 @@ def best_blocks(
             drawn = respecting(random.permutation(d), problem.precedence)
             starts[f"random {number + 1}"] = drawn
     best: FoundBlocks | None = None
-    options: dict[str, Any] = {"random": random, "should_stop": should_stop}
+    options: dict[str, Any] = {"random": random, "should_stop": should_stop, "records": records}
 
     def note(name: str, found: FoundBlocks, begin: float) -> None:
         seconds = time.perf_counter() - begin
@@ -65,7 +68,8 @@ def best_blocks(
     for name, order in starts.items():
         begin = time.perf_counter()
         if method == "prune":
-            found = choose_block_parents(problem, order)
+            choose = choose_block_parents
+            found = choose(problem, order) if records is None else records.found(order.tolist())
         else:
             found = search_blocks(problem, order, restarts=0, **options)
         note(name, found, begin)
@@ -81,7 +85,9 @@ def best_blocks(
     return best, report
 
 
-def turned_losses(problem: BlockProblem, found: FoundBlocks) -> NDArray[np.float64]:
+def turned_losses(
+    problem: BlockProblem, records: ParentRecords, found: FoundBlocks
+) -> NDArray[np.float64]:
     """Say how much of the score is lost where the head of each arc comes before its tail.
 
     For an arc u → v, v goes to just before u, or u to just after v, alone or with those in between
@@ -93,8 +99,7 @@ def turned_losses(problem: BlockProblem, found: FoundBlocks) -> NDArray[np.float
     (d, d) array
         NaN where there is no arc, infinite for a required one.
     """
-    records, order = Records(problem), found.order.tolist()
-    total = records.total(order)
+    total = records.total(found.order.tolist())
     adjacency = found.adjacency
     losses = np.full(adjacency.shape, np.nan)
     bound = problem.precedence

@@ -14,7 +14,7 @@ from cosmodag.refinement.networks.problem import Arcs, NetworkProblem
 
 __all__ = ["additive_start"]
 
-# Columns for each variable: itself, and Legendre polynomials of degree 2 and 3.
+# Columns for each number: itself, and Legendre polynomials of degree 2 and 3.
 _DEGREE = 3
 # Polynomials are of values within these quantiles, so that outliers are no lever.
 _INNER = (0.005, 0.995)
@@ -44,13 +44,14 @@ def additive_start(
     >>> bool(adjacency[2, 0]), int(adjacency.sum())
     (True, 1)
     """
-    columns = problem.columns.astype(np.float64)
-    table = np.hstack([_curve(column) for column in columns.T])
+    targets = [one.astype(np.float64) for one in problem.columns.targets]
+    parts = [_curve(one) if one.ndim == 1 else _levels(one) for one in targets]
+    table = np.hstack(parts)
     blocks = BlockProblem(
         Moments.of(table),
-        np.full(problem.d, _DEGREE),
+        np.array([part.shape[1] for part in parts]),
         penalty=0.5 * math.log(len(table)),
-        targets=np.ones(problem.d, np.int64),
+        targets=np.array([1 if one.ndim == 1 else max(1, one.shape[1]) for one in targets]),
         support=problem.support,
         required=problem.required,
         before=_closed(problem.before),
@@ -67,6 +68,11 @@ def _curve(column: NDArray[np.float64]) -> NDArray[np.float64]:
         low, high = column.min(), column.max() + 1e-9
     inner = np.clip(2 * (column - low) / (high - low) - 1, -1, 1)
     return np.column_stack([column, legendre.legvander(inner, _DEGREE)[:, 2:]])
+
+
+def _levels(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Columns that stand for a category; one of zeros if it does not vary."""
+    return columns if columns.shape[1] else np.zeros((len(columns), 1))
 
 
 def _closed(before: Arcs) -> Arcs:

@@ -13,6 +13,11 @@ integrated out. The variance s² takes its best value, so that
 is minus the log evidence in nats, up to a constant. An input with w = 0 has no effect; comparing
 costs decides whether an input is needed.
 
+An input may be a block of columns with one relevance, such as the indicators of a category: inputs
+are then (n, k, width), padded by zeros. A target may be several columns Y, m of them, of which the
+joint variance takes its best value: n/2 log |Yᵀ C⁻¹ Y / n| + m/2 log |C|. For the indicators of a
+category that is the evidence of regressions on them, on the scale of that of numbers.
+
 Everything is computed in single precision, which is twice as fast, unless C is so badly conditioned
 that digits of the cost would be lost.
 """
@@ -24,7 +29,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.optimize import minimize
 
-__all__ = ["ProcessKernel", "Slopes", "cost", "cost_and_slopes", "fit_kernel"]
+__all__ = ["ProcessKernel", "Slopes", "cost", "cost_and_slopes", "fit_kernel", "left_out_means"]
 
 Floats: TypeAlias = NDArray[np.floating]
 Numbers: TypeAlias = NDArray[np.float64]
@@ -37,6 +42,8 @@ _LARGEST_CONDITION = 3e6
 _LARGEST_REACH = 1e5
 
 _SMALLEST_VARIANCE = 1e-12
+# Added to joint variances of standardised targets.
+_LEAST_SPREAD = 1e-6
 
 _START_RELEVANCE, _START_AMPLITUDE, _START_BIAS = 4.0, 30.0, 1.0
 
@@ -77,12 +84,12 @@ class _Units(NamedTuple):
 
 
 class _Solved(NamedTuple):
-    """The cost, the Cholesky factor of C, C⁻¹ y and s²."""
+    """The cost, the Cholesky factor of C, C⁻¹ Y (n, m) and the joint variance (m, m)."""
 
     cost: float
     factor: Floats
     weights: Floats
-    variance: float
+    variance: Floats
 
 
 def cost(inputs: Floats, target: Floats, kernel: ProcessKernel) -> float:
@@ -92,9 +99,9 @@ def cost(inputs: Floats, target: Floats, kernel: ProcessKernel) -> float:
 
     Parameters
     ----------
-    inputs : (n, k) array
+    inputs : (n, k) or (n, k, width) array
         Of any precision, best of about unit variance; k may be 0.
-    target : (n,) array
+    target : (n,) or (n, m) array
         Of mean zero.
     kernel : ProcessKernel
         With k relevances.
@@ -109,8 +116,7 @@ def cost(inputs: Floats, target: Floats, kernel: ProcessKernel) -> float:
     True
     """
     if not inputs.shape[1]:
-        mean_square = float(np.dot(target, target)) / len(target)
-        return 0.5 * len(target) * float(np.log(max(mean_square, _SMALLEST_VARIANCE)))
+        return 0.5 * len(target) * _log_determinant(_joint_variance(target, target))
     inputs, target = _in_precision(inputs, target, kernel)
     covariance = _covariance(_units(inputs, kernel).correlations, kernel)
     solved = _solve(covariance, target)
@@ -131,8 +137,8 @@ def cost_and_slopes(
     ----------
     inputs, target, kernel
         As in :func:`cost`.
-    offered : (n, m) array, optional
-        Columns whose slopes are computed; by default `inputs`.
+    offered : (n, m) or (n, m, width) array, optional
+        Columns or blocks whose slopes are computed; by default `inputs`.
     """
     offered = inputs if offered is None else offered
     inputs, target = _in_precision(inputs, target, kernel)
@@ -145,6 +151,23 @@ def cost_and_slopes(
     if inputs.dtype == np.float64:
         return Slopes(np.inf, np.zeros(offered.shape[1]), 0.0, 0.0)
     return cost_and_slopes(inputs.astype(np.float64), target.astype(np.float64), kernel, offered)
+
+
+def left_out_means(inputs: Floats, target: Floats, kernel: ProcessKernel) -> Numbers:
+    """(n, m): the mean of every row's target given all other rows: y − C⁻¹y / diag(C⁻¹).
+
+    Parameters
+    ----------
+    inputs, target, kernel
+        As in :func:`cost`; computed in double precision.
+    """
+    targets = target.reshape(len(target), -1).astype(np.float64)
+    if not inputs.shape[1]:
+        return np.zeros_like(targets)
+    columns = inputs.astype(np.float64)
+    solved = _solve(_covariance(_units(columns, kernel).correlations, kernel), targets)
+    inverse, _ = lapack.dpotri(solved.factor, lower=1)
+    return np.asarray(targets - solved.weights / inverse.diagonal()[:, None])
 
 
 def fit_kernel(
@@ -212,7 +235,9 @@ def _objective(logarithms: Numbers, inputs: Floats, target: Floats) -> tuple[flo
 
 def _in_precision(inputs: Floats, target: Floats, kernel: ProcessKernel) -> tuple[Floats, Floats]:
     """Convert inputs and target to the lowest sufficient precision; double stays double."""
-    largest = np.square(inputs).max(0, initial=0.0) @ kernel.relevances
+    squares = np.square(inputs)
+    squares = squares.sum(axis=2) if inputs.ndim == 3 else squares
+    largest = squares.max(0, initial=0.0) @ kernel.relevances
     enough = (
         kernel.amplitude * len(target) < _LARGEST_CONDITION
         and 2 * (largest + kernel.bias) < _LARGEST_REACH
@@ -223,7 +248,9 @@ def _in_precision(inputs: Floats, target: Floats, kernel: ProcessKernel) -> tupl
 
 def _units(inputs: Floats, kernel: ProcessKernel) -> _Units:
     constant = np.full((len(inputs), 1), np.sqrt(2 * kernel.bias), inputs.dtype)
-    scaled = np.hstack([inputs * np.sqrt(2 * kernel.relevances).astype(inputs.dtype), constant])
+    roots = np.sqrt(2 * kernel.relevances).astype(inputs.dtype)
+    roots = roots[:, None] if inputs.ndim == 3 else roots
+    scaled = np.hstack([(inputs * roots).reshape(len(inputs), -1), constant])
     scales = 1 / np.sqrt(1 + np.einsum("ij,ij->i", scaled, scaled))
     scaled *= scales[:, None]
     return _Units(scaled @ scaled.T, scales)
@@ -243,13 +270,28 @@ def _solve(covariance: Floats, target: Floats) -> _Solved:
     single = covariance.dtype == np.float32
     factorise, solve = (lapack.spotrf, lapack.spotrs) if single else (lapack.dpotrf, lapack.dpotrs)
     factor, failed = factorise(covariance.T, lower=1, clean=0, overwrite_a=1)
+    targets = target.reshape(n, -1)
     if failed:
-        return _Solved(np.inf, factor, target, 1.0)
-    weights, _ = solve(factor, target, lower=1)
-    variance = max(float(np.dot(target, weights)) / n, _SMALLEST_VARIANCE)
+        return _Solved(np.inf, factor, targets, np.eye(targets.shape[1]))
+    weights, _ = solve(factor, targets, lower=1)
+    variance = _joint_variance(targets, weights)
     half_determinant = float(np.log(factor.diagonal()).sum(dtype=np.float64))
-    total = 0.5 * n * float(np.log(variance)) + half_determinant
+    total = 0.5 * n * _log_determinant(variance) + targets.shape[1] * half_determinant
     return _Solved(total, factor, weights, variance)
+
+
+def _joint_variance(targets: Floats, weights: Floats) -> Numbers:
+    """(m, m): Yᵀ weights / n, so large that its logarithm exists."""
+    n = len(targets)
+    products = targets.reshape(n, -1).T.astype(np.float64) @ weights.reshape(n, -1) / n
+    if len(products) == 1:
+        return np.maximum(products, _SMALLEST_VARIANCE)
+    # A level that is in none of the rows has variance zero, under all kernels alike.
+    return np.asarray(0.5 * (products + products.T) + _LEAST_SPREAD * np.eye(len(products)))
+
+
+def _log_determinant(variance: Numbers) -> float:
+    return float(np.linalg.slogdet(variance)[1])
 
 
 def _slopes(
@@ -261,20 +303,24 @@ def _slopes(
     correlations, scales = units
     slope *= slope.dtype.type(2 / np.pi * kernel.amplitude)
     slope /= np.sqrt(1 - np.square(correlations))
-    columns = np.hstack([offered, np.ones((len(offered), 1), offered.dtype)]) * scales[:, None]
+    rows, number = len(offered), offered.shape[1]
+    flat = offered.reshape(rows, -1)
+    columns = np.hstack([flat, np.ones((rows, 1), offered.dtype)]) * scales[:, None]
     products = np.einsum("iu,iu->u", columns, slope @ columns)
     slope *= correlations
     norms = np.square(columns).T @ (slope.sum(0) + slope.sum(1))
-    *relevances, bias = (2 * products - norms).tolist()
-    return Slopes(solved.cost, np.array(relevances), amplitude, bias * kernel.bias)
+    slopes = np.asarray(2 * products - norms, np.float64)
+    relevances = slopes[:-1].reshape(number, flat.shape[1] // max(number, 1)).sum(axis=1)
+    return Slopes(solved.cost, relevances, amplitude, float(slopes[-1]) * kernel.bias)
 
 
 def _slope_in_covariance(solved: _Solved) -> Floats:
     """Slope of the cost in C, above the diagonal only: a pair stands for both its places."""
     invert = lapack.spotri if solved.factor.dtype == np.float32 else lapack.dpotri
     inverse = invert(solved.factor, lower=1)[0].T
-    slope = np.outer(solved.weights, solved.weights / inverse.dtype.type(-solved.variance))
-    slope += inverse
+    shares = np.linalg.solve(-solved.variance, solved.weights.T).astype(inverse.dtype)
+    slope = solved.weights @ shares
+    slope += inverse if len(shares) == 1 else inverse * inverse.dtype.type(len(shares))
     diagonal = 0.5 * slope.diagonal()
     slope = np.triu(slope, 1)
     np.fill_diagonal(slope, diagonal)

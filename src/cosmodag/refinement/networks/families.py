@@ -5,13 +5,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.refinement.networks.columns import curved
 from cosmodag.refinement.networks.evidence import (
     Floats,
     ProcessKernel,
     cost,
     cost_and_slopes,
     fit_kernel,
+    left_out_means,
 )
+from cosmodag.refinement.networks.level_cost import level_cost
 from cosmodag.refinement.networks.problem import Arcs, NetworkProblem
 
 __all__ = ["Families", "Family", "SearchEffort"]
@@ -46,11 +49,18 @@ class SearchEffort(NamedTuple):
 
 
 class Family(NamedTuple):
-    """The inputs of a child, their kernel, and the cost: minus the log evidence, in nats."""
+    """The inputs of a child, their kernel, and the cost: minus the log evidence, in nats.
+
+    ``judged`` is the cost that counts where orders are compared. It differs for categories: the
+    evidence of regressions on indicators chooses inputs well, but it overrates levels that are
+    nearly determined, whose likelihood is bounded. Theirs is minus the log-likelihood of levels,
+    each row predicted from the others.
+    """
 
     inputs: NDArray[np.intp]
     kernel: ProcessKernel
     cost: float
+    judged: float
 
 
 # Kernel of a child without inputs, from which first inputs are judged.
@@ -82,11 +92,12 @@ class Families:
 
     def of(self, adjacency: Arcs) -> list[Family]:
         """Fit the families of a graph."""
-        return [self._fitted(v, np.flatnonzero(adjacency[:, v])) for v in range(self.problem.d)]
+        fitted = (self._fitted(v, np.flatnonzero(adjacency[:, v])) for v in range(self.problem.d))
+        return [self._judged(v, one) for v, one in enumerate(fitted)]
 
     def total(self, families: list[Family]) -> float:
         """Sum of all costs, with the price of the inputs."""
-        return sum(one.cost + self.effort.price * len(one.inputs) for one in families)
+        return sum(one.judged + self.effort.price * len(one.inputs) for one in families)
 
     def grown(self, v: int, family: Family, allowed: NDArray[np.bool_]) -> Family:
         """Choose the inputs of a child among those allowed, from those that it has."""
@@ -95,7 +106,8 @@ class Families:
             kept = allowed[family.inputs]
             if not kept.all():
                 family = self._fitted(v, family.inputs[kept], family.kernel.only(kept))
-            self._grown[key] = self._shrunk(v, self._extended(v, family, allowed))
+            grown = self._shrunk(v, self._extended(v, family, allowed))
+            self._grown[key] = self._judged(v, grown)
         return self._grown[key]
 
     def gains(
@@ -106,7 +118,7 @@ class Families:
         if data is None:
             return []
         kernel, relevance = _first_or_own(family)
-        shapes = np.hstack([data.columns, np.square(data.columns) - 1])
+        shapes = np.hstack([data.columns, curved(data.columns)])
         now = cost_and_slopes(data.columns[:, family.inputs], data.target, kernel, shapes)
         promised = -now.relevances.reshape(2, -1).min(axis=0) * relevance
         promised = np.where(allowed, promised, 0.0)
@@ -138,12 +150,22 @@ class Families:
     ) -> Family:
         data = self._data[v]
         if data is None:
-            return Family(inputs[self.problem.required[inputs, v]], _FIRST, 0.0)
+            return Family(inputs[self.problem.required[inputs, v]], _FIRST, 0.0, 0.0)
         columns = _inputs(data.columns, inputs)
         kernel = _FIRST
         if len(inputs):
             kernel = fit_kernel(columns, data.target, steps=self.effort.steps, start=start)
-        return Family(inputs, kernel, cost(columns, data.target, kernel))
+        reached = cost(columns, data.target, kernel)
+        return Family(inputs, kernel, reached, reached)
+
+    def _judged(self, v: int, family: Family) -> Family:
+        """Replace the cost that counts between orders, for a category."""
+        data = self._data[v]
+        if data is None or data.levels is None:
+            return family
+        columns = _inputs(data.columns, family.inputs)
+        means = left_out_means(columns, data.target, family.kernel)
+        return family._replace(judged=level_cost(data.levels, means))
 
     def _extended(self, v: int, family: Family, allowed: NDArray[np.bool_]) -> Family:
         """Add inputs, the best first, while one is worth its price."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.refinement.networks.columns import curved
 from cosmodag.refinement.networks.evidence import (
     Floats,
     Numbers,
@@ -71,15 +72,17 @@ class Effort:
 
 
 class ChildData(NamedTuple):
-    """All columns, standardised, and one of them as the target, in the rows that count for it."""
+    """All inputs, and one variable as the target, in the rows that count for it."""
 
     columns: Floats
     target: Floats
+    levels: NDArray[np.int64] | None = None
 
     def first(self, rows: int) -> "ChildData":
         """Return the first rows, the target centred on them."""
         target = self.target[:rows]
-        return ChildData(self.columns[:rows], target - target.mean())
+        levels = None if self.levels is None else self.levels[:rows]
+        return ChildData(self.columns[:rows], target - target.mean(axis=0), levels)
 
 
 class Needed(NamedTuple):
@@ -222,7 +225,7 @@ def useful_inputs(
     inputs, kernel, _ = needed
     relevance = float(np.median(kernel.relevances)) if len(inputs) else _FIRST_RELEVANCE
     # At relevance zero a column acts linearly only; its square represents curvature.
-    shapes = np.hstack([data.columns, np.square(data.columns) - 1])
+    shapes = np.hstack([data.columns, curved(data.columns)])
     now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, shapes)
     slopes = now.relevances.reshape(2, -1).min(axis=0)
     promised = np.where(allowed, -slopes * relevance, 0.0)

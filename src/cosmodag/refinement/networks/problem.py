@@ -6,8 +6,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosmodag.data.embedding import Embedding
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
+from cosmodag.refinement.networks.columns import ProcessColumns
 from cosmodag.refinement.networks.inputs import ChildData, Effort
 
 __all__ = ["NetworkProblem", "closest_order"]
@@ -35,6 +37,7 @@ class NetworkProblem:
         counted: ArrayLike | None,
         random: Any,
         effort: Effort,
+        embedding: Embedding | None,
     ) -> None:
         data = _checked_data(X)
         n, self.d = data.shape
@@ -48,14 +51,14 @@ class NetworkProblem:
             raise DataError("The required arcs and what comes before what have a cycle.")
         self.order = closest_order(self.before, self.given)
         shuffled = np.random.default_rng(0 if random is None else random).permutation(n)
-        deviations = data.std(axis=0)
-        deviations[deviations == 0] = 1
-        columns = (data - data.mean(axis=0)) / deviations
-        self.columns = np.ascontiguousarray(columns[shuffled], dtype=np.float32)
+        whole = ProcessColumns.of_numbers(data)
+        if embedding is not None:
+            whole = ProcessColumns.of_kinds(data, embedding)
+        self.columns = whole.of_rows(shuffled)
         self.counted = None
         if counted is not None:
             self.counted = _entries("counted", counted, (n, self.d))[shuffled] != 0
-        own = deviations * _unexplained(columns, self.order)
+        own = whole.deviations * _unexplained(whole.lines, self.order)
         sizes = np.abs(_entries("strengths", strengths, (self.d, self.d)).astype(np.float64))
         places = np.argsort(self.order)
         forward = (places[:, None] < places) & self.support
@@ -74,12 +77,22 @@ class NetworkProblem:
         counted: ArrayLike | None = None,
         random: Any = None,
         effort: Effort | None = None,
+        embedding: Embedding | None = None,
     ) -> "NetworkProblem":
         """Check the inputs of :func:`prune_networks`; without strengths, all arcs are alike."""
         if strengths is None:
             strengths = np.ones((np.size(order), np.size(order)))
         return cls(
-            X, strengths, order, support, required, before, counted, random, effort or Effort()
+            X,
+            strengths,
+            order,
+            support,
+            required,
+            before,
+            counted,
+            random,
+            effort or Effort(),
+            embedding,
         )
 
     def candidates(self, share: float) -> Arcs:
@@ -90,9 +103,12 @@ class NetworkProblem:
     def child(self, v: int) -> ChildData | None:
         """Return all columns in the rows that count for v, or None if they are too few."""
         counted = slice(None) if self.counted is None else np.flatnonzero(self.counted[:, v])
-        columns = self.columns[counted][: self.effort.final_rows]
-        enough = len(columns) >= _FEWEST_ROWS and np.ptp(columns[:, v]) > 0
-        return ChildData(columns, columns[:, v]) if enough else None
+        most = self.effort.final_rows
+        inputs = self.columns.inputs[counted][:most]
+        target, levels = self.columns.targets[v][counted][:most], self.columns.levels[v]
+        levels = None if levels is None else levels[counted][:most]
+        enough = len(inputs) >= _FEWEST_ROWS and target.size and np.ptp(target, axis=0).any()
+        return ChildData(inputs, target, levels) if enough else None
 
     def _take_arcs(
         self, support: ArrayLike | None, required: ArrayLike | None, varying: Arcs

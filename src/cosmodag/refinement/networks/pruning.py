@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosmodag.data.embedding import Embedding
 from cosmodag.refinement.networks.inputs import (
     Effort,
     Needed,
@@ -78,6 +79,7 @@ def prune_networks(
     on_progress: Callable[[int, int], None] | None = None,
     effort: Effort | None = None,
     workers: int | None = None,
+    embedding: Embedding | None = None,
 ) -> PrunedNetworks:
     """Choose the arcs of a causal order that the data support, for relations of any shape.
 
@@ -114,6 +116,9 @@ def prune_networks(
         Thresholds of evidence, and amount of work.
     workers : int, optional
         Threads; by default one for each processor.
+    embedding : Embedding, optional
+        Which columns of the data are categories or counts, for a table in its own units; strengths
+        are then those of standardised columns. By default all columns are numbers.
 
     Returns
     -------
@@ -145,6 +150,7 @@ def prune_networks(
         counted=counted,
         random=random,
         effort=effort,
+        embedding=embedding,
     )
     with Workers(workers, should_stop, on_progress, tasks=2 * problem.d) as pool:
         graph = _Graph(problem, pool)

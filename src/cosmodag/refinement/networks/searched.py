@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosmodag.data.embedding import Embedding
 from cosmodag.refinement.networks.additive import additive_start
 from cosmodag.refinement.networks.families import SearchEffort
 from cosmodag.refinement.networks.inputs import Effort
@@ -48,6 +49,7 @@ def search_networks(
     should_stop: Callable[[], bool] | None = None,
     effort: SearchEffort | None = None,
     workers: int | None = None,
+    embedding: Embedding | None = None,
 ) -> SearchedNetworks:
     """Search for an order of networks with more evidence than the one that was learnt.
 
@@ -62,7 +64,7 @@ def search_networks(
         The graph that was learnt, pruned.
     orders : mapping of names to orders
         Other orders to start from.
-    support, required, before, counted, random, should_stop, workers
+    support, required, before, counted, random, should_stop, workers, embedding
         As for :func:`prune_networks`.
     effort : SearchEffort, optional
 
@@ -86,6 +88,7 @@ def search_networks(
         "before": before,
         "counted": counted,
         "random": random,
+        "embedding": embedding,
     }
     problem = NetworkProblem.of(X, learnt.order, **known)
     starts = {"learnt": (learnt.order, learnt.adjacency), **_others(problem, orders)}

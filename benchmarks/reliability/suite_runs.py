@@ -1,0 +1,304 @@
+r"""Run the whole suite several times, each run on cores of its own, and write down what it cost.
+
+    python benchmarks/reliability/suite_runs.py --runs cold:1 warm:2 load:3 --cores 0,1
+
+    python benchmarks/reliability/suite_runs.py --runs cold:1 cold:2 cold:3 warm:4 load:5 \
+        --cores 0,1 2,3 4,5 6,7 8,9 --caches /tmp/caches --append
+
+A run is a situation and a seed. Every run is in random order (``COSMODAG_RANDOM_ORDER``, see
+``tests/conftest.py``) and in its own copy of the working tree:
+
+- ``cold``: nothing is compiled, no cache is there;
+- ``warm``: with the caches that a cold run left, in this call or in an earlier one (``--caches``);
+- ``load``: as ``warm``, beside as many busy processes as the run has cores;
+- ``cold-load``: as ``cold``, beside them.
+
+Runs on different cores are at work at the same time. Each is written to ``suite_runs.csv`` when it
+ends, so that a call that is cut short loses no finished run; the page is made of that file.
+No environment is built: the packages are those of this interpreter.
+"""
+
+import argparse
+import datetime
+import os
+import queue
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+for folder in (HERE, HERE.parent):
+    sys.path.insert(0, str(folder))
+
+from suite_runs_page import COLUMNS, page  # noqa: E402
+
+from environment import Kept, machine, versions  # noqa: E402
+
+PACKAGES = ("pytest", "jax", "numba", "numpy")
+SITUATIONS = ("cold", "warm", "load", "cold-load")
+BUSY = (sys.executable, "-c", "while True: pass")
+LEFT_OUT = shutil.ignore_patterns(
+    ".git", ".venv", "venv", "__pycache__", ".*_cache", ".hypothesis", "build", "dist", "_build"
+)
+UNUSUAL = ("NUMBA_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR", "XLA_FLAGS", "PYTHONDONTWRITEBYTECODE")
+NAMED_CACHES = (".pytest_cache", ".hypothesis", ".cache")
+COUNT = re.compile(r"(\d+) (passed|failed|skipped|xfailed|xpassed|errors?)\b")
+SUMMARY = re.compile(r"^=* ?(\d+ (?:passed|failed|skipped|error).*) in [\d.]+s", re.MULTILINE)
+FAILURE = re.compile(r"^(?:FAILED|ERROR) (?:tests/)?(.+?)(?: - .*)?$", re.MULTILINE)
+
+
+class Run(NamedTuple):
+    """What is asked for: a situation and the seed of the order."""
+
+    situation: str
+    seed: int
+
+    @classmethod
+    def of(cls, text: str) -> "Run":
+        """Read a situation and a seed from the command line."""
+        situation, _, seed = text.partition(":")
+        if situation not in SITUATIONS or not seed.isdigit():
+            raise argparse.ArgumentTypeError(f"{text!r}: one of {', '.join(SITUATIONS)}, ':', seed")
+        return cls(situation, int(seed))
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether nothing is compiled when the run begins."""
+        return self.situation.startswith("cold")
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether busy processes run beside it."""
+        return self.situation.endswith("load")
+
+
+class Caches:
+    """What a cold run compiled, for warm runs to begin with."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._there = threading.Event()
+        self._lock = threading.Lock()
+        if folder.is_dir() and any(folder.iterdir()):
+            self._there.set()
+
+    @property
+    def are_there(self) -> bool:
+        """Whether a warm run can begin."""
+        return self._there.is_set()
+
+    def keep(self, tree: Path) -> None:
+        """Keep those of a tree in which the suite was run, unless some are kept already."""
+        with self._lock:
+            try:
+                if not self.are_there:
+                    _copy_caches(tree, self._folder)
+            finally:
+                self._there.set()  # whatever happens, no run waits for ever
+
+    def give(self, tree: Path) -> None:
+        """Put them into a tree as soon as there are some."""
+        self._there.wait()
+        _copy_caches(self._folder, tree)
+
+
+def _copy_caches(source: Path, target: Path) -> None:
+    named = [source / name for name in NAMED_CACHES]
+    compiled = (source / "src").rglob("__pycache__")
+    for folder in (*named, *compiled, *(source / "tests").rglob("__pycache__")):
+        if folder.is_dir():
+            shutil.copytree(folder, target / folder.relative_to(source), dirs_exist_ok=True)
+
+
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """Have processes beside a run that compute without pause, on the cores of this thread."""
+    started = [subprocess.Popen(BUSY) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+class Suite:
+    """The suite, to be run on some cores in some situation.
+
+    Parameters
+    ----------
+    caches
+        Where warm runs find what a cold run compiled.
+    logs
+        Folder for all that pytest says, one file for each run.
+    limit
+        Seconds after which a run is ended.
+    pytest_args
+        Further words for pytest, for example files that cannot be collected on this machine.
+    """
+
+    def __init__(self, caches: Caches, logs: Path, limit: float, pytest_args: list[str]) -> None:
+        self._caches, self._logs = caches, logs
+        self._limit, self._pytest_args = limit, pytest_args
+
+    def row(self, run: Run, cores: list[int]) -> dict[str, object]:
+        """Run the suite in a copy of the working tree, and say what became of it."""
+        os.sched_setaffinity(0, cores)  # of this thread and of all processes that it starts
+        with tempfile.TemporaryDirectory(prefix="suite-", ignore_cleanup_errors=True) as folder:
+            tree = Path(folder) / "tree"
+            shutil.copytree(ROOT, tree, ignore=LEFT_OUT)
+            if not run.is_cold:
+                self._caches.give(tree)
+            log = self._logs / f"{run.situation}-{run.seed}.log"
+            with busy(len(cores) if run.is_loaded else 0):
+                used = self._pytest(run, cores, tree, log)
+            if run.is_cold:
+                self._caches.keep(tree)
+        return {
+            **{"situation": run.situation, "seed": run.seed, "cores": len(cores)},
+            **used,
+            **_result(log.read_text("utf-8", "replace")),
+            "pytest_args": shlex.join(self._pytest_args),
+        }
+
+    def _pytest(self, run: Run, cores: list[int], tree: Path, log: Path) -> dict[str, object]:
+        """Time, processor time of all processes, peak memory of the largest of them."""
+        options = ["-q", "-n", str(len(cores)), "--tb=short", *self._pytest_args]
+        begin = time.perf_counter()
+        with log.open("w", encoding="utf-8") as said:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "pytest", *options],
+                cwd=tree,
+                env=_environment(tree, run.seed),
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            too_late = threading.Timer(self._limit, os.killpg, (process.pid, signal.SIGKILL))
+            too_late.start()
+            _, _, used = os.wait4(process.pid, 0)
+            too_late.cancel()
+        return {
+            "seconds": round(time.perf_counter() - begin),
+            "cpu_seconds": round(used.ru_utime + used.ru_stime),
+            "peak_mb": round(used.ru_maxrss * 1024 / 1e6),
+        }
+
+
+def _environment(tree: Path, seed: int) -> dict[str, str]:
+    """Variables with which everything is taken from a tree, and every cache is kept in it."""
+    unusual = (
+        "NUMBA_CACHE_DIR",
+        "JAX_COMPILATION_CACHE_DIR",
+        "XLA_FLAGS",
+        "PYTHONDONTWRITEBYTECODE",
+    )
+    kept = {name: value for name, value in os.environ.items() if name not in unusual}
+    others = [
+        str(Path(entry).resolve())
+        for entry in kept.get("PYTHONPATH", "").split(os.pathsep)
+        if entry and Path(entry).resolve() != ROOT / "src"
+    ]
+    temporary = tree.parent / "tmp"
+    temporary.mkdir(exist_ok=True)
+    return kept | {
+        "PYTHONPATH": os.pathsep.join([str(tree / "src"), *others]),
+        "XDG_CACHE_HOME": str(tree / ".cache"),
+        "TMPDIR": str(temporary),
+        "COSMODAG_RANDOM_ORDER": str(seed),
+        "CI": "true",
+    }
+
+
+def _result(said: str) -> dict[str, object]:
+    """Numbers of tests by outcome, and the names of those that failed."""
+    summaries = SUMMARY.findall(said)
+    counts = COUNT.findall(summaries[-1]) if summaries else []
+    numbers = {word.rstrip("s"): int(number) for number, word in counts}
+    failed = list(dict.fromkeys(FAILURE.findall(said)))
+    if not summaries:
+        failed.append("the run did not end")
+    return {
+        "passed": numbers.get("passed", 0),
+        "failed": numbers.get("failed", 0) + numbers.get("error", 0) + (not summaries),
+        "skipped": numbers.get("skipped", 0),
+        "xfailed": numbers.get("xfailed", 0),
+        "failures": "; ".join(failed),
+    }
+
+
+def _cores(text: str) -> list[int]:
+    """Numbers of cores that one run has to itself."""
+    return [int(number) for number in text.split(",")]
+
+
+def _pairs() -> list[list[int]]:
+    """All cores that this process may use, two by two."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return [allowed[i : i + 2] for i in range(0, len(allowed) - 1, 2)] or [allowed]
+
+
+def options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=Run.of, nargs="+", required=True, metavar="SITUATION:SEED")
+    parser.add_argument(
+        "--cores", type=_cores, nargs="+", default=_pairs(), help="0,1 2,3 …; by default all pairs"
+    )
+    parser.add_argument("--caches", type=Path, default=None, help="folder kept for warm runs")
+    parser.add_argument("--logs", type=Path, default=Path(tempfile.gettempdir()) / "suite-logs")
+    parser.add_argument("--limit", type=float, default=1800.0, help="seconds for one run")
+    parser.add_argument("--pytest-args", type=shlex.split, default=[], help="further words")
+    parser.add_argument("--records", type=Path, default=HERE / "suite_runs.csv")
+    parser.add_argument("--append", action="store_true", help="keep the runs recorded before")
+    parser.add_argument("--output", type=Path, default=HERE / "suite_runs.md")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run everything that is asked for, record each run as it ends, write the page."""
+    asked = options()
+    asked.logs.mkdir(parents=True, exist_ok=True)
+    caches = Caches(asked.caches or Path(tempfile.mkdtemp(prefix="suite-caches-")))
+    runs = sorted(asked.runs, key=lambda run: not run.is_cold)  # warm runs wait for a cold one
+    if not (caches.are_there or runs[0].is_cold):
+        sys.exit("A warm run begins with the caches of a cold one: add one, or name --caches.")
+    suite = Suite(caches, asked.logs, asked.limit, asked.pytest_args)
+    records = Kept(asked.records, COLUMNS, 0, resume=asked.append)
+    free: queue.Queue[list[int]] = queue.Queue()
+    for cores in asked.cores:
+        free.put(cores)
+    common = {"date": datetime.date.today(), "machine": machine(), "versions": versions(PACKAGES)}
+    common["at_once"] = min(len(asked.cores), len(runs))
+
+    def carried_out(run: Run) -> bool:
+        cores = free.get()
+        try:
+            row = suite.row(run, cores)
+        finally:
+            free.put(cores)
+        with lock:
+            records.add(**common, **row)
+            asked.output.write_text(page(records.rows), "utf-8")
+        return not row["failed"]
+
+    lock = threading.Lock()
+    with ThreadPoolExecutor(len(asked.cores)) as pool:
+        went_well = list(pool.map(carried_out, runs))
+    sys.exit(not all(went_well))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""Equations whose left side follows from the kind of a variable: a number, a count, levels."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.embedding import Embedding
+from cosmodag.fit.equations import AdditiveNoise
+from cosmodag.refinement.mixed.multinomial import probabilities
+
+__all__ = ["EquationsByKind"]
+
+
+class EquationsByKind(AdditiveNoise):
+    """Equations of tables with categories and counts, whatever functions of parents they use.
+
+    Functions of the parents (:meth:`sums`) give a number for a number and for a count, and the
+    utilities of all levels but the first for a category. A number is this plus noise. A count is so
+    on the scale of log(1 + x), and rounded where it is drawn. The levels of a category have
+    probabilities; its noise is a number between 0 and 1, and its value the level in which
+    cumulative probabilities reach that number.
+
+    Attributes
+    ----------
+    embedding
+        How variables become columns.
+    variances
+        (d,): of the noise of numbers and counts, in units of their first column.
+    means, scales
+        (d,): the map from prepared units to those of the table.
+    """
+
+    embedding: Embedding
+    variances: NDArray[np.float64]
+    means: NDArray[np.float64]
+    scales: NDArray[np.float64]
+
+    has_constants = True
+    effects_in_words: str
+
+    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[np.float64]:
+        """(n, targets): functions of the parents in a graph, data in prepared units."""
+        raise NotImplementedError
+
+    def effect(self, u: int, v: int, values: NDArray[Any]) -> NDArray[np.float64]:
+        """(n, targets): what values of a parent, in units of the table, add to the equation of v.
+
+        For numbers and counts in units of v, of log(1 + x) for counts; for a category, to the
+        log-odds of each level but the first against the first.
+        """
+        raise NotImplementedError
+
+    def in_table(self, data: NDArray[Any], v: int) -> NDArray[np.float64]:
+        """Values of one variable in the units of the table."""
+        return np.asarray(data[:, v] * self.scales[v] + self.means[v], np.float64)
+
+    def level_probabilities(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
+        """(n, levels): probabilities of the levels of a category, given its parents."""
+        sums = self.sums(data, adjacency, v)
+        return probabilities(sums, np.eye(sums.shape[1]))
+
+    def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
+        """Predict every variable: expected numbers, most probable levels."""
+        columns = [
+            self.predict_column(data, adjacency, v) for v in range(len(self.embedding.widths))
+        ]
+        return np.column_stack(columns)
+
+    def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
+        """Predict one variable."""
+        if self.embedding.is_levels(v):
+            level = np.argmax(self.level_probabilities(data, adjacency, v), axis=1)
+            return self._prepared(self.embedding.value_of(level, v), v)
+        return self._number(self.sums(data, adjacency, v)[:, 0], v)
+
+    def _number(self, line: NDArray[np.float64], v: int) -> NDArray[np.float64]:
+        """Return the prepared value of a number or count, given that of its first column."""
+        embedding = self.embedding
+        values = line * embedding.scales[v] + embedding.centres[v]
+        return self._prepared(embedding.restored(values, v), v)
+
+    def _prepared(self, values: NDArray[np.float64], v: int) -> NDArray[np.float64]:
+        return np.asarray((values - self.means[v]) / self.scales[v])
+
+    def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
+        """(n, d): residuals, of counts on their scale; for categories, numbers between 0 and 1.
+
+        The number is in the middle of the part that the level has there.
+        """
+        noise, rows = np.array(residuals), np.arange(len(data))
+        for v in self._counts():
+            line = self.embedding.block(self.in_table(data, v), v, 1)[:, 0]
+            noise[:, v] = line - self.sums(data, adjacency, v)[:, 0]
+        for v in self._categories():
+            shares = self.level_probabilities(data, adjacency, v)
+            levels = self.embedding.levels_of(self.in_table(data, v), v)
+            ends = np.cumsum(shares, axis=1)[rows, levels]
+            noise[:, v] = ends - 0.5 * shares[rows, levels]
+        return noise
+
+    def _counts(self) -> list[int]:
+        d = len(self.embedding.widths)
+        forms = self.embedding
+        return [v for v in range(d) if not forms.is_levels(v) and not forms.is_number(v)]
+
+    def _categories(self) -> list[int]:
+        return [v for v in range(len(self.embedding.widths)) if self.embedding.is_levels(v)]
+
+    def respond(
+        self, data: NDArray[Any], adjacency: Any, v: int, noise: NDArray[Any]
+    ) -> NDArray[Any]:
+        """Values of one variable, given its parents and its noise."""
+        if self.embedding.is_number(v):
+            return np.asarray(self.predict_column(data, adjacency, v) + noise)
+        if not self.embedding.is_levels(v):
+            drawn = self._number(self.sums(data, adjacency, v)[:, 0] + noise, v)
+            whole = np.rint(drawn * self.scales[v] + self.means[v])
+            return self._prepared(np.maximum(whole, 0.0), v)
+        reached = np.cumsum(self.level_probabilities(data, adjacency, v), axis=1)
+        level = np.sum(reached[:, :-1] < np.asarray(noise)[:, None], axis=1)
+        return self._prepared(self.embedding.value_of(level, v), v)
+
+    def redrawn(
+        self, noise: NDArray[np.float64], random: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draw the noise of categories anew: uniformly between 0 and 1."""
+        drawn = noise.copy()
+        for v in self._categories():
+            drawn[:, v] = random.random(len(noise))
+        return drawn
+
+    def own_log_likelihoods(
+        self, data: NDArray[Any], adjacency: Any, v: int
+    ) -> NDArray[np.float64] | None:
+        """Log-probabilities of the levels of a category; log-density of log(1 + x) for a count.
+
+        The density of a count has its Jacobian, so that it is one of x. None for numbers, whose
+        density is Gaussian.
+        """
+        x, embedding = self.in_table(data, v), self.embedding
+        if embedding.is_levels(v):
+            shares = self.level_probabilities(data, adjacency, v)
+            own = shares[np.arange(len(shares)), embedding.levels_of(x, v)]
+            return np.asarray(np.log(np.maximum(own, 1e-12)))
+        if embedding.is_number(v):
+            return None
+        left = embedding.block(x, v, 1)[:, 0] - self.sums(data, adjacency, v)[:, 0]
+        variance = self.variances[v]
+        density = -0.5 * (np.log(2 * math.pi * variance) + left**2 / variance)
+        jacobian = np.log(embedding.scales[v]) + np.log1p(np.maximum(x, 0.0))
+        return np.asarray(density - jacobian)

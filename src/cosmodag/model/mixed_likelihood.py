@@ -1,0 +1,50 @@
+"""Likelihood of mixed tables: Gaussian for numbers, multinomial for levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cosmodag.later import jax, jnp
+from cosmodag.model.objective import Predicted, mean_squared_residuals
+
+__all__ = ["MixedLikelihood"]
+
+
+@dataclass(frozen=True)
+class MixedLikelihood:
+    """2/d times the negative log-likelihood per row, one head for each variable.
+
+    A number adds log RSS_v, as in `log_residual_variances`; a category of k levels
+    −2 mean log softmax(0, utilities 1, …, k − 1) of its level, so that two levels are a logistic
+    regression. Both are on one scale, that of nats per row.
+
+    Attributes
+    ----------
+    levels
+        Number of levels of each variable; 0 for numbers.
+    """
+
+    levels: tuple[int, ...]
+
+    def __call__(self, rows: Predicted) -> jax.Array:
+        """Value on a batch whose predictions are (B, d, o), as `MixedMLP` makes them."""
+        is_levels = np.array(self.levels) > 0
+        variances = mean_squared_residuals(rows._replace(predicted=rows.predicted[..., 0]))
+        counted = jnp.broadcast_to(rows.counted, rows.x.shape)
+        losses = jnp.sum(counted * self._surprise(rows), axis=0)
+        losses = losses / jnp.maximum(jnp.sum(counted, axis=0), 1e-30)
+        return jnp.mean(jnp.where(is_levels, 2.0 * losses, jnp.log(variances)))
+
+    def _surprise(self, rows: Predicted) -> jax.Array:
+        """(B, d): minus the log-probability of each level; meaningless for numbers."""
+        outputs = rows.predicted.shape[-1]
+        exists = np.arange(outputs) < np.array(self.levels)[:, None] - 1
+        utilities = jnp.where(exists, rows.predicted, -1e9)
+        first = jnp.zeros((*rows.x.shape, 1), utilities.dtype)
+        total = jax.nn.logsumexp(jnp.concatenate([first, utilities], axis=-1), axis=-1)
+        is_own = rows.x[..., None] == np.arange(1, outputs + 1)
+        own = jnp.sum(jnp.where(is_own & exists, rows.predicted, 0.0), axis=-1)
+        surprise: jax.Array = total - own
+        return surprise
