@@ -83,7 +83,7 @@ from cosmodag.cli.terminal.shell import EXIT_INTERRUPTED
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
-    from cosmodag.io.tables.read import Table
+    from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
     from cosmodag.selection import Choice
 

@@ -1,6 +1,5 @@
 """Methods and attributes that every fitted learner has."""
 
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -9,11 +8,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from cosmodag.fit.attributes import OfDAG
 from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.questions import Questions
-from cosmodag.fit.regimes.fitted import FittedRegimes
+from cosmodag.fit.regimes.view import RegimesView
 from cosmodag.fit.shown import Shown
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView
@@ -29,31 +29,10 @@ if TYPE_CHECKING:
 
     from cosmodag.data.diagnose import Finding
 
-__all__ = ["FittedGraph", "OfDAG"]
+__all__ = ["FittedGraph"]
 
 
-class OfDAG:
-    """Attribute of a learner that is read from its fitted DAG; absent if the DAG has none."""
-
-    def __init__(self, path: str, *, may_be_none: bool = False) -> None:
-        self._path, self._may_be_none = path, may_be_none
-
-    def __get__(self, learner: Any, owner: Any = None) -> Any:
-        if learner is None:
-            return self
-        dag = vars(learner).get("fitted_")
-        value = None if dag is None else attrgetter(self._path)(dag)
-        if dag is None or (value is None and not self._may_be_none):
-            kind = type(learner).__name__
-            raise AttributeError(f"This {kind} is not fitted, or it keeps no {self._path}.")
-        return value
-
-    def __set__(self, learner: Any, value: Any) -> None:
-        # A value set on the learner would hide that of the fit.
-        raise AttributeError(f"{self._path} is part of a fit, which cannot be changed in place.")
-
-
-class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ignore[misc]
+class FittedGraph(Questions, TimeSeriesView, RegimesView, Shown, BaseEstimator):  # type: ignore[misc]
     """Base of all learners: attributes and methods that need ``fitted_`` only."""
 
     fitted_: FittedDAG
@@ -140,32 +119,6 @@ class FittedGraph(Questions, TimeSeriesView, Shown, BaseEstimator):  # type: ign
         An arc that knowledge requires is there even if its weight is zero.
         """
         return self._dag.edges.copy()
-
-    @property
-    def targets_(self) -> "pd.DataFrame":
-        """Table of the targets of regimes, for a fit with ``regimes``.
-
-        Columns: ``regime``, ``variable``; ``stated``, whether the user named it; ``evidence``, the
-        log-likelihood that an own equation gains in the regime, penalised and by ranks, so that it
-        does not depend on the shape of the noise (a variable that was not named is a target above
-        log(d − 1)); ``change``: ``noise`` (the shared weights with another intercept and
-        variance), ``cut`` (no parents) or ``weights`` (all parameters its own); ``deviation`` of
-        the noise of the own equation; ``rows`` of the regime.
-        """
-        return self._regimes.table(self.names_)
-
-    @property
-    def regime_evidence_(self) -> "pd.DataFrame":
-        """Evidence that each variable changed in each regime, for a fit with ``regimes``.
-
-        One row for each regime and one column for each variable, as ``evidence`` in ``targets_``.
-        """
-        return self._regimes.evidence_table(self.names_)
-
-    @property
-    def _regimes(self) -> FittedRegimes:
-        found: FittedRegimes = self.regimes_
-        return found
 
     @property
     def arrow_basis_(self) -> list[str]:

@@ -1,7 +1,7 @@
 """The result of a fit: a DAG, its equations and its training data; frozen."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -11,25 +11,26 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.data.interventions import take_columns, targets_of
-from cosmodag.data.kinds import ColumnKind, matched
+from cosmodag.data.kinds import ColumnKind
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.data.window import Window
 from cosmodag.errors import DataError
-from cosmodag.fit.basis import arrow_basis, mask_of
+from cosmodag.fit.basis import mask_of
+from cosmodag.fit.basis_of_fit import basis_of_fit, known_directions
+from cosmodag.fit.constants import with_constants
+from cosmodag.fit.drawn import drawn_noise
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.hidden_causes import pag_of_fit
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.likelihoods import likelihoods_of
-from cosmodag.fit.preparation import Preparation, deviations_of
+from cosmodag.fit.new_rows import prepared_rows
+from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.regimes.fitted import FittedRegimes
 from cosmodag.fit.time.unroll import as_windows
-from cosmodag.graph.equivalence import essential_graph, separated
+from cosmodag.graph.equivalence import essential_graph
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
-from cosmodag.io.tables.frames import as_table
 
 __all__ = ["FittedDAG"]
-
-_NOISE_BASES = {"non-gaussian": "non-Gaussianity", "equal-variance": "equal variances"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,38 +149,7 @@ class FittedDAG:
     @cached_property
     def arrow_basis(self) -> list[str]:
         """What the direction of each arc of ``edges`` rests on; see `cosmodag.fit.basis`."""
-        edges = self.edges
-        otherwise = _NOISE_BASES.get(self.noise or "", "free choice")
-        otherwise = "scale of the columns" if self.follows_units else otherwise
-        losses = self.turning_losses
-        by_knowledge, by_interventions = self._known_directions(edges)
-        by_found = None
-        if self.regimes is not None:
-            by_found = self.regimes.separate(edges.row, edges.col, stated=False)
-            by_interventions = self.regimes.separate(edges.row, edges.col, stated=True)
-        return arrow_basis(
-            self.arcs,
-            edges.row,
-            edges.col,
-            by_knowledge,
-            by_interventions,
-            otherwise,
-            None if losses is None else losses[edges.row, edges.col],
-            self.equations.tells(edges.row, edges.col),
-            by_found,
-            None if self.window is None else self.window.past[edges.row],
-        )
-
-    def _known_directions(
-        self, edges: sparse.coo_array
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether knowledge, and whether interventions, exclude the reverse of each arc."""
-        bounds, sets = self.bounds, self.target_sets
-        nothing = np.zeros(edges.nnz, np.bool_)
-        return (
-            nothing if bounds is None else bounds.directs(edges.row, edges.col),
-            nothing if sets is None else separated(edges.row, edges.col, sets),
-        )
+        return basis_of_fit(self)
 
     def equivalence_class(self) -> Any:
         """Class of the graph as a (d, d) matrix; see `FittedGraph.equivalence_class`."""
@@ -188,7 +158,7 @@ class FittedDAG:
     @cached_property
     def _class(self) -> Any:
         edges = self.edges
-        by_knowledge, by_interventions = self._known_directions(edges)
+        by_knowledge, by_interventions = known_directions(self)
         fixed = by_knowledge | by_interventions
         known = mask_of(edges.row[fixed], edges.col[fixed], self.d)
         found: Any = essential_graph(self.arcs, known if fixed.any() else None)
@@ -210,62 +180,11 @@ class FittedDAG:
             Whether means may be moved if variables were set. The means that satisfy all equations
             are those of observations without interventions, even if the table has none.
         """
-        counted = self.known.counted
-        residuals = data - self.predict_prepared(data)
-        unexplained = np.average(residuals, axis=0, weights=counted)
-        unexplained[self.preparation.constant] = 0
-        equations = self.equations.settled(unexplained)
-        dag, preparation = replace(self, equations=equations), self.preparation
-        if equations is not self.equations:
-            residuals = data - dag.predict_prepared(data)
-        if recentre and self.known.targets is not None and not equations.has_constants:
-            shift = dag._shift_of_means(np.average(residuals, axis=0, weights=counted))
-            preparation = preparation.moved(shift)
-            data = np.asarray(data - shift, np.float32)
-            residuals = data - dag.predict_prepared(data)
-        noise = equations.noise_of(data, dag.adjacency, residuals)
-        residuals = np.asarray(noise, np.float32)
-        scaled = residuals.astype(np.float64) * preparation.scales
-        return replace(
-            dag,
-            preparation=preparation,
-            residuals=residuals,
-            noise_variances=np.average(scaled**2, axis=0, weights=counted),
-            deviations=deviations_of(data, counted) * preparation.scales,
-        )
-
-    def _shift_of_means(self, unexplained: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Shift of the means that gives residuals of mean zero."""
-        shift = np.asarray(unexplained, np.float64)
-        shift[self.preparation.constant] = 0.0
-        for v in self.order:
-            shift[v] += self.predict_column(shift[None], v)[0]
-        return shift
+        return with_constants(self, data, recentre)
 
     def prepared(self, X: Any) -> NDArray[np.float64]:
         """Check the columns of new data, and prepare it like the training data."""
-        if self.window is not None:
-            X, _ = as_windows(self.window, X)
-        shape: tuple[int, ...] = getattr(X, "shape", ())
-        if len(shape) == 2:  # before a table of one column is refused as such
-            self._check_columns(shape[1])
-        table = as_table(X, fewest_rows=1, declared=self.texts)
-        self._check_columns(len(table.names))
-        if self.columns is not None and not isinstance(X, np.ndarray | list | tuple):
-            for place, (given, name) in enumerate(zip(table.names, self.columns, strict=True)):
-                if given != name:
-                    raise DataError(
-                        f"Column {place} is '{given}', but the model was fitted on '{name}' there: "
-                        "give the columns in the same order."
-                    )
-        return self.preparation.apply(matched(table, self.kinds)).astype(np.float64)
-
-    def _check_columns(self, columns: int) -> None:
-        if columns != self.d:
-            raise DataError(
-                f"X has {columns} features, but {self.learner} is expecting {self.d} features as "
-                "input: give the columns it was fitted on."
-            )
+        return prepared_rows(self, X)
 
     @property
     def has_noise(self) -> NDArray[np.bool_]:
@@ -332,11 +251,7 @@ class FittedDAG:
         They are residuals of the training data, or normal where these were not saved, or it is
         asked for.
         """
-        if self.residuals is not None and not normal:
-            return self.equations.redrawn(self._drawn_residuals(n, random), random)
-        assert self.noise_variances is not None
-        deviations = np.sqrt(self.noise_variances) / self.preparation.scales
-        return self.equations.redrawn(random.normal(size=(n, self.d)) * deviations, random)
+        return drawn_noise(self, n, random, normal=normal)
 
     def prepared_values(self, held: Mapping[int, NDArray[Any]]) -> dict[int, NDArray[np.float64]]:
         """Convert values of some columns to prepared units."""
@@ -359,17 +274,6 @@ class FittedDAG:
             elif not self.preparation.constant[v]:
                 values[:, v] = self.equations.respond(values, self.adjacency, v, noise[:, v])
         return values
-
-    def _drawn_residuals(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
-        """Draw the noise of each variable from rows in which it was measured and not set."""
-        assert self.residuals is not None
-        counted = self.known.counted
-        if counted is None:
-            rows = random.integers(len(self.residuals), size=(n, self.d))
-        else:
-            own = (np.flatnonzero(column) for column in counted.T)
-            rows = np.stack([random.choice(places, size=n) for places in own], axis=1)
-        return self.residuals[rows, np.arange(self.d)].astype(np.float64)
 
     def training_data(self) -> NDArray[np.float64]:
         """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""

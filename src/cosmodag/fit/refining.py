@@ -11,7 +11,8 @@ from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.mixed.refining import needs_blocks, refine_blocks
 from cosmodag.fit.pipeline import RefinedFit
 from cosmodag.fit.regimes.targets import graph_over_regimes
-from cosmodag.refinement.noise.decision import NoiseInputs, decide_noise
+from cosmodag.refinement.noise.decision import decide_noise
+from cosmodag.refinement.noise.inputs import NoiseInputs
 from cosmodag.refinement.noise.outcome import Doubt
 from cosmodag.refinement.starts import respecting
 from cosmodag.solve.devices import device_named

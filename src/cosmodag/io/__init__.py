@@ -1,7 +1,7 @@
 """Reading and writing of tables and graphs, and conversion to other libraries' graphs."""
 
 from cosmodag.io.datasets import Dataset, read_dataset
-from cosmodag.io.graphs.any import as_graph
+from cosmodag.io.graphs import Graph, as_graph, dump_graph, graph_suffix, read_graph, write_graph
 from cosmodag.io.graphs.convert import (
     from_networkx,
     to_causallearn,
@@ -10,9 +10,8 @@ from cosmodag.io.graphs.convert import (
     to_networkx,
     to_pgmpy,
 )
-from cosmodag.io.graphs.write import Graph, dump_graph, graph_suffix, read_graph, write_graph
 from cosmodag.io.kinds import ColumnKind
-from cosmodag.io.tables.read import Table, as_table, read_table
+from cosmodag.io.tables import Table, as_table, read_table
 
 __all__ = [
     "ColumnKind",

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.refinement.best import ALL_UP_TO, best_of, distinct, restarts_for
+from cosmodag.refinement.best import best_of, distinct, restarts_for
 from cosmodag.refinement.blocks.columns import Columns
 from cosmodag.refinement.blocks.pruning import are_worth_it
-from cosmodag.refinement.graph import RegressionGraph
-from cosmodag.refinement.jobs import Job, Result
+from cosmodag.refinement.equal_or_not import gaussian_best, refine_by_best_score
+from cosmodag.refinement.jobs import Job
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.noise.variances import Variances, are_plausible, compare_best
+from cosmodag.refinement.refined import Refined
 from cosmodag.refinement.scores import SCORES, default_penalty
 from cosmodag.refinement.starts import (
     EQUAL_VARIANCE,
-    RANDOM,
-    SCALE_FREE,
     VARIANCE,
     closed_order,
     further_starts,
@@ -34,49 +30,7 @@ if TYPE_CHECKING:
 
     from cosmodag.solve.devices import Host
 
-__all__ = ["Refined", "refine_linear"]
-
-
-# Log-likelihood by which a graph that is found from an order by units must be better.
-_CLEARLY = 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class Refined:
-    """A finished order.
-
-    Attributes
-    ----------
-    order : (d,) array of int
-    graph : RegressionGraph
-        Arcs, weights in the data's own units, residual variances.
-    score : {"gaussian", "equal-variance"}
-        The score used.
-    why : str
-        One sentence that says what was picked, and why.
-    total : float
-        Score of the graph.
-    report : list of dict
-        Per start: name, score before and after, moves, seconds, whether chosen.
-    ended_early : bool
-        Whether a search was asked to stop.
-    compared : Variances or None
-        Scores of the best graphs with equal and with unequal variances, where both were searched.
-    """
-
-    order: NDArray[np.int64]
-    graph: RegressionGraph
-    score: str
-    why: str
-    total: float
-    report: list[dict[str, Any]]
-    ended_early: bool
-    compared: Variances | None = None
-
-    @property
-    def weights(self) -> Any:
-        """(d, d) ``csr_array``: W[u, v] is the arc u → v."""
-        return self.graph.matrix()
+__all__ = ["refine_linear"]
 
 
 def refine_linear(
@@ -183,13 +137,13 @@ def refine_linear(
     barred = follow_units if scale_free and len(orders) > len(follow_units) else []
     rivals = {name: orders[name] for name in barred if name in by_units}
     if score == "auto":
-        return _automatic(job, method, orders, barred, rivals, not_equal)
+        return refine_by_best_score(job, method, orders, barred, rivals, not_equal)
     if score == "gaussian":
         orders = {name: order for name, order in orders.items() if name not in barred}
-        best, report = _gaussian_best(job, method, orders, rivals)
+        best, report = gaussian_best(job, method, orders, rivals)
     else:
         best, report = best_of(job, method, score, orders)
-    return _refined(best, score, f"The score {score!r} was asked for.", report)
+    return Refined.of(best, score, f"The score {score!r} was asked for.", report)
 
 
 def _moments(
@@ -202,111 +156,3 @@ def _moments(
     if by_blocks and table.ndim == 2 and are_worth_it(table.shape[1], device):
         return Columns.of(table)
     return Moments.of(table)
-
-
-def _automatic(
-    job: Job,
-    method: str,
-    orders: Mapping[str, NDArray[np.int64]],
-    barred: Sequence[str],
-    rivals: Mapping[str, NDArray[np.int64]],
-    not_equal: str | None,
-) -> Refined:
-    """Search with equal variances where they are plausible, and with unequal ones; compare.
-
-    A graph with a variance for each variable is returned from a search that started at one of the
-    barred orders only if this is one of the rivals, and the score clearly higher.
-    """
-    allowed = {name: order for name, order in orders.items() if name not in barred}
-    if not_equal is not None:
-        best, report = _gaussian_best(job, method, allowed, rivals)
-        return _refined(best, "gaussian", not_equal, report)
-    # A generator of its own: the scale-free score then draws the same numbers whether or not
-    # equal variances were searched, which depends on units.
-    for_equal = replace(job, random=deepcopy(job.random))
-    trusted = {name: order for name, order in orders.items() if name not in (RANDOM, SCALE_FREE)}
-    trusted = trusted or dict(orders)
-    pruned = (job.finish("prune", "gaussian", "", order).graph for order in trusted.values())
-    is_plausible = any(are_plausible(job.moments, graph) for graph in pruned)
-    equal, report = None, []
-    if is_plausible:
-        equal, compared, report = _tried_equal(for_equal, method, trusted)
-        if compared.are_equal:
-            return _refined(equal, "equal-variance", compared.explanation, report, compared)
-        if not barred:
-            allowed = {"equal-variance search": equal.order, **allowed}
-    best, entries = _gaussian_best(job, method, allowed, rivals)
-    report += entries
-    if equal is None and _compare(job.moments, best, best).are_equal:
-        starts = {"gaussian search": best.order, **trusted}
-        equal, compared, entries = _tried_equal(for_equal, method, starts)
-        if compared.are_equal:
-            best.entry["chosen"] = False
-            report += entries
-            return _refined(equal, "equal-variance", compared.explanation, report, compared)
-        report = entries + report
-    compared = _compare(job.moments, equal or best, best)
-    return _refined(best, "gaussian", compared.explanation, report, compared)
-
-
-def _gaussian_best(
-    job: Job,
-    method: str,
-    orders: Mapping[str, NDArray[np.int64]],
-    rivals: Mapping[str, NDArray[np.int64]],
-) -> tuple[Result, list[dict[str, Any]]]:
-    """Search with a variance for each variable, and from rivals whether they lead clearly higher.
-
-    Which of several graphs of one score is found thus does not depend on units, but a better graph
-    that only an order by units leads to is not lost: of 10 tables (d = 30, degree 4, noise
-    deviations from .5 to 2) there was one, 54 higher.
-    """
-    best, report = best_of(job, method, "gaussian", orders)
-    if not rivals:
-        return best, report
-    rival, entries = best_of(job, method, "gaussian", rivals, restarts=False)
-    if rival.total <= best.total + _CLEARLY:
-        rival.entry["chosen"] = False
-        return best, report + entries
-    best.entry["chosen"] = rival.entry["chosen"] = False
-    found, further = best_of(job, method, "gaussian", {"by units": rival.order})
-    return found, [*report, *entries, *further]
-
-
-def _tried_equal(
-    job: Job, method: str, orders: Mapping[str, NDArray[np.int64]]
-) -> tuple[Result, Variances, list[dict[str, Any]]]:
-    """Search with equal variances, and compare the best graph with the best of unequal ones.
-
-    The second search is left out where unequal variances win on the graph found already. It starts
-    from the same orders and from the one found; among many variables from that one alone: at
-    d = 100 the others made the whole fit take 1.43 s in place of .41 s, and changed no decision on
-    3 tables.
-    """
-    equal, report = best_of(job, method, "equal-variance", orders)
-    compared = _compare(job.moments, equal, equal)
-    if compared.are_equal:
-        starts = {"equal-variance search": equal.order}
-        if job.moments.variables <= ALL_UP_TO:
-            starts |= orders
-        rival, entries = best_of(job, method, "gaussian", starts, restarts=False)
-        rival.entry["chosen"] = False
-        compared, report = _compare(job.moments, equal, rival), report + entries
-    equal.entry["chosen"] = compared.are_equal
-    return equal, compared, report
-
-
-def _compare(moments: Moments, equal: Result, unequal: Result) -> Variances:
-    return compare_best(moments, equal.graph, unequal.graph)
-
-
-def _refined(
-    best: Result,
-    score: str,
-    why: str,
-    report: list[dict[str, Any]],
-    compared: Variances | None = None,
-) -> Refined:
-    return Refined(
-        best.order, best.graph, score, why, best.total, report, best.ended_early, compared
-    )

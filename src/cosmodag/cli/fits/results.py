@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cosmodag.io.graphs.write import GraphFormat
-    from cosmodag.io.tables.read import Table
+    from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
     from cosmodag.report import Evidence
     from cosmodag.stability import BootstrapResult

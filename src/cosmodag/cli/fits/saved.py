@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cosmodag.cli.options.knowledge import read_data
 
 if TYPE_CHECKING:
-    from cosmodag.io.tables.read import Table
+    from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
 __all__ = ["is_fit", "is_table_of_fit", "load_fit", "read_for", "rows_of_fit"]

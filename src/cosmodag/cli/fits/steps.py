@@ -13,7 +13,7 @@ from cosmodag.errors import DataError, InterruptedWarning
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cosmodag.io.tables.read import Table
+    from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
     from cosmodag.selection import Choice
     from cosmodag.stability import BootstrapResult

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from cosmodag.io.tables.read import Table
+    from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
 __all__ = [

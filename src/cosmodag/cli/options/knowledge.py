@@ -8,7 +8,7 @@ import typer
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
-    from cosmodag.io.tables.read import Table
+    from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
 __all__ = ["InterventionsOption", "KnowledgeOption", "input_facts", "read_data", "read_rows"]
@@ -34,11 +34,8 @@ def read_data(
     path: Path, interventions: str | None, **reading: Any
 ) -> "tuple[Table, list[Any] | None]":
     """Read a table and split off the column of interventions, if there is one."""
-    from cosmodag.io.tables.read import read_table, read_with_labels
-
-    if interventions is None:
-        return read_table(path, **reading), None
-    return read_with_labels(path, interventions, **reading)
+    table, entries = read_rows(path, {"interventions": interventions}, **reading)
+    return table, entries.get("interventions")
 
 
 def read_rows(
@@ -60,7 +57,7 @@ def read_rows(
     Table, dict
         The table, and the entries of each argument that has a column.
     """
-    from cosmodag.io.tables.read import read_table, read_with_columns
+    from cosmodag.io.tables.read import read_with_columns
 
     named = {what: column for what, column in labels.items() if column is not None}
     apart = list(dict.fromkeys(named.values()))
@@ -68,8 +65,6 @@ def read_rows(
         using = {what for what, one in named.items() if one == column}
         if len(using) > 1 and using != {"interventions", "regimes"}:
             raise DataError(f"The column {column!r} is named by two options: name another.")
-    if not apart:
-        return read_table(path, **reading), {}
     table, entries = read_with_columns(path, apart, **reading)
     return table, {what: entries[column] for what, column in named.items()}
 

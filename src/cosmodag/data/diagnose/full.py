@@ -22,7 +22,7 @@ from cosmodag.errors import DataError, name_list
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.graphs.write import Graph
 from cosmodag.io.kinds import ColumnKind
-from cosmodag.io.tables.read import as_table
+from cosmodag.io.tables.frames import as_table
 
 __all__ = ["DEPENDENT", "NEARLY_DEPENDENT", "SORTED", "diagnose", "on_request"]
 

@@ -6,48 +6,27 @@ neither numbers nor levels are refused together.
 """
 
 import os
-import warnings
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosmodag.errors import DataError, DataWarning
-from cosmodag.io.columns.names import check_names, choose_columns, nearest, numbered_names
+from cosmodag.errors import DataError
+from cosmodag.io.columns.names import check_names, choose_columns, nearest
 from cosmodag.io.columns.refused import bad_columns, columns_error
-from cosmodag.io.files import check_file, given_file
-from cosmodag.io.tables import binary as binary_tables
+from cosmodag.io.files import given_file
+from cosmodag.io.tables.by_extension import Layout, is_index, read_frame
 from cosmodag.io.tables.frames import Missing, Table, as_table
-from cosmodag.io.tables.text import Decimal, read_text_table
+from cosmodag.io.tables.text import Decimal
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Decimal",
-    "Missing",
-    "Table",
-    "as_table",
-    "read_table",
-    "read_with_columns",
-    "read_with_labels",
-]
+__all__ = ["read_table", "read_with_columns"]
 
 _Choose = Callable[[Sequence[str]], list[int]]
-_SUPPORTED = ".csv, .tsv, .txt, .xlsx, .parquet, .feather, .json, .jsonl, .h5ad or .npy"
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """How the cells of a file form a table: see `read_table`."""
-
-    header: bool
-    decimal: Decimal
-    transpose: bool
-    missing: Missing
 
 
 def read_table(
@@ -107,51 +86,9 @@ def read_table(
     >>> read_table(path).names
     ['dose', 'response']
     """
-    with given_file(path) as (file, source):
-        choose = partial(choose_columns, columns=columns, drop=drop, source=source)
-        layout = _Layout(header, decimal, transpose, missing)
-        frame = _read_columns(file, source, layout, choose, declared)
-        return _checked(frame, source, missing, declared)
-
-
-def read_with_labels(
-    path: str | os.PathLike[str],
-    column: str,
-    header: bool = True,
-    missing: Missing = "error",
-    *,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] | None = None,
-    decimal: Decimal = "auto",
-    transpose: bool = False,
-    declared: Collection[str] = (),
-) -> tuple[Table, list[Any]]:
-    r"""Read a table and, separately, one column of labels of any type.
-
-    Parameters
-    ----------
-    path, header, missing, columns, drop, decimal, transpose, declared
-        As for `read_table`; the label of a dropped row is dropped too.
-    column : str
-        The name of the column of labels.
-
-    Returns
-    -------
-    Table, list
-        The table without the column, and the labels; a missing one is None.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "trial.csv"
-    >>> _ = path.write_text("dose,response,target\n1,2.5,dose\n2,4.5,\n")
-    >>> table, labels = read_with_labels(path, "target")
-    >>> table.names, labels
-    (['dose', 'response'], ['dose', None])
-    """
-    table, labels = read_with_columns(
+    table, _ = read_with_columns(
         path,
-        [column],
+        (),
         header,
         missing,
         columns=columns,
@@ -160,7 +97,7 @@ def read_with_labels(
         transpose=transpose,
         declared=declared,
     )
-    return table, labels[column]
+    return table
 
 
 def read_with_columns(
@@ -175,7 +112,7 @@ def read_with_columns(
     transpose: bool = False,
     declared: Collection[str] = (),
 ) -> tuple[Table, dict[str, list[Any]]]:
-    """Read a table of numbers and, separately, some columns of any type, by name.
+    r"""Read a table of numbers and, separately, some columns of any type, by name.
 
     Parameters
     ----------
@@ -188,6 +125,15 @@ def read_with_columns(
     -------
     Table, dict
         The table without the columns, and the entries of these; a missing one is None.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "trial.csv"
+    >>> _ = path.write_text("dose,response,target\n1,2.5,dose\n2,4.5,\n")
+    >>> table, apart = read_with_columns(path, ["target"])
+    >>> table.names, apart
+    (['dose', 'response'], {'target': ['dose', None]})
     """
     with given_file(path) as (file, source):
 
@@ -196,15 +142,18 @@ def read_with_columns(
                 if column not in names:
                     raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
             others = choose_columns(names, columns, drop, source)
+            if not apart:
+                return others
             return sorted({*others, *(list(names).index(column) for column in apart)})
 
-        layout = _Layout(header, decimal, transpose, missing)
+        layout = Layout(header, decimal, transpose, missing)
         frame = _read_columns(file, source, layout, choose, declared, apart)
+        if not apart or isinstance(frame, np.ndarray):
+            return _checked(frame, source, missing, declared), {}
         rest = frame.drop(columns=list(apart))
         kept = rest.notna().all(axis=1) if missing == "drop" else slice(None)
         labels = {column: _entries(frame.loc[kept, column]) for column in apart}
-        table = _checked(rest, source, missing, declared)
-    return table, labels
+        return _checked(rest, source, missing, declared), labels
 
 
 def _entries(column: "pd.Series[Any]") -> list[Any]:
@@ -226,20 +175,18 @@ def _checked(data: Any, source: str, missing: Missing, declared: Collection[str]
 def _read_columns(
     path: Path,
     source: str,
-    layout: _Layout,
+    layout: Layout,
     choose: _Choose,
-    declared: Collection[str] = (),
-    apart: Sequence[str] = (),
+    declared: Collection[str],
+    apart: Sequence[str],
 ) -> Any:
     """Read the chosen columns of a file; all but those ``apart`` must hold numbers or levels."""
-    frame = _read_file(path, source, layout)
+    frame = read_frame(path, source, layout)
     if isinstance(frame, np.ndarray):
         return frame  # not a table: `as_table` says why
-    if layout.transpose:
-        frame = _transposed(frame)
     names = [str(name) for name in frame.columns]
     chosen = choose(names)
-    if 0 in chosen and _is_index(frame, names, source):
+    if 0 in chosen and is_index(frame, names, source):
         chosen.remove(0)
     names = [names[place] for place in chosen]
     check_names(names, source)
@@ -250,68 +197,3 @@ def _read_columns(
         has_gaps = others.isna().any(axis=0) & (layout.missing == "error")
         raise columns_error(bad, source, list(others.columns[has_gaps]))
     return frame
-
-
-def _read_file(path: Path, source: str, layout: _Layout) -> Any:
-    """Read a file by its extension into a data frame, or an array that is not a table."""
-    name = path.name.lower().removesuffix(".gz")
-    is_compressed = path.name.lower().endswith(".gz")
-    separators: dict[str, str | None] = {".csv": None, ".tsv": "\t", ".txt": None}
-    readers: dict[str, Callable[[Path, str], Any]] = {
-        ".xlsx": partial(binary_tables.read_excel, header=layout.header),
-        ".parquet": binary_tables.read_parquet,
-        ".feather": binary_tables.read_feather,
-        ".json": binary_tables.read_json,
-        ".jsonl": binary_tables.read_json_lines,
-        ".h5ad": binary_tables.read_anndata,
-        ".npy": binary_tables.read_npy,
-    }
-    for ending, separator in separators.items():
-        readers[ending] = partial(
-            read_text_table,
-            separator=separator,
-            header=layout.header,
-            decimal=layout.decimal,
-        )
-    known = separators if is_compressed else readers
-    end = next((end for end in known if name.endswith(end)), None)
-    if path.is_dir() or end is not None:
-        check_file(path, source)
-    if end is None:
-        raise DataError(
-            f"{source} has no supported extension: give a file that ends in {_SUPPORTED}, or save "
-            "it as CSV (.csv.gz if compressed)."
-        )
-    return readers[end](path, source)
-
-
-def _transposed(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Turn rows into columns; a first column of text, or else a named index, gives the names."""
-    import pandas as pd
-
-    if not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
-        return frame.iloc[:, 1:].T.set_axis([str(name) for name in frame.iloc[:, 0]], axis=1)
-    if pd.api.types.is_numeric_dtype(frame.index.dtype):
-        return frame.T.set_axis(numbered_names(len(frame)), axis=1)
-    return frame.T.set_axis([str(name) for name in frame.index], axis=1)
-
-
-def _is_index(frame: "pd.DataFrame", names: list[str], source: str) -> bool:
-    """Whether the first column has no name and numbers or names the rows; if so, warn."""
-    import pandas as pd
-
-    if not names or names[0] != "" or len(frame) < 2:
-        return False
-    first = frame.iloc[:, 0]
-    if pd.api.types.is_numeric_dtype(first.dtype):
-        is_index = bool((first.diff().iloc[1:] == 1).all())
-    else:
-        is_index = bool(first.notna().all() and first.is_unique)
-    if is_index:
-        warnings.warn(
-            f"the first column of {source} has no name and counts or names the rows "
-            f"({first.iloc[0]}, {first.iloc[1]}, …): it was left out.",
-            DataWarning,
-            stacklevel=4,
-        )
-    return is_index

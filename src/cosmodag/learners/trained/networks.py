@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError
+from cosmodag.fit.attributes import OfDAG
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
-from cosmodag.fit.fitted import OfDAG
 from cosmodag.fit.settle import chosen_arcs, isolated, unrefined_graph
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
 from cosmodag.learners.trained.base import TrainedLearner
@@ -254,7 +254,7 @@ class NetworkLearner(TrainedLearner):
         else:
             self.raw_weights_ = strengths
             weights = np.where(self.weights_ != 0, strengths, 0.0)
-            chosen = chosen_arcs(weights, self._refined_threshold, dag.known.required)
+            chosen = chosen_arcs(weights, self.refined_threshold, dag.known.required)
             graph = {"weights": weights, "adjacency": chosen}
         self.fitted_ = replace(dag, **graph).settled(data, recentre=self.scale != "none")
         self._keep_means(data)

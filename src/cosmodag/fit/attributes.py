@@ -1,0 +1,27 @@
+"""Attributes of a learner that are read from its fitted DAG."""
+
+from operator import attrgetter
+from typing import Any
+
+__all__ = ["OfDAG"]
+
+
+class OfDAG:
+    """Attribute of a learner that is read from its fitted DAG; absent if the DAG has none."""
+
+    def __init__(self, path: str, *, may_be_none: bool = False) -> None:
+        self._path, self._may_be_none = path, may_be_none
+
+    def __get__(self, learner: Any, owner: Any = None) -> Any:
+        if learner is None:
+            return self
+        dag = vars(learner).get("fitted_")
+        value = None if dag is None else attrgetter(self._path)(dag)
+        if dag is None or (value is None and not self._may_be_none):
+            kind = type(learner).__name__
+            raise AttributeError(f"This {kind} is not fitted, or it keeps no {self._path}.")
+        return value
+
+    def __set__(self, learner: Any, value: Any) -> None:
+        # A value set on the learner would hide that of the fit.
+        raise AttributeError(f"{self._path} is part of a fit, which cannot be changed in place.")
