@@ -8,7 +8,7 @@ import pytest
 from graphs_to_report import model_of, random_dag
 
 from cosmodag import BlockSearch, OrderSearch
-from cosmodag.assess import effect_curves
+from cosmodag.assess.effects import curves as effect_curves
 
 pytestmark = [
     pytest.mark.optional,

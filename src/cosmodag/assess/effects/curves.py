@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.assess.simulation import mean_curves
-from cosmodag.assess.view import ClassView
+from cosmodag.assess.effects.simulation import mean_curves
+from cosmodag.assess.effects.view import ClassView
 
 if TYPE_CHECKING:
-    from cosmodag.assess.resampled import ResampledFits
+    from cosmodag.assess.effects.resampled import ResampledFits
     from cosmodag.fit.fitted import FittedGraph
     from cosmodag.fit.fitted_dag import FittedDAG
 
