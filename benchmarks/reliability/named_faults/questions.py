@@ -103,7 +103,7 @@ FAULTS = (
         "fit/time/unroll.py",
         "base.kinds * (lags + 1)",
         "base.kinds + with_kinds(Table(found.X, list(found.names))).kinds[len(base.kinds) :]",
-        ("tests/fit/test_curves_in_time.py::test_categories_and_counts_act_on_later_rows",),
+        ("fit/test_curves_in_time.py::test_categories_and_counts_act_on_later_rows",),
     ),
     Fault(
         "a forecast of curves leaves out the noise",
@@ -111,7 +111,7 @@ FAULTS = (
         "drawn = dag.drawn_noise(m, random, normal=True)[:, :d]",
         "drawn = 0.0 * dag.drawn_noise(m, random, normal=True)[:, :d]",
         (
-            "tests/fit/test_curves_in_time.py"
+            "fit/test_curves_in_time.py"
             "::test_a_prediction_is_the_mean_over_what_happens_at_the_same_time",
         ),
     ),

@@ -250,6 +250,7 @@ def _by_entropy(
         required=given.required,
         before=given.before,
         counted=given.counted,
+        weak_parents=True,
         should_stop=stop,
     )
 
