@@ -22,8 +22,10 @@ __all__ = ["ArcCurves", "arc_curves"]
 # Log-likelihood from which evidence is very strong (twice the logarithm of the odds above 10, Kass
 # and Raftery 1995); the logarithm of the number of arcs is added, as any of them may be chance.
 _FIRM = 5.0
-# Share of bent arcs that refutes lines, as that of arcs whose residuals depend on a parent.
-_MOST = 0.05
+# Share of bent arcs that refutes lines, and that of a single one; as in `dependence`.
+_MOST, _MOST_SINGLE = 0.05, 0.1
+# Draws of the folds; an arc that is bent by the first alone is so by chance.
+_DRAWS = 5
 
 _FOLDS = 5
 # Columns of the curves that are tried: the line and two, three or five polynomials.
@@ -55,7 +57,7 @@ class ArcCurves(NamedTuple):
     @property
     def bent(self) -> int:
         """Arcs that a curve explains far better."""
-        return int(np.sum(self.gains > _FIRM + math.log(max(self.arcs, 1))))
+        return int(np.sum(self.gains > _limit(self.arcs)))
 
     @property
     def share(self) -> float:
@@ -64,8 +66,8 @@ class ArcCurves(NamedTuple):
 
     @property
     def refutes(self) -> bool:
-        """Whether these are too many for a graph of lines."""
-        return self.share > _MOST
+        """Whether these are too many for a graph of lines; one of many may be chance."""
+        return self.bent > max(1.0, _MOST * self.arcs) or self.share > _MOST_SINGLE
 
     @property
     def worst(self) -> tuple[int, int]:
@@ -118,12 +120,23 @@ def arc_curves(
     table = np.asarray(X[::step], np.float64)
     table = (table - table.mean(axis=0)) / np.maximum(table.std(axis=0), np.finfo(float).tiny)
     arcs = weights.toarray() != 0
-    both = _Arcs(table, arcs, np.random.default_rng(seed).permutation(len(table)) % _FOLDS)
+    random, count = np.random.default_rng(seed), int(arcs.sum())
+    first, *further = (
+        _Arcs(table, arcs, random.permutation(len(table)) % _FOLDS) for _ in range(_DRAWS)
+    )
     gains = np.zeros(len(compared))
     for place, (u, v) in enumerate(compared):
         rows = None if counted is None else (counted[::step][:, [u, v]] > 0).all(axis=1)
-        gains[place] = both.gain(u, v, rows)
-    return ArcCurves(int(arcs.sum()), compared, gains)
+        gains[place] = first.gain(u, v, rows)
+        if gains[place] > _limit(count):
+            again = [other.gain(u, v, rows) for other in further]
+            gains[place] = np.mean([gains[place], *again])
+    return ArcCurves(count, compared, gains)
+
+
+def _limit(arcs: int) -> float:
+    """Log-likelihood from which an arc counts as bent."""
+    return _FIRM + math.log(max(arcs, 1))
 
 
 class _Arcs:
