@@ -110,6 +110,18 @@ class Families:
             self._grown[key] = self._judged(v, grown)
         return self._grown[key]
 
+    def carried_over(self, v: int, family: Family, allowed: NDArray[np.bool_]) -> Family:
+        """Choose the inputs of a child on these rows, from a family of other rows."""
+        allowed = allowed & self.problem.support[:, v]
+        start = family.kernel if len(family.inputs) else None
+        refitted = self._fitted(v, family.inputs, start)
+        return self._judged(v, self._shrunk(v, self._extended(v, refitted, allowed)))
+
+    def losses(self, v: int, family: Family) -> list[float]:
+        """Nats lost without each input, less its price, without refitting."""
+        single = np.eye(len(family.inputs), dtype=bool)
+        return [self.loss_without(v, family, one) for one in single]
+
     def gains(
         self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
     ) -> list[tuple[float, int]]:
@@ -187,17 +199,15 @@ class Families:
 
     def _shrunk(self, v: int, family: Family) -> Family:
         """Leave inputs out, the least useful first, while each is not worth its price."""
-        single = np.eye(self.problem.d, dtype=bool)
         while True:
             free = np.flatnonzero(~self.problem.required[family.inputs, v])
             if not len(free) or self._data[v] is None:
                 return family
-            places = single[: len(family.inputs), : len(family.inputs)]
-            losses = [self.loss_without(v, family, places[i]) for i in free]
+            losses = np.array(self.losses(v, family))[free]
             least = int(np.argmin(losses))
             if losses[least] > (_DOUBTFUL - 1) * self.effort.price:
                 return family
-            kept = ~places[free[least]]
+            kept = np.arange(len(family.inputs)) != free[least]
             without = self._fitted(v, family.inputs[kept], family.kernel.only(kept))
             if without.cost - family.cost > self.effort.price:
                 return family
