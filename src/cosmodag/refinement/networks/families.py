@@ -89,6 +89,9 @@ class Families:
         children = (problem.child(v) for v in range(problem.d))
         self._data = [None if one is None else one.first(effort.rows) for one in children]
         self._grown: dict[tuple[int, bytes, bytes], Family] = {}
+        # A move changes few families: gains and losses of the others are not computed again.
+        self._gains: dict[tuple[object, ...], list[tuple[float, int]]] = {}
+        self._losses: dict[tuple[object, ...], float] = {}
 
     def of(self, adjacency: Arcs) -> list[Family]:
         """Fit the families of a graph."""
@@ -126,6 +129,14 @@ class Families:
         self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
     ) -> list[tuple[float, int]]:
         """Nats won by single further inputs, without refitting; the best first."""
+        key = (v, family.inputs.tobytes(), family.cost, allowed.tobytes(), tries)
+        if key not in self._gains:
+            self._gains[key] = self._found_gains(v, family, allowed, tries)
+        return self._gains[key]
+
+    def _found_gains(
+        self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
+    ) -> list[tuple[float, int]]:
         data = self._data[v]
         if data is None:
             return []
@@ -151,11 +162,14 @@ class Families:
         data = self._data[v]
         if data is None or not left_out.any():
             return 0.0
-        kept = ~left_out
-        without = cost(
-            _inputs(data.columns, family.inputs[kept]), data.target, family.kernel.only(kept)
-        )
-        return without - family.cost - self.effort.price * float(left_out.sum())
+        key = (v, family.inputs.tobytes(), family.cost, left_out.tobytes())
+        if key not in self._losses:
+            kept = ~left_out
+            columns = _inputs(data.columns, family.inputs[kept])
+            without = cost(columns, data.target, family.kernel.only(kept))
+            price = self.effort.price * float(left_out.sum())
+            self._losses[key] = without - family.cost - price
+        return self._losses[key]
 
     def _fitted(
         self, v: int, inputs: NDArray[np.intp], start: ProcessKernel | None = None
