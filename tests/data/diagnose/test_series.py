@@ -2,9 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from cosmodag.data.diagnose import before_fit
-from cosmodag.data.diagnose.rows.series import changing_series, periods, residuals_follow
+from cosmodag.data.diagnose.rows.series import (
+    _levels_of_spread,
+    changing_series,
+    periods,
+    residuals_follow,
+)
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -64,3 +70,12 @@ def test_residuals_with_memory_ask_for_more_lags():
     (found,) = residuals_follow(autoregression(3), [0, 1, 2, 3], NAMES, 1)
     assert found.name == "few_lags"
     assert "--lags" in found.sentence
+
+
+def test_the_test_of_variances_is_levenes():
+    random = np.random.default_rng(0)
+    parts = [random.normal(scale=scale, size=(40, 2)) for scale in (1.0, 1.3, 0.8)]
+    for v, found in enumerate(_levels_of_spread(parts)):
+        expected = stats.levene(*(part[:, v] for part in parts), center="median").pvalue
+        assert found == pytest.approx(expected, rel=1e-9)
+    assert _levels_of_spread([np.ones((5, 1)), np.ones((5, 1))]) == [1.0]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import fdtrc
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.diagnose.rows.sampling import rows_follow
@@ -157,7 +157,7 @@ def _regressed_on_memory(
         most, least = float(common @ common), float(left[:, v] @ left[:, v])
         if least > 0:
             ratio = (most - least) / (_PARTS - 1) / (least / free)
-            p_values[v] = stats.f.sf(ratio, _PARTS - 1, free)
+            p_values[v] = fdtrc(_PARTS - 1, free, ratio)
     return left, p_values
 
 
@@ -167,13 +167,20 @@ def _left_of(regressors: NDArray[np.float64], response: NDArray[np.float64]) -> 
 
 
 def _levels_of_spread(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """P-value, for each column, of Levene's test that all parts have one variance."""
+    """P-value, for each column, of Levene's test, about medians, that parts have one variance.
+
+    As `scipy.stats.levene`, which takes a millisecond for each column.
+    """
+    away = [np.abs(part - np.median(part, axis=0)) for part in parts]
+    sizes = np.array([len(part) for part in parts], np.float64)
+    means = np.array([part.mean(axis=0) for part in away])
+    common = sizes @ means / sizes.sum()
+    between = sizes @ (means - common) ** 2
+    within = sum(np.sum((part - mean) ** 2, axis=0) for part, mean in zip(away, means, strict=True))
+    groups, free = len(parts) - 1, sizes.sum() - len(parts)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = [
-            float(stats.levene(*(part[:, v] for part in parts), center="median").pvalue)
-            for v in range(parts[0].shape[1])
-        ]
-    return np.asarray(np.nan_to_num(found, nan=1.0), np.float64)
+        ratios = (between / groups) / (within / free)
+    return np.where(within > 0, fdtrc(groups, free, np.nan_to_num(ratios)), 1.0)
 
 
 def _seasons(X: NDArray[np.float64], names: Sequence[str], chance: float) -> Iterator[Finding]:
