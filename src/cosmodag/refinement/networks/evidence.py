@@ -319,7 +319,7 @@ def _slope_in_covariance(solved: _Solved) -> Floats:
     invert = lapack.spotri if solved.factor.dtype == np.float32 else lapack.dpotri
     inverse = invert(solved.factor, lower=1)[0].T
     shares = np.linalg.solve(-solved.variance, solved.weights.T).astype(inverse.dtype)
-    slope = solved.weights @ shares
+    slope: Floats = solved.weights @ shares
     slope += inverse if len(shares) == 1 else inverse * inverse.dtype.type(len(shares))
     diagonal = 0.5 * slope.diagonal()
     slope = np.triu(slope, 1)
