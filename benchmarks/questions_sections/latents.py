@@ -118,7 +118,8 @@ def _seconds_of_search(X: np.ndarray, seed: int) -> float:
 
     begin = time.process_time()
     moments, random = Moments.of(X), np.random.default_rng(seed)
-    found = search(moments, random.permutation(X.shape[1]), random=random)
+    # FCI uses one thread too.
+    found = search(moments, random.permutation(X.shape[1]), random=random, threads=1)
     pag_by_score(moments, found.graph.adjacency().toarray())
     return time.process_time() - begin
 

@@ -133,6 +133,7 @@ def _best_turned(
         before=before,
         random=np.random.default_rng(0),
         restarts=restarts,
+        threads=1,  # to start others takes longer than such a search
     )
     return found.score
 

@@ -1,17 +1,53 @@
 """An ancestral graph during a search: parents and spouses of every vertex."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.graph.mixed.marks import ARROW, TAIL, Marks
-from cosmodag.graph.mixed.separation import Separation
 
-__all__ = ["AncestralGraph"]
+__all__ = ["AncestralGraph", "as_bits", "members", "reached_upwards"]
 
 Vertices = tuple[frozenset[int], ...]
+
+
+def as_bits(vertices: Iterable[int]) -> int:
+    """Give a set of vertices as the bits of a number: sets of few vertices are joined fastest so.
+
+    Examples
+    --------
+    >>> as_bits([0, 3]), members(9)
+    (9, [0, 3])
+    """
+    bits = 0
+    for v in vertices:
+        bits |= 1 << v
+    return bits
+
+
+def members(bits: int) -> list[int]:
+    """List the vertices of a set that is given as bits, in ascending order."""
+    found = []
+    while bits:
+        lowest = bits & -bits
+        found.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return found
+
+
+def reached_upwards(parents: Sequence[int], start: int) -> int:
+    """Give the ancestors of vertices, and these; all sets are bits, `parents` one per vertex."""
+    found, waiting = start, start
+    while waiting:
+        lowest = waiting & -waiting
+        new = parents[lowest.bit_length() - 1] & ~found
+        found |= new
+        waiting = (waiting ^ lowest) | new
+    return found
 
 
 @dataclass(frozen=True)
@@ -32,6 +68,16 @@ class AncestralGraph:
         """Take a DAG, without spouses."""
         parents = tuple(frozenset(np.flatnonzero(column).tolist()) for column in arcs.T)
         return cls(parents, tuple(frozenset[int]() for _ in parents))
+
+    @cached_property
+    def parent_bits(self) -> tuple[int, ...]:
+        """Parents of each vertex as bits."""
+        return tuple(as_bits(up) for up in self.parents)
+
+    @cached_property
+    def spouse_bits(self) -> tuple[int, ...]:
+        """Spouses of each vertex as bits."""
+        return tuple(as_bits(both) for both in self.spouses)
 
     def without(self, u: int, v: int) -> "AncestralGraph":
         """Remove the edge between u and v."""
@@ -65,13 +111,7 @@ class AncestralGraph:
 
     def ancestors(self, vertices: Iterable[int]) -> set[int]:
         """Vertices from which directed paths lead to some of these; these themselves included."""
-        found = set(vertices)
-        waiting = list(found)
-        while waiting:
-            new = self.parents[waiting.pop()] - found
-            found |= new
-            waiting += new
-        return found
+        return set(members(reached_upwards(self.parent_bits, as_bits(vertices))))
 
     def district(self, v: int) -> frozenset[int]:
         """Vertices that ↔ edges connect to v; v itself included."""
@@ -86,20 +126,37 @@ class AncestralGraph:
         """Whether every pair that is not joined is separated by its ancestors.
 
         Otherwise there is a path on which every inner vertex is a collider and an ancestor of an
-        end; it has two or more of these, so the ends point at vertices with spouses.
+        end: ↔ edges connect the inner vertices, all of one district, and the ends point at the
+        first and the last of them.
         """
-        near = self.neighbours()
-        linked = {v for v, both in enumerate(self.spouses) if both}
-        ends = sorted({u for v in linked for u in self.parents[v] | self.spouses[v]})
-        if not ends:
-            return True
-        separation = Separation(self.marks())
-        return all(
-            separation.holds(u, v, self.ancestors([u, v]) - {u, v})
-            for place, u in enumerate(ends)
-            for v in ends[place + 1 :]
-            if v not in near[u]
+        joined = [as_bits(near) for near in self.neighbours()]
+        linked = {self.district(v) for v, both in enumerate(self.spouses) if both}
+        return not any(
+            self._has_inducing_path(u, v, district)
+            for district in linked
+            for u, v in combinations(self._pointing_at(district), 2)
+            if not joined[u] >> v & 1
         )
+
+    def _pointing_at(self, district: frozenset[int]) -> list[int]:
+        """Parents and spouses of the vertices of a district."""
+        return sorted(set[int]().union(*(self.parents[v] | self.spouses[v] for v in district)))
+
+    def _has_inducing_path(self, u: int, v: int, district: frozenset[int]) -> bool:
+        """Whether a path of colliders in a district, ancestors of u or v, joins these."""
+        ends = 1 << u | 1 << v
+        inner = as_bits(district) & reached_upwards(self.parent_bits, ends) & ~ends
+        found = waiting = as_bits(
+            c for c in members(inner) if u in self.parents[c] or u in self.spouses[c]
+        )
+        while waiting:
+            (at,) = members(waiting & -waiting)
+            if v in self.parents[at] or v in self.spouses[at]:
+                return True
+            new = self.spouse_bits[at] & inner & ~found
+            found |= new
+            waiting = (waiting & (waiting - 1)) | new
+        return False
 
     def marks(self) -> Marks:
         """Matrix of marks."""

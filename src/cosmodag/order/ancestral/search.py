@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.ancestral.graph import AncestralGraph
+from cosmodag.order.ancestral.graph import AncestralGraph, members, reached_upwards
 from cosmodag.order.ancestral.likelihood import AncestralScore
 from cosmodag.order.ancestral.partial_correlations import PartialCorrelations
 
@@ -37,6 +37,26 @@ class _Step:
     def vertices(self) -> set[int]:
         """Vertices whose edges change."""
         return {v for v in (self.x, self.y, self.u, self.v) if v is not None}
+
+    def separator(self, graph: AncestralGraph) -> list[int] | None:
+        """Ancestors of x and y after the step, without these; None if it cannot be taken.
+
+        It is found without making the graph after the step: most steps are rejected by it.
+        """
+        x, y, u, v = self.x, self.y, self.u, self.v
+        if not graph.are_joined(x, y):
+            return None
+        parents = list(graph.parent_bits)
+        parents[x] &= ~(1 << y)
+        parents[y] &= ~(1 << x)
+        if u is not None and v is not None:
+            # The head of the edge between them is no ancestor of its tail.
+            tail, head = (u, v) if parents[v] >> u & 1 else (v, u)
+            parents[head] &= ~(1 << tail)
+            if reached_upwards(parents, 1 << head) >> tail & 1:
+                return None
+        ends = 1 << x | 1 << y
+        return members(reached_upwards(parents, ends) & ~ends)
 
     def taken(self, graph: AncestralGraph) -> AncestralGraph | None:
         """Graph after the step; None if that is not ancestral, or there is nothing to remove."""
@@ -149,12 +169,11 @@ def _gain(
     graph: AncestralGraph, step: _Step, score: AncestralScore, tests: PartialCorrelations
 ) -> float:
     """Gain of a step in score; 0 where it is not ancestral, or x and y depend on each other."""
+    between = step.separator(graph)
+    if between is None or tests.gain(step.x, step.y, between) >= tests.limit:
+        return 0.0
     after = step.taken(graph)
-    if after is None:
-        return 0.0
-    between = after.ancestors([step.x, step.y]) - {step.x, step.y}
-    if tests.gain(step.x, step.y, between) >= tests.limit:
-        return 0.0
+    assert after is not None
     vertices: set[int] = set()
     for v in step.vertices:
         vertices |= graph.district(v) | after.district(v)
