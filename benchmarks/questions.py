@@ -2,11 +2,15 @@
 
     python benchmarks/questions.py --jobs 16                                questions.md, .csv
     python benchmarks/questions.py --sections effects --tables 2 --output .  some, for a quick look
+    python benchmarks/questions.py --resume kept.jsonl --parts own           without the peers
+    python benchmarks/questions.py --resume kept.jsonl --page                page of what is kept
 
 A section is a module of `questions_sections` with three functions, as for `trust.py`: `cells()`
 lists kinds of tables, `measure(cell, seed)` draws one table and gives its figures by name, and
 `rows(cells, results)` turns them into lines of the page. Sections that are not measured again keep
-their lines. `TABLES` of a section is its number of tables, where that is not the default.
+their lines. `TABLES` of a section is its number of tables, where that is not the default. A section
+with `PARTS`, names of methods, has `measure(cell, seed, part)`: each part of a table is measured on
+its own, so that slow peers can be measured at another time; the figures of a table are joined.
 """
 
 import argparse
@@ -15,13 +19,15 @@ import json
 import os
 import pkgutil
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import questions_sections
-from trust_sections.base import Cell, Found, Row, as_text, read_lines, write_lines
+from trust_sections.base import Cell, Found, as_text, read_lines, write_lines
 
 FIRST_SEED = 52_000
 TABLES = 20
@@ -45,7 +51,9 @@ def main() -> int:
         tables = given.tables or getattr(_module(name), "TABLES", TABLES)
         seeds = range(FIRST_SEED, FIRST_SEED + tables)
         cells = [cell for cell in _module(name).cells() if given.only in cell.table]
-        rows, failed = _section(name, cells, seeds, 0 if given.page else given.jobs, given.resume)
+        tasks = [] if given.page else _tasks(name, cells, seeds, given.parts)
+        failed = _measured(name, tasks, given.jobs, given.resume)
+        rows = _module(name).rows(cells, _results(name, cells, seeds, given.resume))
         lines += [as_text(row) for row in rows]
         failures += failed
         print(f"{name}: {time.perf_counter() - begin:.0f} s, {failed} failed", file=sys.stderr)
@@ -63,8 +71,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--tables", type=int, help=f"tables of each kind; by default {TABLES}")
     parser.add_argument("--sections", help="names with commas between; by default all")
     parser.add_argument("--only", default="", help="text that the names of tables contain")
+    parser.add_argument("--parts", default="", help="parts of tables, with commas between")
     parser.add_argument(
-        "--resume", type=Path, help="file that keeps the figures of each table, to go on from"
+        "--resume",
+        type=Path,
+        default=Path(tempfile.mkdtemp()) / "questions.jsonl",
+        help="file that keeps the figures of each table, to go on from",
     )
     parser.add_argument(
         "--page", action="store_true", help="measure nothing: write the page of what --resume keeps"
@@ -82,66 +94,67 @@ def _module(name: str) -> ModuleType:
     return importlib.import_module(f"questions_sections.{name}")
 
 
-def _section(
-    name: str, cells: list[Cell], seeds: range, jobs: int, resume: Path | None
-) -> tuple[list[Row], int]:
-    """Rows of one section, and the number of tables that could not be measured.
+Task = tuple[Cell, int, str]
 
-    Without jobs nothing is measured: the rows are those of the figures that are kept.
-    """
+
+def _tasks(name: str, cells: list[Cell], seeds: range, parts: str) -> list[Task]:
+    """Tables and their parts; those of a section without parts have one, without a name."""
+    known = getattr(_module(name), "PARTS", ("",))
+    chosen = [part for part in known if not parts or part in parts.split(",")]
+    # Seeds in the outer loop: slow and fast cells alternate, so that all workers end together.
+    return [(cell, seed, part) for seed in seeds for cell in cells for part in chosen]
+
+
+def _measured(name: str, tasks: list[Task], jobs: int, kept: Path) -> int:
+    """Measure what is not kept yet, and keep it; the number of tasks that failed."""
     from joblib import Parallel, delayed
 
     # Workers inherit these: one thread each, since there are as many workers as cores.
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    done = _kept(resume, name)
-    # Seeds in the outer loop: slow and fast cells alternate, so that all workers end together.
-    tasks = [(cell, seed) for seed in seeds for cell in cells if (cell.table, seed) not in done]
-    tasks = tasks if jobs else []
-    measured = Parallel(n_jobs=jobs or 1, batch_size=1, return_as="generator")(
-        delayed(_measure)(name, cell, seed) for cell, seed in tasks
+    done = {(one["table"], one["seed"], one.get("part", "")) for one in _entries(kept, name)}
+    left = [task for task in tasks if (task[0].table, *task[1:]) not in done]
+    measured = Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")(
+        delayed(_measure)(name, *task) for task in left
     )
     failed = 0
-    for (cell, seed), found in zip(tasks, measured, strict=True):
-        if found is None:
+    for entry in measured:
+        if entry["found"] is None:
             failed += 1
             continue
-        done[cell.table, seed] = found
-        _keep(resume, name, cell.table, seed, found)
-    results = [
-        [done[cell.table, seed] for seed in seeds if (cell.table, seed) in done] for cell in cells
+        with kept.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"section": name} | entry) + "\n")
+    return failed
+
+
+def _results(name: str, cells: list[Cell], seeds: range, kept: Path) -> list[list[Found]]:
+    """Figures of the tables of each cell; those of the parts of a table are joined."""
+    found: dict[tuple[str, int], Found] = {}
+    for one in _entries(kept, name):
+        found.setdefault((one["table"], one["seed"]), {}).update(one["found"])
+    return [
+        [found[cell.table, seed] for seed in seeds if (cell.table, seed) in found] for cell in cells
     ]
-    return _module(name).rows(cells, results), failed
 
 
-def _kept(path: Path | None, section: str) -> dict[tuple[str, int], Found]:
-    """Figures of earlier runs, by kind of table and seed."""
-    if path is None or not path.exists():
-        return {}
-    entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return {
-        (one["table"], one["seed"]): one["found"] for one in entries if one["section"] == section
-    }
+def _entries(kept: Path, section: str) -> list[dict[str, Any]]:
+    if not kept.exists():
+        return []
+    entries = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+    return [one for one in entries if one["section"] == section]
 
 
-def _keep(path: Path | None, section: str, table: str, seed: int, found: Found) -> None:
-    if path is not None:
-        entry = {"section": section, "table": table, "seed": seed, "found": found}
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry) + "\n")
-
-
-def _measure(name: str, cell: Cell, seed: int) -> Found | None:
-    """Figures of one table; None where the code that is measured failed."""
+def _measure(name: str, cell: Cell, seed: int, part: str) -> dict[str, Any]:
+    """Figures of one table or a part of it; None where the code that is measured failed."""
     if str(HERE) not in sys.path:
         sys.path.insert(0, str(HERE))
-    begin = time.perf_counter()
+    begin, found = time.process_time(), None
     try:
-        found: Found = _module(name).measure(cell, seed)
+        found = _module(name).measure(cell, seed, *([part] if part else []))
     except Exception:
-        print(f"{name}, {cell.table}, seed {seed}:\n{traceback.format_exc()}", file=sys.stderr)
-        return None
-    print(f"{name}, {cell.table}, {seed}: {time.perf_counter() - begin:.0f} s", file=sys.stderr)
-    return found
+        print(f"{name}, {cell.table}, {seed}:\n{traceback.format_exc()}", file=sys.stderr)
+    seconds = time.process_time() - begin
+    print(f"{name}, {cell.table}, {seed}, {part}: {seconds:.1f} CPU s", file=sys.stderr)
+    return {"table": cell.table, "seed": seed, "part": part, "found": found}
 
 
 def _page(lines: list[dict[str, str]]) -> str:

@@ -50,8 +50,9 @@ CATALOGUE: dict[str, Callable[[], StructureLearner]] = {
     for variant, settings in QUICK.get(name, {}).items()
 }
 
-# They compile for many seconds, and `CosmoMLP`, `Notears` and `Dagma` run all that they run.
-COMPILING_LONG = {"NotearsMLP", "DagmaMLP"}
+# They compile for seconds, and others run all that they run: `CosmoMLP`, `Notears` and `Dagma` for
+# networks, `StochasticNotears` and `NoCurlU` for those that are trained by rows.
+COMPILING_LONG = {"NotearsMLP", "DagmaMLP", "StochasticDagma", "StochasticNoCurl"}
 
 
 def marks_of(name: str) -> list[pytest.MarkDecorator]:

@@ -153,14 +153,6 @@ def test_the_gate_finds_the_readmes_test_command() -> None:
     assert done.stdout.strip() == readme_commands()[1]
 
 
-def test_the_readmes_python_runs() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)
-    names: dict[str, object] = {}
-    exec(code, names)
-    assert {"data", "model"} <= names.keys()
-
-
 def test_the_citation_names_this_version() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {__version__}\n" in citation

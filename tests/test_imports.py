@@ -17,7 +17,17 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "cosmodag"
 
 # A module may import its own layer and the ones before it; a new module is placed here.
 LAYERS = [
-    ["_version", "errors", "compiled", "compiling", "later", "random_state", "warning_filters"],
+    [
+        "_version",
+        "errors",
+        "compiled",
+        "compilers",
+        "compiling",
+        "lowering",
+        "later",
+        "random_state",
+        "warning_filters",
+    ],
     ["graph", "io", "simulate", "metrics"],
     ["model"],
     ["solve"],

@@ -160,6 +160,8 @@ def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]
     """Precision and recall of marks for every method, times, and agreement with the class."""
     lines: list[Row] = []
     for cell, found in zip(cells, results, strict=True):
+        if not found:
+            continue
         for mark in (*MARKS, "edges"):
             for figure, base in (("precision", "found"), ("recall", "true")):
                 lines.append(_compared(cell, found, mark, figure, base))

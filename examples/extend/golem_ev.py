@@ -96,7 +96,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer steps and resamples")
     quick = parser.parse_args().quick
     data = simulate.load("n1000_d10_ER2_gauss", seed=0)
-    model = GolemEV(steps=1_500 if quick else 10_000, random_state=0).fit(data.X)
+    model = GolemEV(steps=150 if quick else 10_000, random_state=0).fit(data.X)
     scores = metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)
     print(f"GOLEM-EV: {scores['shd']} wrong arcs of {int(data.graph.sum())}, by {model.backend_}")
 

@@ -1,5 +1,6 @@
 """Numba's decorators with this package's options, type hints, and a cache that detects changes."""
 
+import gc
 import hashlib
 import inspect
 import os
@@ -16,10 +17,11 @@ from typing import Any, TypeVar, cast
 from numba import njit, version_info
 from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
-from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
 from numba.core.runtime import rtsys
+
+from cosmodag.compilers import CountingCompiler, PartCompiler, QuickCompiler
 
 __all__ = ["borrowing", "compiled", "inlined", "part", "programs_of"]
 
@@ -53,7 +55,7 @@ def compiled(function: Function) -> Function:
     are unchanged. Numba itself compares only the function's file, and would run an outdated program
     after a change in an inlined helper.
     """
-    return _kept(function, _OPTIONS)
+    return _kept(function, {**_OPTIONS, **_compiler(CountingCompiler)})
 
 
 def borrowing(function: Function) -> Function:
@@ -62,7 +64,7 @@ def borrowing(function: Function) -> Function:
     Reference counts are atomic and cost more than the work of small functions, especially if
     several threads share arrays. The result is cached as by `compiled`.
     """
-    return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler(_QuickCompiler)})
+    return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler(QuickCompiler)})
 
 
 def part(function: Function) -> Function:
@@ -70,7 +72,7 @@ def part(function: Function) -> Function:
 
     It gets no machine code of its own and no way in from Python; both take as long as the rest.
     """
-    return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler(_PartCompiler)})
+    return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler(PartCompiler)})
 
 
 def _compiler(kind: type[Compiler]) -> dict[str, Any]:
@@ -89,71 +91,32 @@ def _kept(function: Function, options: dict[str, Any]) -> Function:
     return cast(Function, dispatcher)
 
 
-class _QuickLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """A program whose called functions are not optimised again.
+class _Listener(event.Listener):  # type: ignore[misc]
+    """Tells of the functions of this package that Numba compiles.
 
-    Numba links the functions that a function calls into its module, and optimises the whole twice:
-    the first time to bring reference counts together, of which there are none here. Functions
-    called over three levels are optimised up to eight times. Here a module is optimised once, and
-    other programs of this kind are linked in after that.
+    Meanwhile no garbage is collected: a compilation makes hundreds of thousands of objects that all
+    stay, and the collector, which would look at them again and again, took a tenth of the time.
     """
 
-    def finalize(self) -> None:
-        self._raise_if_finalized()
-        libraries = dict.fromkeys(self._linking_libraries)
-        for library in libraries:
-            self._reload_init.update(library._reload_init)
-            if not isinstance(library, _QuickLibrary):
-                self._link(library)
-        passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
-        for library in libraries:
-            if isinstance(library, _QuickLibrary):
-                self._link(library)
-        self._final_module.verify()
-        self._finalize_final_module()
-
-    def _link(self, library: Any) -> None:
-        self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-
-
-class _QuickCompiler(Compiler):  # type: ignore[misc]
-    """Numba's compiler, with `_QuickLibrary`."""
-
-    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
-        if library is None:
-            library = _QuickLibrary(target.codegen(), "cosmodag")
-            library.enable_object_caching()
-        super().__init__(typing, target, library, *rest)
-
-
-class _PartCompiler(_QuickCompiler):
-    """Compiler of what only compiled functions call."""
-
-    def __init__(self, typing: Any, target: Any, library: Any, args: Any, *rest: Any) -> None:
-        super().__init__(typing, target, library, args, *rest)
-        self.state.flags.no_compile = True
-        self.state.flags.no_cpython_wrapper = True
-
-    def compile_extra(self, func: Any) -> Any:
-        """Compile; where a way in from Python is expected, put one that refuses arguments."""
-        refusing = [].clear
-        made = super().compile_extra(func)._replace(entry_point=refusing)
-        self.state.targetctx.insert_user_function(refusing, made.fndesc, [made.library])
-        return made
-
-
-class _Listener(event.Listener):  # type: ignore[misc]
-    """Tells of the functions of this package that Numba compiles."""
+    def __init__(self) -> None:
+        self._depth = 0
+        self._is_collecting = False
 
     def on_start(self, told: Any) -> None:
         dispatcher = told.data["dispatcher"]
         if isinstance(getattr(dispatcher, "_cache", None), _Cache):
+            if not self._depth:
+                self._is_collecting = gc.isenabled()
+                gc.disable()
+            self._depth += 1
             _compiling.begin(_name(dispatcher), programs_of(dispatcher))
 
     def on_end(self, told: Any) -> None:
         dispatcher = told.data["dispatcher"]
         if isinstance(getattr(dispatcher, "_cache", None), _Cache):
+            self._depth -= 1
+            if not self._depth and self._is_collecting:
+                gc.enable()
             _compiling.end(_name(dispatcher), programs_of(dispatcher))
 
 

@@ -22,11 +22,13 @@ import cosmodag
 from cosmodag import OrderSearch, VarianceSort, simulate
 from cosmodag.order import choose_parents, local, search
 from cosmodag.refinement import Moments
-from learner_catalogue import CATALOGUE
+from learner_catalogue import CATALOGUE, marks_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "cosmodag"
-every_piece = pytest.mark.parametrize("name", [*CATALOGUE, *WORK])
+every_piece = pytest.mark.parametrize(
+    "name", [*(pytest.param(name, marks=marks_of(name)) for name in CATALOGUE), *WORK]
+)
 
 
 def global_state() -> tuple[Any, ...]:
@@ -50,7 +52,7 @@ def test_twice_the_same_bits_and_global_generators_neither_read_nor_moved(name: 
 
 def test_another_process_gives_the_same_bits() -> None:
     names = [
-        "Cosmo-unrefined", "OrderSearch", "Notears", "StochasticDagma", "VarianceSort",
+        "Cosmo-unrefined", "OrderSearch", "Notears", "StochasticNotears", "VarianceSort",
         "non-Gaussian search", "imputation", "simulators",
     ]  # fmt: skip
     # The package that is tested here, with what is compiled of it already.

@@ -77,26 +77,29 @@ def outcome(folder: Path) -> dict:
     return json.loads((folder / "run.json").read_text())
 
 
-def test_ctrl_c_in_training_keeps_what_was_learnt(fit, tmp_path, monkeypatch, capsys):
-    raises_signal(monkeypatch, training, "_note", signal.SIGINT, call=2)
-    assert fit("--epochs", "100000") == 130
+@both_signals
+def test_a_signal_in_training_keeps_what_was_learnt(fit, tmp_path, monkeypatch, capsys, number):
+    raises_signal(monkeypatch, training, "_note", number, call=2)
+    assert fit("--epochs", "100000") == CODES[number]
     assert outcome(tmp_path / "out")["stopped"] == "interrupt"
     assert "it was interrupted" in capsys.readouterr().err
 
 
+@both_signals
 @pytest.mark.parametrize("refine", ["prune", "order"])
-def test_ctrl_c_in_refinement_keeps_what_was_learnt(fit, tmp_path, monkeypatch, refine):
-    raises_signal(monkeypatch, jobs.Job, "finish", signal.SIGINT)
-    assert fit("--refine", refine) == 130
+def test_a_signal_in_refinement_keeps_what_was_learnt(fit, tmp_path, monkeypatch, number, refine):
+    raises_signal(monkeypatch, jobs.Job, "finish", number)
+    assert fit("--refine", refine) == CODES[number]
     assert outcome(tmp_path / "out")["stopped"] == "interrupt"
 
 
-def test_ctrl_c_in_the_bootstrap_keeps_the_fit(fit, tmp_path, monkeypatch, capsys):
-    raises_signal(monkeypatch, stability.BootstrapResult, "add", signal.SIGINT, call=3)
-    assert fit("--bootstrap", "40") == 130
+@both_signals
+def test_a_signal_in_the_bootstrap_keeps_the_fit(fit, tmp_path, monkeypatch, capsys, number):
+    raises_signal(monkeypatch, stability.BootstrapResult, "add", number, call=3)
+    assert fit("--bootstrap", "40") == CODES[number]
     found = outcome(tmp_path / "out")
     assert 0 < found["bootstrap"]["done"] < 40
-    assert "of 40 resamples were fitted before Ctrl-C" in capsys.readouterr().err
+    assert "of 40 resamples were fitted before it was stopped" in capsys.readouterr().err
 
 
 def test_ctrl_c_before_any_resample_keeps_the_fit(fit, tmp_path, monkeypatch, capsys):
@@ -106,14 +109,18 @@ def test_ctrl_c_before_any_resample_keeps_the_fit(fit, tmp_path, monkeypatch, ca
     assert "None of 40 resamples" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("place", "name"),
-    [(training, "_note"), (jobs.Job, "finish"), (stability.BootstrapResult, "add")],
-    ids=["training", "refinement", "bootstrap"],
-)
-def test_sigterm_writes_nothing(fit, tmp_path, monkeypatch, capsys, place, name):
-    raises_signal(monkeypatch, place, name, signal.SIGTERM)
-    assert fit("--bootstrap", "4") == 143
+def test_sigterm_is_heard_where_ctrl_c_is_ignored(fit, tmp_path, monkeypatch):
+    """As in the background of a shell script."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raises_signal(monkeypatch, jobs.Job, "finish", signal.SIGTERM)
+    assert fit() == 143
+    assert outcome(tmp_path / "out")["stopped"] == "interrupt"
+
+
+def test_a_second_sigterm_writes_nothing(fit, tmp_path, monkeypatch, capsys):
+    raises_signal(monkeypatch, training, "_note", signal.SIGTERM, call=2)
+    raises_signal(monkeypatch, jobs.Job, "finish", signal.SIGTERM)
+    assert fit("--epochs", "100000") == 143
     assert not (tmp_path / "out").exists()
     assert capsys.readouterr().err.endswith("error: stopped by SIGTERM.\n")
 

@@ -64,7 +64,7 @@ def test_a_command_runs_there(graphs: Path, name: str) -> None:
     assert b"shd" in done.stdout
 
 
-@pytest.mark.parametrize("option", ["-O", "-OO"])
+@pytest.mark.parametrize("option", ["-OO", pytest.param("-O", marks=nightly)])
 def test_a_command_runs_without_assertions(graphs: Path, option: str) -> None:
     done = cosmodag("convert", "true graph.csv", "g.json", folder=graphs, options=(option,))
     fine(done)

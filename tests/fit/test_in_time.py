@@ -255,3 +255,39 @@ def test_lags_must_be_a_number_of_rows(lags):
 
 def test_hidden_causes_are_not_seen_in_the_past_alone(model):
     assert not {"hidden_causes", "rows_follow", "few_lags"} & {one.name for one in model.findings_}
+
+
+def test_intervals_without_resamples_are_those_of_the_equations(model):
+    found = model.response_intervals(3)
+    assert np.allclose(found["estimate"], model.impulse_responses(3).to_numpy().ravel())
+    # One lag later the response of a to itself is its coefficient, whose error is known.
+    arcs = model.arcs_.set_index(["cause", "effect"])
+    own = found.loc[("a", "a", 1)]
+    width = (own["high"] - own["low"]) / (2 * 1.96)
+    # Tolerance: four errors of a deviation over 400 draws.
+    assert width == pytest.approx(arcs.loc[("a[t-1]", "a"), "se"], rel=0.15)
+    at_once = found.xs(0, level="time")
+    assert (at_once.loc[("b", "a")] == 0).all()
+    sums = model.response_intervals(3, cumulative=True)["estimate"].unstack("time")
+    assert np.allclose(sums, model.impulse_responses(3, cumulative=True))
+
+
+def test_intervals_of_resamples_hold_the_estimate_and_are_kept(model):
+    found = model.response_intervals(2, bootstrap=10)
+    assert (found["low"] <= found["estimate"]).all()
+    assert (found["high"] >= found["estimate"]).all()
+    again = model.response_intervals(2)
+    assert again.equals(found)
+    del model._resampled_fits_
+
+
+def test_a_loaded_model_has_intervals_with_its_table(model, tmp_path):
+    model.save(tmp_path / "model.safetensors")
+    again, frame = (
+        load(tmp_path / "model.safetensors"),
+        pd.DataFrame(series(0), columns=list("abc")),
+    )
+    assert again.response_intervals(1)["low"].isna().all()
+    given = again.response_intervals(1, X=frame)
+    assert np.allclose(given, model.response_intervals(1), atol=1e-3)
+    assert np.isfinite(again.response_intervals(1, X=frame, bootstrap=3)).all(axis=None)

@@ -102,11 +102,11 @@ def test_a_saved_model_does_not_hold_the_training_data(data, tmp_path):
     ids=["Cosmo", "CosmoMLP", "Notears", "OrderSearch"],
 )
 def test_one_common_factor_changes_no_arc(data, make):
-    plain = make().fit(data.X).adjacency_
-    for factor in (2.0**10, 2.0**-10):
-        assert np.array_equal(make().fit(data.X * factor).adjacency_ != 0, plain != 0)
-    for factor in (1e3, 1e-3, 1e30):
-        assert np.array_equal(make().fit(data.X * factor).adjacency_ != 0, plain != 0)
+    table = data.X[:, :6]
+    plain = make().fit(table).adjacency_
+    assert plain.any()
+    for factor in (2.0**10, 2.0**-10, 1e3, 1e-3, 1e30):
+        assert np.array_equal(make().fit(table * factor).adjacency_ != 0, plain != 0)
 
 
 def test_a_power_of_two_changes_no_bit(data):

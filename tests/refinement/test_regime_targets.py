@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.regimes import (
     CHANGES,
     RankEvidence,
@@ -25,8 +26,9 @@ def chain(seed=0, plain=300, rows=100, change="noise", noise=None):
     draw = noise or (lambda n: random.normal(size=n))
     blocks = []
     for regime, n in enumerate((plain, rows, rows)):
-        weight = {"weights": -2.0, "cut": 0.0}.get(change, 1.0) if regime == 1 else 1.0
-        factor = 3.0 if regime == 1 and change == "noise" else 1.0
+        weight = {"weights": -2.0, "slopes": -2.0, "cut": 0.0}.get(change, 1.0)
+        weight = weight if regime == 1 else 1.0
+        factor = 3.0 if regime == 1 and change in ("noise", "weights") else 1.0
         a = draw(n)
         b = weight * a + factor * 0.7 * draw(n)
         c = -b + draw(n) + 2.0 * (regime == 2)
@@ -96,6 +98,61 @@ def test_the_local_score_is_the_best_over_targets(seed, parents):
     best = brute_force(score, 1, frozenset(parents))
     assert found <= best + 1e-6
     assert found >= best - 3.0
+
+
+def squares(X, v, parents=()):
+    """What a regression with an intercept leaves, per row, and its weights."""
+    columns = np.column_stack([X[:, list(parents)], np.ones(len(X))])
+    weights = np.linalg.lstsq(columns, X[:, v], rcond=None)[0]
+    return float(np.mean((X[:, v] - columns @ weights) ** 2)), weights[:-1]
+
+
+def own_equation(X, v, parents, weights, variance):
+    """Penalised likelihood of the best own equation of the rows of a regime."""
+    n, p, price = len(X), len(parents), 0.5 * np.log(len(X))
+    rest = X[:, v] - X[:, list(parents)] @ weights
+    values = [-0.5 * n * np.log(X[:, v].var()) - 2 * price]
+    values.append(-0.5 * n * np.log(rest.var()) - 2 * price)
+    if p:
+        own, _ = squares(X, v, parents)
+        values.append(-0.5 * n * np.log(own) - (p + 2) * price)
+        same = np.log(variance) + own / variance - 1
+        values.append(-0.5 * n * same - (p + 1) * price)
+    return max(values)
+
+
+@pytest.mark.parametrize("parents", [(), (0,), (0, 2)])
+@pytest.mark.parametrize("change", ["noise", "slopes"])
+def test_the_score_is_that_of_its_definition(parents, change):
+    X, labels, targets = chain(change=change, rows=40)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    score = regime_score(X, labels, targets, np.zeros_like(targets))
+    shared = X[labels != 1]
+    variance, weights = squares(shared, 1, parents)
+    expected = -0.5 * len(shared) * np.log(variance) - score.penalty * len(parents)
+    expected += own_equation(X[labels == 1], 1, parents, weights, variance)
+    assert score.local(1, frozenset(parents)).score == pytest.approx(expected)
+
+
+def test_scores_of_a_column_are_those_of_each_set_of_parents():
+    X, labels, targets = chain(change="weights")
+    score = regime_score(X, labels, *free(targets))
+    given, allowed = np.array([True, False, False]), np.array([True, True, True])
+    scores = score.with_one_more_or_less(1, given, allowed)
+    assert scores[0] == score.local(1, frozenset()).score
+    assert scores[2] == score.local(1, frozenset({0, 2})).score
+    assert scores[1] == -np.inf
+
+
+def test_regimes_joined_give_the_moments_of_their_rows():
+    X, labels, targets = chain()
+    X[labels != 1, 0] = 3.0  # constant among the rows that count for variable 1
+    joined = RegimeMoments.of(X, labels, 3).without(targets)
+    direct = Moments.of(X, (~targets[labels]).astype(float))
+    for v in range(3):
+        first, second = joined.group[v], direct.group[v]
+        assert joined.rows[first] == direct.rows[second]
+        assert np.allclose(joined.correlations[first], direct.correlations[second])
 
 
 def test_units_do_not_matter():

@@ -4,12 +4,13 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from graphs_to_report import bootstrap_of, model_of, random_dag
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosmodag import VarianceSort
+from cosmodag import BlockSearch, OrderSearch, VarianceSort
 from cosmodag.errors import DataError
 from cosmodag.report import Evidence
 from cosmodag.report.answers import Answers
@@ -76,8 +77,57 @@ def test_what_was_written_is_read(model):
 
 
 @pytest.fixture(scope="module")
-def file(model):
-    return json.dumps(Answers.of(model).facts())
+def curved():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3))
+    X[:, 1] += X[:, 0] ** 2
+    frame = pd.DataFrame(X, columns=["dose", "response", "other"])
+    frame["group"] = np.where(X[:, 1] > 2, "high", np.where(X[:, 1] > 0.5, "middle", "low"))
+    frame["size"] = np.where(frame["group"] == "high", 3.0, 0.0) + random.normal(size=300)
+    return BlockSearch(curves=True, random_state=0, verbose=False).fit(frame)
+
+
+def test_curves_are_means_of_rows_drawn_with_the_cause_set(curved):
+    found = Answers.of(curved).effect_curves
+    assert (found["over"], found["variables"]) == ("value", 5)
+    (pair,) = (one for one in found["pairs"] if (one["from"], one["to"]) == (0, 1))
+    for at in (0, 6, 12):
+        rows = curved.sample(4_000, random_state=1, do={"dose": pair["x"][at]})["response"]
+        # Tolerance: four standard errors of 300 draws.
+        assert pair["y"][at] == pytest.approx(rows.mean(), abs=4 * rows.std() / np.sqrt(300))
+    below = {(one["from"], one["to"]) for one in found["pairs"]}
+    assert (1, 0) not in below
+    assert not any(to == 3 for _, to in below), "a category has no mean"
+
+
+def test_curves_of_a_category_have_its_levels(curved):
+    pairs = Answers.of(curved).effect_curves["pairs"]
+    labels = [one["labels"] for one in pairs if one["from"] == 3]
+    assert labels
+    assert all(one == ["high", "low", "middle"] for one in labels)
+
+
+def test_curves_over_time_are_responses_with_intervals():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    X[1:, 1] += X[:-1, 0]
+    late = OrderSearch(lags=1, random_state=0, verbose=False).fit(X)
+    found = Answers.of(late).effect_curves
+    intervals = late.response_intervals(10)
+    assert (found["over"], found["variables"]) == ("time", 2)
+    for pair in found["pairs"]:
+        own = intervals.loc[(f"x{pair['from']}", f"x{pair['to']}")]
+        for name, column in (("y", "estimate"), ("low", "low"), ("high", "high")):
+            assert pair[name] == pytest.approx(own[column].tolist(), rel=1e-3, abs=1e-9)
+
+
+def test_linear_equations_have_numbers_and_no_curves(model):
+    assert Answers.of(model).effect_curves is None
+
+
+@pytest.fixture(scope="module", params=["lines", "curves"])
+def file(request):
+    made = request.getfixturevalue("model" if request.param == "lines" else "curved")
+    return json.dumps(Answers.of(made).facts())
 
 
 @settings(max_examples=100)
@@ -101,6 +151,9 @@ def test_damaged_answers_are_refused_or_harmless(file, data):
     effects, pag = read.effects, read.pag
     places = [*effects["from"], *effects["to"]] if effects else []
     places += [end for edge in (pag["edges"] if pag else []) for end in edge[:2]]
+    for curve in read.effect_curves["pairs"] if read.effect_curves else []:
+        places += [curve["from"], curve["to"]]
+        assert len(curve["x"]) == len(curve["y"])
     assert all(0 <= place < 7 for place in places)
 
 

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from graphs_to_report import model_of, random_dag
 
-from cosmodag import CosmoMLP
+from cosmodag import BlockSearch, OrderSearch
+from cosmodag.assess.effects import curves as effect_curves
 
 pytestmark = [
     pytest.mark.optional,
@@ -104,9 +105,46 @@ def test_of_many_variables_weights_are_summed_over_paths(show):
         assert "without an interval" in told
 
 
-def test_networks_name_the_call_that_answers(show):
-    x = np.random.default_rng(0).normal(size=(200, 1))
-    table = pd.DataFrame({"dose": x[:, 0], "response": np.sin(x[:, 0]) * 3})
-    opened = show(CosmoMLP(epochs=30, random_state=0, refine=None, threshold=0.0).fit(table))
-    told = ask(opened, "dose", "response")
+def points_of(opened) -> np.ndarray:
+    """The points of the drawn curve, in the units of the drawing; y grows downwards."""
+    drawn = opened.page.locator("#effect-answer .curve").get_attribute("d")
+    return np.array(re.findall(r"([\d.-]+) ([\d.-]+)", drawn), float)
+
+
+def test_of_a_curved_relation_the_mean_is_drawn_over_values_of_the_cause(show):
+    random = np.random.default_rng(0)
+    dose = random.normal(size=400)
+    table = pd.DataFrame({"dose": dose, "response": dose**2 + 0.1 * random.normal(size=400)})
+    table["other"] = random.normal(size=400)
+    opened = show(BlockSearch(curves=True, random_state=0, verbose=False).fit(table))
+    assert "Mean of response where dose is set from outside" in ask(opened, "dose", "response")
+    heights = points_of(opened)[:, 1]
+    assert heights.argmax() in range(4, 9)  # lowest in the middle
+    assert heights[0] < heights.max() - 50
+    assert ask(opened, "dose", "other").startswith("None")
+
+
+def test_of_a_time_series_the_changes_in_later_rows_are_drawn(show):
+    random = np.random.default_rng(0)
+    rain, river = random.normal(size=(2, 300))
+    river[1:] += 2 * rain[:-1]
+    table = pd.DataFrame({"rain": rain, "river": river})
+    opened = show(OrderSearch(lags=1, random_state=0, verbose=False).fit(table))
+    told = ask(opened, "rain", "river")
+    assert "Change of river in the rows after rain was raised once by 1" in told
+    assert "95 % interval (standard errors" in told
+    assert points_of(opened)[:, 1].argmin() == 1  # highest one row later
+    assert opened.page.locator("#effect-answer .band").count() == 1
+    # A lagged node stands for its variable.
+    assert ask(opened, "rain[t-1]", "river").partition("Shaded")[0] == told.partition("Shaded")[0]
+    assert ask(opened, "river", "rain").startswith("None")
+
+
+def test_of_many_variables_the_call_that_answers_is_named(show, monkeypatch):
+    monkeypatch.setattr(effect_curves, "MOST_CURVED", 1)
+    x = np.random.default_rng(0).normal(size=(200, 2))
+    x[:, 1] += 3 * x[:, 0] ** 2
+    table = pd.DataFrame(x, columns=["dose", "response"])
+    model = BlockSearch(curves=True, random_state=0, verbose=False).fit(table)
+    told = ask(show(model), "dose", "response")
     assert 'model.effect("dose", "response", values=(low, high))' in told

@@ -17,6 +17,15 @@ from cosmodag.selection.additive import NetworkGain, network_gain
 from cosmodag.warning_filters import ignoring
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
+choosing = import_module("cosmodag.selection.choosing")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_epochs():
+    """Train briefly where columns are standardised: the order is only the start of a search."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(choosing._WITHOUT_SCALE, "epochs", 100)
+        yield
 
 
 def test_lines_are_kept_where_they_do():
@@ -32,7 +41,6 @@ def test_lines_are_kept_where_they_do():
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_networks_are_taken_where_they_gain_over_sums_of_curves(monkeypatch):
-    choosing = import_module("cosmodag.selection.choosing")
     monkeypatch.setattr(choosing, "_RESTARTS", 1)
     monkeypatch.setattr(choosing, "network_gain", lambda *given: NetworkGain(1.0, 0.1))
     X = simulate.load("n200_d5_ER2_mlp", seed=3).X
@@ -44,7 +52,6 @@ def test_networks_are_taken_where_they_gain_over_sums_of_curves(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_sums_of_curves_are_taken_where_networks_do_not_gain(monkeypatch):
-    choosing = import_module("cosmodag.selection.choosing")
     monkeypatch.setattr(choosing, "network_gain", lambda *given: NetworkGain(0.1, 0.1))
     X = simulate.load("n200_d5_ER2_mlp", seed=3).X
     choice = selection.auto(X, random_state=0)
@@ -124,8 +131,7 @@ def test_candidates_that_assume_different_noise_are_ranked_by_the_extended_bic(m
         "no arcs": OrderSearch(noise="equal-variance", threshold=1e9, random_state=0).fit(DATA.X),
         "all arcs": OrderSearch(noise="gaussian", random_state=0).fit(DATA.X),
     }
-    module = import_module("cosmodag.selection.choosing")
-    monkeypatch.setattr(module, "_candidates", lambda *given: candidates)
+    monkeypatch.setattr(choosing, "_candidates", lambda *given: candidates)
     choice = selection.auto(DATA.X, random_state=0)
     assert choice.table["noise"].nunique() == 2
     assert choice.table["extended_bic"].idxmin() == "all arcs"
@@ -152,9 +158,8 @@ def test_knowledge_interventions_and_missing_values_are_heeded():
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_curves_are_judged_by_rows_in_which_nothing_was_set(monkeypatch):
     """Where a cause was set far off, its effect may bend; what is asked is how it is usually."""
-    module = import_module("cosmodag.selection.choosing")
     monkeypatch.setattr(
-        module,
+        choosing,
         "_candidates",
         lambda table, targets, d, common: {
             "OrderSearch": OrderSearch(random_state=0).fit(table, interventions=targets)

@@ -169,11 +169,15 @@ def test_the_compiled_descent_follows_the_recipe(features):
             return DAGMA.loss(parameters, arrays["data"], counted, settings, *rest)
 
         start = {"arcs": jnp.zeros((6, 6)), "order": jnp.zeros(0), "functions": {}}
-        slope = jax.jit(jax.grad(loss))
+
+        @jax.jit
+        def step(state):
+            return adam_step(state, jax.grad(loss)(state.parameters), settings)
+
         state = fresh_state(start)
         for _ in range(50):
-            state = adam_step(state, slope(state.parameters), settings)
-        expected = float(loss(state.parameters))
+            state = step(state)
+        expected = float(jax.jit(loss)(state.parameters))
         weights = np.asarray(DAGMA.structure.orient(state.parameters, settings, rest[0]))
     # Rounding, grown over 50 steps.
     np.testing.assert_allclose(found.parameters["arcs"][0], weights, atol=1e-10)

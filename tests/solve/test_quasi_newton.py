@@ -88,7 +88,7 @@ def loss_and_slope(batch, weights):
                 prices,
             )
 
-        value, slope = jax.value_and_grad(loss)(jnp.asarray(weights))
+        value, slope = jax.jit(jax.value_and_grad(loss))(jnp.asarray(weights))
         return float(value), np.asarray(slope)
 
 

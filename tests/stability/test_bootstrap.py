@@ -15,7 +15,7 @@ from cosmodag.errors import CosmodagWarning, DataError, DataWarning, Interrupted
 from cosmodag.fit.prepare import prepare
 from cosmodag.solve.watch import Watch
 from cosmodag.stability import BootstrapResult, bootstrap, rows_of
-from learner_catalogue import CATALOGUE, QUICK, chain_table
+from learner_catalogue import CATALOGUE, QUICK, chain_table, marks_of
 
 DATA = simulate.load("n300_d6_ER2_gauss", seed=1)
 BOOTSTRAP_ROWS = [2, 3, 6, 7, 8, 9, 11, 12, 13, 14, 16, 17]
@@ -37,7 +37,7 @@ def test_rows_are_those_of_the_seed(sample, first):
     assert len(np.unique(rows)) == 50 if sample == "half" else len(np.unique(rows)) < 101
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in QUICK])
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_every_learner_can_be_asked(name):
     result = bootstrap(CATALOGUE[name](), chain_table(), n=2, random_state=0, verbose=False)

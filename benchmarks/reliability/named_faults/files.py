@@ -106,9 +106,9 @@ FAULTS = (
     ),
     Fault(
         "Ctrl-C ends with 1",
-        "cli/terminal/shell.py",
-        "            code = EXIT_INTERRUPTED\n",
-        "            code = EXIT_FAILED\n",
+        "cli/terminal/signals.py",
+        "    signal.SIGINT: _End(\n        EXIT_INTERRUPTED,\n",
+        "    signal.SIGINT: _End(\n        1,\n",
         (f"{SHELL}::test_an_error_is_one_line_and_a_code",),
     ),
     Fault(

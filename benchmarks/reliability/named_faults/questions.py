@@ -93,10 +93,27 @@ FAULTS = (
     ),
     Fault(
         "responses of standardised columns are not in the units of the table",
-        "fit/time/paths.py",
-        "lagged_weights(dag) * (factors[:d] / factors.reshape(-1, d, 1))",
-        "lagged_weights(dag) * 1.0",
+        "fit/time/responses.py",
+        "weights * (factors[:d] / factors.reshape(-1, d, 1))",
+        "weights * 1.0",
         (f"{IN_TIME}::test_responses_of_standardised_columns_are_in_the_units_of_the_table",),
+    ),
+    Fault(
+        "lagged copies of a category are numbers",
+        "fit/time/unroll.py",
+        "base.kinds * (lags + 1)",
+        "base.kinds + with_kinds(Table(found.X, list(found.names))).kinds[len(base.kinds) :]",
+        ("fit/test_curves_in_time.py::test_categories_and_counts_act_on_later_rows",),
+    ),
+    Fault(
+        "a forecast of curves leaves out the noise",
+        "fit/time/paths.py",
+        "drawn = dag.drawn_noise(m, random, normal=True)[:, :d]",
+        "drawn = 0.0 * dag.drawn_noise(m, random, normal=True)[:, :d]",
+        (
+            "fit/test_curves_in_time.py"
+            "::test_a_prediction_is_the_mean_over_what_happens_at_the_same_time",
+        ),
     ),
     Fault(
         "knowledge of a variable forgets its lags",

@@ -64,7 +64,12 @@ def effect(
 
     model = load_fit(folder)
     if model.lags:
-        _print_responses(model, of, on, json)
+        if data is not None or direct or start is not None:
+            raise DataError(
+                "Of a time series the responses over time are printed: leave --data, --direct, "
+                "--from and --to out."
+            )
+        _print_responses(folder, model, of, on, json)
         return
     if data is None:
         effects = Effects.of(model, rows=rows_of_fit(folder))
@@ -88,19 +93,41 @@ def effect(
         print_result(f"… and {len(found.paths) - _MOST_PATHS} more paths (--json lists all)")
 
 
-def _print_responses(model: "StructureLearner", of: str, on: str, json: bool) -> None:
+def _print_responses(folder: Path, model: "StructureLearner", of: str, on: str, json: bool) -> None:
     """Print how one variable of a time series changes after another was raised once."""
     from cosmodag.assess.names import place_of
 
     names = list(model.window_.names)
-    cause, effect = (names[place_of(names, name)] for name in (of, on))
+    u, v = (place_of(names, name) for name in (of, on))
     responses = model.impulse_responses(_HORIZON)
-    found = responses.to_numpy()[responses.index.get_loc((cause, effect))].tolist()
+    found = responses.to_numpy()[responses.index.get_loc((names[u], names[v]))].tolist()
+    ends = _intervals(folder, model, u, v)
     if json:
-        print_json({"of": cause, "on": effect, "responses": found})
+        low, high = (None, None) if ends is None else ends
+        facts = {"of": names[u], "on": names[v], "responses": found, "low": low, "high": high}
+        print_json(facts)
         return
-    print_result(f"Raising {cause} once by 1 changes {effect} by (row after it: change)")
-    print_result("\n".join(f"{time}: {change:+.4g}" for time, change in enumerate(found)))
+    note = "" if ends is None else ", 95 % interval"
+    print_result(f"Raising {names[u]} once by 1 changes {names[v]} by (row after it: change{note})")
+    lines = [f"{time}: {change:+.4g}" for time, change in enumerate(found)]
+    if ends is not None:
+        told = zip(lines, *ends, strict=True)
+        lines = [f"{line}, {low:+.4g} to {high:+.4g}" for line, low, high in told]
+    print_result("\n".join(lines))
+
+
+def _intervals(
+    folder: Path, model: "StructureLearner", u: int, v: int
+) -> tuple[list[float], list[float]] | None:
+    """Read the intervals that the fit computed from its table; None where there are none."""
+    from cosmodag.report.saved import saved_answers
+
+    curves = saved_answers(folder, model).effect_curves
+    for pair in () if curves is None else curves["pairs"]:
+        is_known = pair["low"] is not None and len(pair["low"]) == _HORIZON + 1
+        if is_known and (pair["from"], pair["to"]) == (u, v):
+            return pair["low"], pair["high"]
+    return None
 
 
 def _named(names: list[object], given: str) -> object:

@@ -79,7 +79,7 @@ from cosmodag.cli.options.regimes import (
 )
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result
-from cosmodag.cli.terminal.shell import EXIT_INTERRUPTED
+from cosmodag.cli.terminal.signals import end_of_interrupt
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def fit(
             f"results in {output}/, report in {output / 'report.html'}"
         )
     if interrupted:
-        raise typer.Exit(EXIT_INTERRUPTED)
+        raise typer.Exit(end_of_interrupt().code)
 
 
 def _counted(number: int, noun: str) -> str:

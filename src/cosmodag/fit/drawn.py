@@ -11,9 +11,15 @@ if TYPE_CHECKING:
 __all__ = ["drawn_noise"]
 
 
-def drawn_noise(dag: "FittedDAG", n: int, random: np.random.Generator) -> NDArray[np.float64]:
-    """Draw n rows of noise, independent between variables, in prepared units."""
-    if dag.residuals is not None:
+def drawn_noise(
+    dag: "FittedDAG", n: int, random: np.random.Generator, *, normal: bool
+) -> NDArray[np.float64]:
+    """Draw n rows of noise, independent between variables, in prepared units.
+
+    They are residuals of the training data, or normal where these were not saved, or it is asked
+    for.
+    """
+    if dag.residuals is not None and not normal:
         return dag.equations.redrawn(_drawn_residuals(dag, n, random), random)
     assert dag.noise_variances is not None
     deviations = np.sqrt(dag.noise_variances) / dag.preparation.scales

@@ -243,9 +243,15 @@ class FittedDAG:
             drawn[:, v] = values  # to the last digit
         return drawn
 
-    def drawn_noise(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
-        """Draw n rows of noise, independent between variables, in prepared units."""
-        return drawn_noise(self, n, random)
+    def drawn_noise(
+        self, n: int, random: np.random.Generator, *, normal: bool = False
+    ) -> NDArray[np.float64]:
+        """Draw n rows of noise, independent between variables, in prepared units.
+
+        They are residuals of the training data, or normal where these were not saved, or it is
+        asked for.
+        """
+        return drawn_noise(self, n, random, normal=normal)
 
     def prepared_values(self, held: Mapping[int, NDArray[Any]]) -> dict[int, NDArray[np.float64]]:
         """Convert values of some columns to prepared units."""

@@ -60,7 +60,7 @@ class Completed(NamedTuple):
     kept: NDArray[np.bool_] | None = None
 
 
-def complete(model: "StructureLearner", X: Any, entries: Any) -> Completed:
+def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None) -> Completed:
     """Check a table, and treat missing values as the parameter ``missing`` of a model says.
 
     Parameters
@@ -69,12 +69,15 @@ def complete(model: "StructureLearner", X: Any, entries: Any) -> Completed:
     X : table
     entries : sequence or None
         What was set in each row, as ``fit`` takes it.
+    kinds : optional
+        What the user says of the columns; by default the parameter of the model.
     """
-    declared = declared_names(model.kinds, X)
+    kinds = model.kinds if kinds is None else kinds
+    declared = declared_names(kinds, X)
     if model.missing == "error":
-        table = with_kinds(as_table(X, remedy=REMEDY, declared=declared), model.kinds)
+        table = with_kinds(as_table(X, remedy=REMEDY, declared=declared), kinds)
         return Completed(table, targets_of(entries, table.names, len(table.X)))
-    table = with_kinds(as_table(X, missing="keep", declared=declared), model.kinds)
+    table = with_kinds(as_table(X, missing="keep", declared=declared), kinds)
     targets = targets_of(entries, table.names, len(table.X))
     absent = np.isnan(table.X)
     if not absent.any():

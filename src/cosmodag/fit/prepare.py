@@ -135,24 +135,27 @@ def prepare(
     window, findings = None, []
     if learner.lags:
         remedy = REMEDY if learner.missing == "error" else None
-        found = unroll(values, learner.lags, in_time or InTime(), entries, remedy=remedy)
+        found = unroll(
+            values, learner.lags, in_time or InTime(), entries, remedy=remedy, kinds=learner.kinds
+        )
         values, entries, window = found.table, found.targets, found.window
         is_named, findings = True, found.findings
         _refuse_imputed_targets(learner, found.table.X, found.targets)
     elif in_time is not None and in_time.is_given:
         raise DataError("series and time are of use only with lags (--lags): set it as well.")
-    whole = complete(learner, values, entries)
+    whole = complete(learner, values, entries, _asked_kinds(learner, window))
     table, grouped = whole.table, _grouped(whole, labels, find_targets)
-    shown = slice(None) if window is None else slice(window.d)
-    check_levels(learner, table)
+    # Of a window, its variables at time t: lagged copies repeat them.
+    shown = table if window is None else table.of_columns(range(window.d))
+    check_levels(learner, shown)
     findings = [
         *findings,
-        *kinds_findings(learner, table),
+        *kinds_findings(learner, shown),
         *before_fit(
-            table.X[:, shown],
-            table.names[shown],
+            shown.X,
+            shown.names,
             Known(None, whole.targets).untouched if grouped is None else grouped.reference,
-            None if table.kinds is None else table.kinds[shown],
+            shown.kinds,
             in_time=window is not None,
         ),
     ]
@@ -160,6 +163,11 @@ def prepare(
     _check_memory(learner, *table.X.shape)
     prepared = prepare_table(learner, table, whole.targets, whole.absent, window, grouped)
     return replace(prepared, is_named=is_named, findings=findings, missing_report=whole.report)
+
+
+def _asked_kinds(learner: "StructureLearner", window: Window | None) -> Any:
+    """Take what the user says of columns; kinds in a window are decided before it is made."""
+    return learner.kinds if window is None else "auto"
 
 
 def _check_regimes(learner: "StructureLearner", regimes: Any) -> None:
@@ -211,7 +219,7 @@ def prepare_table(
 
     With regimes, their targets are found first; all learners then take them as interventions.
     """
-    table = with_kinds(table, learner.kinds)
+    table = with_kinds(table, _asked_kinds(learner, window))
     knowledge = as_knowledge(learner.knowledge)
     bounds = bounds_of(knowledge if window is None else window.knowledge(knowledge), table.names)
     target_sets, of_regimes = None, None

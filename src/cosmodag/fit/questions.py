@@ -91,22 +91,33 @@ class Questions:
     def _effects(
         self, bootstrap: "int | ResampledFits | None", X: Any, interventions: Any
     ) -> "Effects":
-        """Collect what effects are computed from; resamples that were fitted are kept."""
-        from cosmodag.assess import Effects, refit_resamples
+        """Collect what effects are computed from."""
+        from cosmodag.assess import Effects
 
         dag, model = self._dag, cast("FittedGraph", self)
-        kept = vars(self).get("_resampled_fits_")
-        if isinstance(bootstrap, int) and (kept is None or kept.asked != bootstrap):
-            kept = refit_resamples(model, bootstrap, X=X, interventions=interventions)
-            self._resampled_fits_ = kept
-        elif bootstrap is not None and not isinstance(bootstrap, int):
-            kept = bootstrap
+        refuse_lags(self, "effect", "impulse_responses gives effects over time")
+        kept = self._resamples(bootstrap, X, interventions)
         if X is not None:
             return Effects.of(model, X=X, interventions=interventions, resampled=kept)
         done = vars(self).get("_effects_")
         if done is None or done.dag is not dag or done.resampled is not kept:
             done = self._effects_ = Effects.of(model, resampled=kept)
         return done
+
+    def _resamples(
+        self, bootstrap: "int | ResampledFits | None", X: Any, interventions: Any
+    ) -> "ResampledFits | None":
+        """Fit resamples, which are kept, or take those that are; None where there are none."""
+        from cosmodag.assess import refit_resamples
+
+        kept: ResampledFits | None = vars(self).get("_resampled_fits_")
+        if not isinstance(bootstrap, int):
+            return kept if bootstrap is None else bootstrap
+        if kept is None or kept.asked != bootstrap:
+            model = cast("FittedGraph", self)
+            kept = refit_resamples(model, bootstrap, X=X, interventions=interventions)
+            self._resampled_fits_ = kept
+        return kept
 
     @property
     def effects_(self) -> "pd.DataFrame":

@@ -21,6 +21,7 @@ from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_da
 
 __all__ = [
     "Aligned",
+    "about_lags",
     "aligned",
     "chosen_arcs",
     "count_arcs",
@@ -156,14 +157,15 @@ def findings_after(
         doubt=doubt,
         given=given.known.given,
     )
-    return [*found, *_about_lags(dag)]
+    return [*found, *about_lags(dag)]
 
 
-def _about_lags(dag: FittedDAG) -> list[Finding]:
+def about_lags(dag: FittedDAG) -> list[Finding]:
     """Say where the residuals of a time series follow one another: lags are too few."""
     if dag.window is None or dag.residuals is None:
         return []
-    columns = np.flatnonzero(dag.has_noise).tolist()
+    numbers = np.array([kind.is_number for kind in dag.kinds] or [True] * dag.d)
+    columns = np.flatnonzero(dag.has_noise & numbers).tolist()
     return list(residuals_follow(dag.residuals, columns, dag.texts, dag.window.lags))
 
 

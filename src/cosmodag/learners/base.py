@@ -16,6 +16,7 @@ from cosmodag.fit.pipeline import FitTask, Learning, Learnt, RefinedFit, fit_pre
 from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.settle import (
+    about_lags,
     aligned,
     findings_after,
     refined_graph,
@@ -145,8 +146,10 @@ class StructureLearner(SharedParameters):
             self.findings_ = [*self.findings_, *about]
         if self.is_linear and self.fitted_.is_linear:
             found = findings_after(self.fitted_, given, self.findings_, self._doubt)
-            warn_about(found, stacklevel=5)
-            self.findings_ = [*self.findings_, *found]
+        else:
+            found = about_lags(self.fitted_)
+        warn_about(found, stacklevel=5)
+        self.findings_ = [*self.findings_, *found]
 
     def begin(self, given: Prepared) -> None:
         """Delete an earlier fit, and set the attributes that are known before learning."""

@@ -13,23 +13,60 @@ While the path grows, its columns are orthonormalised: rows W = L⁻¹ C[path, �
 given the path, C − Wᵀ W, only those within each block and those with T are kept.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cosmodag.compiled import compiled
+from cosmodag.compiled import borrowing, part
 
-__all__ = ["CANDIDATE", "LATER", "NO_CANDIDATE", "REQUIRED", "choose_blocks"]
+__all__ = ["CANDIDATE", "LATER", "NO_CANDIDATE", "REQUIRED", "Space", "choose_blocks", "new_space"]
 
 # Roles of the other variables when the parents of one are chosen.
 NO_CANDIDATE, CANDIDATE, REQUIRED, LATER = 0, 1, 2, 3
 # Columns of which less than this share of the variance is left are collinear with the others.
 COLLINEAR = 1e-9
+# A plain 0 has another type, for which Numba compiles the called functions a second time.
+NOTHING: Any = np.int64(0)
 
 
-@compiled
+class Space(NamedTuple):
+    """Arrays that `choose_blocks` overwrites: compiled functions that allocate some take longer.
+
+    With s columns in all, w of the widest variable, d variables:
+    """
+
+    within: NDArray[np.float64]  # (s, w): covariances within each block, given the path
+    along: NDArray[np.float64]  # (s, w): covariances with the targets, given the path
+    rows: NDArray[np.float64]  # (s, s): W
+    small: NDArray[np.float64]  # (2 w, 2 w): columns of one block, and the targets
+    block: NDArray[np.float64]  # (w, w): the targets
+    left: NDArray[np.float64]  # (w + 1,): log-determinants
+    table: NDArray[np.float64]  # (s + w, s + w): regression of the targets on the parents
+    columns: NDArray[np.int64]  # (s + w,): columns of the regression
+    places: NDArray[np.int64]  # (d,): where those of each parent begin
+
+
+def new_space(layout: NDArray[np.int64]) -> Space:
+    """Allocate space for variables with a layout as `choose_blocks` expects it."""
+    starts = layout[0]
+    size, widest = int(starts[-1]), int(np.diff(starts).max(initial=1))
+    shapes = (
+        (size, widest),
+        (size, widest),
+        (size, size),
+        (2 * widest, 2 * widest),
+        (widest, widest),
+        widest + 1,
+        (size + widest, size + widest),
+    )
+    ints = (np.zeros(length, np.int64) for length in (size + widest, len(starts) - 1))
+    return Space(*(np.zeros(shape) for shape in shapes), *ints)
+
+
+@borrowing
 def choose_blocks(
-    correlations: Any, layout: Any, v: int, roles: Any, settings: Any, found: Any
+    correlations: Any, layout: Any, v: int, roles: Any, settings: Any, found: Any, space: Any
 ) -> float:
     """Grow and shrink the parents of v; give the score.
 
@@ -40,11 +77,8 @@ def choose_blocks(
     the path; of each parent; and which later variables the path would have taken.
     """
     d, starts, first, count = len(roles), layout[0], layout[0, v], layout[1, v]
-    size, widest = starts[d], 1
-    for u in range(d):
-        widest = max(widest, starts[u + 1] - starts[u])
-    most = int(min(settings[5], float(size)))
-    within, along = np.empty((size, widest)), np.empty((size, count))
+    most = int(min(settings[5], float(starts[d])))
+    within, along, left = space.within, space.along, space.left
     for u in range(d):
         found[0, u] = found[1, u] = found[2, u] = 0
         for s in range(starts[u], starts[u + 1]):
@@ -52,11 +86,8 @@ def choose_blocks(
                 within[s, t - starts[u]] = correlations[s, t]
             for j in range(count):
                 along[s, j] = correlations[s, first + j]
-    rows = np.empty((size, size))
-    small, left = np.empty((widest + count, widest + count)), np.empty(widest + 1)
-    left[0] = 0.0
-    _nested(within, along, starts[v], 0, 0, first, count, small, left)
-    now, taken = left[0], 0
+    _nested(space, first, NOTHING, NOTHING, first, count)
+    now, taken = left[0], NOTHING
     while True:
         best, to, gain, reached = -1, 0, 0.0, now
         for u in range(d):
@@ -64,7 +95,7 @@ def choose_blocks(
             is_needed = roles[u] == REQUIRED and has == 0
             if is_needed:
                 best, to, gain = u, max(layout[2, u], 1), np.inf
-                _nested(within, along, starts[u], 0, to, first, count, small, left)
+                _nested(space, starts[u], NOTHING, to, first, count)
                 reached = left[to]
                 break
         for late in range(2 if best < 0 else 0):
@@ -73,7 +104,9 @@ def choose_blocks(
                 if (roles[u] == LATER) != (late == 1) or roles[u] == NO_CANDIDATE or has == width:
                     continue
                 width = min(width, has + most - taken)
-                _nested(within, along, starts[u], has, width, first, count, small, left)
+                if width <= has:  # required parents may be more than there is room for
+                    continue
+                _nested(space, starts[u], has, width, first, count)
                 for q in range(max(has + 1, layout[2, u]), width + 1):
                     worth = settings[0] * (now - left[q]) - settings[1] * count * (q - has)
                     worth -= settings[2] * (has == 0)
@@ -85,28 +118,19 @@ def choose_blocks(
             break
         for s in range(starts[best] + found[0, best], starts[best] + to):
             if within[s, s - starts[best]] > COLLINEAR:
-                _take(correlations, starts, s, taken, rows, within, along, first, count)
+                _take(correlations, starts, s, taken, space, first, count)
                 taken += 1
         found[0, best], now = to, reached
-    return _shrink(correlations, layout, roles, settings, v, found, small, left)
+    return _shrink(correlations, layout, roles, settings, v, found, space)
 
 
-@compiled
-def _nested(
-    within: Any,
-    along: Any,
-    start: int,
-    has: int,
-    to: int,
-    first: int,
-    count: int,
-    small: Any,
-    left: Any,
-) -> None:
+@part
+def _nested(space: Any, start: int, has: int, to: int, first: int, count: int) -> None:
     """Log-determinants of the targets' covariance given the path and more columns of a block.
 
     ``left[q]`` is that with the first q columns of the block, for q from ``has`` to ``to``.
     """
+    within, along, small = space.within, space.along, space.small
     for a in range(has, to):
         for c in range(has, to):
             small[a - has, c - has] = within[start + a, c]
@@ -115,17 +139,17 @@ def _nested(
     for a in range(count):
         for c in range(count):
             small[to - has + a, to - has + c] = along[first + a, c]
-    _eliminate(small, to - has, count, 1.0, left[has:])
+    _eliminate(space, to - has, count, 1.0, has)
 
 
-@compiled
-def _eliminate(small: Any, width: int, count: int, sign: float, left: Any) -> None:
-    """Log-determinants of D − sign · Bᵀ A⁻¹ B, for the matrix with A and D on its diagonal.
+@part
+def _eliminate(space: Any, width: int, count: int, sign: float, begin: int) -> None:
+    """Log-determinants of D − sign · Bᵀ A⁻¹ B, for ``small`` with A and D on its diagonal.
 
-    ``left[q]`` is that where A and B have their first q columns and rows only.
+    ``left[begin + q]`` is that where A and B have their first q columns and rows only.
     """
-    size = width + count
-    left[0] = _log_determinant(small, width, count)
+    size, small, left, block = width + count, space.small, space.left, space.block
+    left[begin] = _log_determinant(small, width, count, block)
     for p in range(width):
         pivot = small[p, p]
         if pivot > COLLINEAR:
@@ -134,15 +158,18 @@ def _eliminate(small: Any, width: int, count: int, sign: float, left: Any) -> No
                 for c in range(p + 1, size):
                     change = factor * small[p, c]
                     small[a, c] -= change * sign if a >= width and c >= width else change
-        left[p + 1] = _log_determinant(small, width, count)
+        left[begin + p + 1] = _log_determinant(small, width, count, block)
 
 
-@compiled
-def _log_determinant(small: Any, at: int, count: int) -> float:
+@part
+def _log_determinant(matrix: Any, at: int, count: int, block: Any) -> float:
     """Log-determinant of the block of a matrix that begins at a place of the diagonal."""
     if count == 1:
-        return float(np.log(max(small[at, at], COLLINEAR)))
-    block, total = small[at : at + count, at : at + count].copy(), 0.0
+        return float(np.log(max(matrix[at, at], COLLINEAR)))
+    total = 0.0
+    for a in range(count):
+        for c in range(count):
+            block[a, c] = matrix[at + a, at + c]
     for p in range(count):
         pivot = max(block[p, p], COLLINEAR)
         total += np.log(pivot)
@@ -153,19 +180,12 @@ def _log_determinant(small: Any, at: int, count: int) -> float:
     return float(total)
 
 
-@compiled
+@part
 def _take(
-    correlations: Any,
-    starts: Any,
-    s: int,
-    taken: int,
-    rows: Any,
-    within: Any,
-    along: Any,
-    first: int,
-    count: int,
+    correlations: Any, starts: Any, s: int, taken: int, space: Any, first: int, count: int
 ) -> None:
     """Put one column at the end of the path, and take what it explains from all others."""
+    rows, within, along = space.rows, space.within, space.along
     size = rows.shape[1]
     for t in range(size):
         rows[taken, t] = correlations[s, t]
@@ -184,32 +204,31 @@ def _take(
                 along[t, j] -= rows[taken, t] * rows[taken, first + j]
 
 
-@compiled
+@part
 def _shrink(
-    correlations: Any,
-    layout: Any,
-    roles: Any,
-    settings: Any,
-    v: int,
-    found: Any,
-    small: Any,
-    left: Any,
+    correlations: Any, layout: Any, roles: Any, settings: Any, v: int, found: Any, space: Any
 ) -> float:
     """Drop parents, or their last columns, while that raises the score; give the score."""
     d, half = len(roles), settings[0]
+    small, left, table, places, block = (
+        space.small,
+        space.left,
+        space.table,
+        space.places,
+        space.block,
+    )
     starts, first, count = layout[0], layout[0, v], layout[1, v]
     price, arc = settings[3] * count, settings[4]
     for a in range(count):
         for c in range(count):
             small[a, c] = correlations[first + a, first + c]
-    nothing = _log_determinant(small, 0, count)
+    nothing = _log_determinant(small, NOTHING, count, block)
     for u in range(d):
         found[1, u] = found[0, u]
     while True:
-        table, places = _swept(correlations, starts, first, count, found)
-        inside = len(table) - count
-        now, worst, to, cheapest, total = 0.0, -1, 0, 0.0, 0.0
-        now = _log_determinant(table, inside, count)
+        inside = _sweep(correlations, starts, first, count, found, space)
+        worst, to, cheapest, total = -1, 0, 0.0, 0.0
+        now = _log_determinant(table, inside, count, block)
         for u in range(d):
             width = found[1, u]
             if width == 0:
@@ -225,7 +244,7 @@ def _shrink(
             for a in range(count):
                 for c in range(count):
                     small[width + a, width + c] = table[inside + a, inside + c]
-            _eliminate(small, width, count, -1.0, left)
+            _eliminate(space, width, count, -1.0, NOTHING)
             for q in range(width):
                 if q < layout[2, u] and (q > 0 or roles[u] == REQUIRED):
                     continue
@@ -237,25 +256,24 @@ def _shrink(
         found[1, worst] = to
 
 
-@compiled
-def _swept(correlations: Any, starts: Any, first: int, count: int, found: Any) -> tuple[Any, Any]:
-    """Regress targets on parents.
+@part
+def _sweep(correlations: Any, starts: Any, first: int, count: int, found: Any, space: Any) -> int:
+    """Regress targets on parents; give the number of the parents' columns.
 
-    Gives the inverse of the parents' correlations, weights, and residual covariance of the targets
-    in one matrix, and where the columns of each parent begin in it. Collinear columns are left out.
+    Writes the inverse of the parents' correlations, weights, and residual covariance of the targets
+    to ``table``, and where the columns of each parent begin in it to ``places``. Collinear columns
+    are left out.
     """
-    d, size = len(starts) - 1, 0
-    places = np.zeros(d, np.int64)
+    d, size = len(starts) - 1, NOTHING
+    table, columns, places = space.table, space.columns, space.places
     for u in range(d):
         places[u] = size
         size += found[1, u]
-    columns = np.empty(size + count, np.int64)
     for u in range(d):
         for q in range(found[1, u]):
             columns[places[u] + q] = starts[u] + q
     for j in range(count):
         columns[size + j] = first + j
-    table = np.empty((size + count, size + count))
     for a in range(size + count):
         for c in range(size + count):
             table[a, c] = correlations[columns[a], columns[c]]
@@ -274,4 +292,4 @@ def _swept(correlations: Any, starts: Any, first: int, count: int, found: Any) -
                 for c in range(size + count):
                     if c != p:
                         table[a, c] -= factor * table[p, c]
-    return table, places
+    return size

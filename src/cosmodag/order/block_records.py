@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.block_columns import CANDIDATE, LATER, NO_CANDIDATE, REQUIRED, choose_blocks
+from cosmodag.order.block_columns import (
+    CANDIDATE,
+    LATER,
+    NO_CANDIDATE,
+    REQUIRED,
+    choose_blocks,
+    new_space,
+)
 from cosmodag.order.block_problem import BlockProblem, FoundBlocks
 from cosmodag.refinement.scores import growing_penalty
 
@@ -35,6 +42,7 @@ class Records:
         self.problem = problem
         moments, d = problem.moments, problem.variables
         self.layout = problem.layout
+        self.space = new_space(self.layout)
         self.group = moments.group[self.layout[0, :-1]]
         self.rules = np.full((d, d), CANDIDATE, np.int64)
         if problem.support is not None:
@@ -90,6 +98,7 @@ class Records:
             roles,
             self.settings[v],
             found,
+            self.space,
         )
         return score, found
 

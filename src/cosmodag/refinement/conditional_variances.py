@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.compiled import borrowing
+from cosmodag.compiled import borrowing, part
 from cosmodag.refinement.scores import NEGLIGIBLE
 
 __all__ = ["order_from_the_top"]
@@ -83,7 +83,7 @@ def order_from_the_top(
     return True
 
 
-@borrowing
+@part
 def _join(
     correlations: Any,
     v: int,
@@ -121,7 +121,7 @@ def _join(
     return True
 
 
-@borrowing
+@part
 def _tidy(
     correlations: Any,
     v: int,
@@ -157,7 +157,7 @@ def _tidy(
         _join(correlations, v, path[i], 0.0, path, factor, loading, length, variance, weights)
 
 
-@borrowing
+@part
 def _remove(path: Any, k: int, worst: int, inverse: Any, weights: Any) -> int:
     """Take one variable out of an inverse and the weights, and close the gap."""
     pivot, weight = inverse[worst, worst], weights[worst]
@@ -179,7 +179,7 @@ def _remove(path: Any, k: int, worst: int, inverse: Any, weights: Any) -> int:
     return k - 1
 
 
-@borrowing
+@part
 def _gauss_jordan(correlations: Any, path: Any, k: int, inverse: Any) -> None:
     """Invert the correlations of a list in place; they are positive definite."""
     for a in range(k):

@@ -16,6 +16,10 @@ __all__ = ["turning_losses"]
 # beyond, and with more variables the four orders alone leave fewer wrong arrows.
 SEARCHED_UP_TO = 20
 _RESTARTS = 2
+# Losses beyond so many times `search_from` are not searched for again with restarts: where these
+# took a loss below `search_from`, it was at most 1.9 times that before (14 of 774 losses; d = 8, 11
+# and 20, 48 tables of weak and strong arcs).
+_CLEAR = 4.0
 
 
 def turning_losses(
@@ -102,8 +106,10 @@ def turning_losses(
         total = float(scores.sum())
         for place in np.flatnonzero(losses >= search_from).tolist():
             ends = int(tails[place]), int(heads[place])
-            found = _best_turned(moments, order, *ends, penalty, support)
-            losses[place] = min(losses[place], max(total - found, 0.0))
+            for restarts in (0, _RESTARTS):
+                if search_from <= losses[place] < (_CLEAR * search_from if restarts else np.inf):
+                    found = _best_turned(moments, order, *ends, penalty, support, restarts)
+                    losses[place] = min(losses[place], max(total - found, 0.0))
     return losses
 
 
@@ -114,6 +120,7 @@ def _best_turned(
     v: int,
     penalty: float,
     support: NDArray[np.bool_] | None,
+    restarts: int,
 ) -> float:
     """Score of the best graph that a search finds among those in which v comes before u."""
     before = np.zeros((len(order), len(order)), np.bool_)
@@ -125,7 +132,7 @@ def _best_turned(
         support=support,
         before=before,
         random=np.random.default_rng(0),
-        restarts=_RESTARTS,
+        restarts=restarts,
     )
     return found.score
 

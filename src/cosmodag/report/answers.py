@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,11 +38,14 @@ class Answers:
         2 arrowhead, 3 tail; ``basis``.
     verdict
         ``sentence``, ``rejected``, ``tested``: do the rows contradict the graph?
+    effect_curves
+        Effects that are not one number; see :func:`cosmodag.assess.effects.curves.effect_curves`.
     """
 
     effects: dict[str, list[Any]] | None = None
     pag: dict[str, Any] | None = None
     verdict: dict[str, Any] | None = None
+    effect_curves: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, model: "FittedGraph") -> "Answers":
@@ -52,11 +55,12 @@ class Answers:
             effects=_or_none(_effects, model),
             pag=_or_none(_pag, model) if has_data and d <= _MOST_FOR_PAG else None,
             verdict=_or_none(_verdict, model) if has_data and d <= _MOST_FOR_TESTS else None,
+            effect_curves=_or_none(_effect_curves, model),
         )
 
     def facts(self) -> dict[str, Any]:
         """Give the content of ``answers.json``."""
-        return {"effects": self.effects, "pag": self.pag, "verdict": self.verdict}
+        return asdict(self)
 
     @classmethod
     def read(cls, facts: Any, variables: int) -> "Answers":
@@ -87,7 +91,10 @@ class Answers:
                 "rejected": bool(verdict["rejected"]),
                 "tested": int(verdict["tested"]),
             }
-        return cls(effects, pag, verdict)
+        curves = facts.get("effect_curves")  # earlier versions wrote none
+        if curves is not None:
+            _check_curves(curves, variables)
+        return cls(effects, pag, verdict, curves)
 
 
 def _or_none(
@@ -111,6 +118,22 @@ def _effects(model: "FittedGraph") -> dict[str, list[Any]] | None:
         return None
     listed = effects_panel(model, effects)
     return {name: [_rounded(one[name]) for one in listed] for name in _COLUMNS}
+
+
+def _effect_curves(model: "FittedGraph") -> dict[str, Any] | None:
+    from cosmodag.assess.effects.curves import effect_curves
+
+    found = effect_curves(model)
+    if found is None:
+        return None
+    rounded = [
+        {name: _rounded_all(value) for name, value in pair.items()} for pair in found["pairs"]
+    ]
+    return {**found, "pairs": rounded}
+
+
+def _rounded_all(value: Any) -> Any:
+    return [_rounded(one) for one in value] if isinstance(value, list) else value
 
 
 def _pag(model: "FittedGraph") -> dict[str, Any]:
@@ -138,6 +161,27 @@ def _rounded(value: Any) -> Any:
 def _check_places(places: list[Any], variables: int) -> None:
     if not all(type(place) is int and 0 <= place < variables for place in places):
         raise ValueError("a variable that the model does not have")
+
+
+def _check_curves(curves: Any, variables: int) -> None:
+    if curves["over"] not in ("time", "value") or not isinstance(curves["band"], str):
+        raise ValueError("curves of another kind")
+    if not (type(curves["variables"]) is int and 0 < curves["variables"] <= variables):
+        raise ValueError("curves of another number of variables")
+    for pair in curves["pairs"]:
+        _check_places([pair["from"], pair["to"]], curves["variables"])
+        points = len(pair["x"])
+        for name in ("x", "y", "low", "high"):
+            if name in ("low", "high") and pair[name] is None:
+                continue
+            if len(pair[name]) != points:
+                raise ValueError("a curve whose points differ in number")
+            _check_numbers(pair[name])
+        labels = pair["labels"]
+        if labels is not None and not (
+            len(labels) == points and all(isinstance(label, str) for label in labels)
+        ):
+            raise ValueError("a curve whose labels differ in number")
 
 
 def _check_numbers(values: list[Any]) -> None:

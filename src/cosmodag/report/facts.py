@@ -57,8 +57,8 @@ def page_data(
         ``story``: see :func:`cosmodag.report.story.story_of`. ``variables``: ``name``, ``order``
         (numbers, causes first), ``scale`` (of the table's unit to that of the weights), ``group``
         (a number into ``groups``, or None). ``linear``: whether effects are sums of products of
-        weights. ``signed``: whether weights have signs. ``effects``, ``pag``, ``verdict``: see
-        :class:`cosmodag.report.answers.Answers`. ``sections``: see
+        weights. ``signed``: whether weights have signs. ``effects``, ``pag``, ``verdict``,
+        ``effect_curves``: see :class:`cosmodag.report.answers.Answers`. ``sections``: see
         :class:`cosmodag.report.sections.Section`. ``arcs``: ``from``, ``to``, ``weight``,
         ``standardised``, ``basis`` (a number into ``bases``), ``fixed`` (whether the class has the
         arrow), ``error``, ``p_edge`` and ``p_direction`` (or None). ``bases``: ``name``,

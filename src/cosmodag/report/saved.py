@@ -21,7 +21,16 @@ from cosmodag.report.page import write_report
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["ANSWERS", "EDGES", "MODEL", "RUN", "edge_list", "report_folder", "run_facts"]
+__all__ = [
+    "ANSWERS",
+    "EDGES",
+    "MODEL",
+    "RUN",
+    "edge_list",
+    "report_folder",
+    "run_facts",
+    "saved_answers",
+]
 
 RUN, EDGES = "run.json", "edges.csv"
 
@@ -147,6 +156,12 @@ def run_facts(evidence: Evidence) -> dict[str, Any]:
             "doubts": list(evidence.doubts),
         }
     return facts
+
+
+def saved_answers(folder: Path, model: "StructureLearner") -> Answers:
+    """Read the answers of a saved fit; those that need no data for a model that was saved alone."""
+    home, _ = _folder_and_model(folder)
+    return Answers.of(model) if home is None else _answers(home / ANSWERS, model)
 
 
 def _answers(path: Path, model: "StructureLearner") -> Answers:

@@ -25,7 +25,8 @@ class Section:
     columns, rows
         A table: names of the columns, and cells (text or numbers).
     curves
-        Line plots, each with ``title``, ``label`` (of the horizontal axis), ``x`` and ``y``.
+        Line plots, each with ``title``, ``label`` (of the horizontal axis), ``x`` and ``y``, and
+        ``low`` and ``high`` where they have a band.
     folded
         Whether only the heading is shown at first.
     """

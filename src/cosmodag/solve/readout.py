@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.graph.dags import DENSE_LIMIT
-from cosmodag.later import jax, jitted, jnp
+from cosmodag.later import jax, jitted
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.structure import Parameters, Priority, Settings
 from cosmodag.solve.devices import Host, jax_device
@@ -125,9 +125,10 @@ def strong_arcs(
         # The last tile starts earlier, so that all have one shape; repeated rows are dropped.
         begin = min(first, d - height)
         allowed = support[begin : begin + height] if np.ndim(support) else support
-        tile = _tile(arcs[begin : begin + height], order, settings, begin, allowed)
-        rows, columns = np.nonzero(np.asarray(jnp.abs(tile) > threshold))
-        weights = np.asarray(tile[rows, columns])
+        # On the host: JAX would compile a program for every number of arcs found.
+        tile = np.asarray(_tile(arcs[begin : begin + height], order, settings, begin, allowed))
+        rows, columns = np.nonzero(np.abs(tile) > threshold)
+        weights = tile[rows, columns]
         new = rows >= first - begin
         found.append((rows[new] + begin, columns[new], weights[new]))
     rows, columns, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))

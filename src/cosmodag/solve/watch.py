@@ -15,7 +15,7 @@ from typing import Any
 from cosmodag.compiling import Tally, listening
 from cosmodag.random_state import preserve_random_state
 
-__all__ = ["Interrupt", "QuietWatch", "Watch", "last_interrupt"]
+__all__ = ["Interrupt", "QuietWatch", "Watch", "interrupt_run", "last_interrupt"]
 
 # A bar is not useful for a fit that ends within a second.
 _BAR_AFTER = 1.0
@@ -36,6 +36,15 @@ class Interrupt(Enum):
 
 # One value per process: only the main thread runs signal handlers.
 _last = Interrupt.NONE
+# Watches of the main thread that are entered, the innermost last.
+_entered: list["Watch"] = []
+
+
+def interrupt_run() -> bool:
+    """Stop the main thread's run as Ctrl-C does; return whether there is one."""
+    if _entered:
+        _entered[-1]._on_interrupt(signal.SIGINT, None)
+    return bool(_entered)
 
 
 def last_interrupt() -> Interrupt:
@@ -90,6 +99,7 @@ class Watch:
         self._begin = time.monotonic()
         self._told.enter_context(listening(self._on_compile))
         if threading.current_thread() is threading.main_thread():
+            _entered.append(self)
             previous = signal.getsignal(signal.SIGINT)
             if callable(previous):
                 _last = Interrupt.NONE
@@ -105,6 +115,8 @@ class Watch:
     ) -> None:
         global _last
         self._told.close()
+        if self in _entered:
+            _entered.remove(self)
         if self._bar is not None:
             self._bar.stop()
         if self._notebook is not None:

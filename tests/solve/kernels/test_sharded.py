@@ -55,9 +55,10 @@ print("agreed")
 
 def test_four_devices_agree_with_one_in_one_program():
     here = str(Path(__file__).parents[1])
+    flags = (os.environ.get("XLA_FLAGS"), "--xla_force_host_platform_device_count=4")
     environment = {
         **os.environ,
-        "XLA_FLAGS": "--xla_force_host_platform_device_count=4",
+        "XLA_FLAGS": " ".join(filter(None, flags)),
         "PYTHONPATH": os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH")))),
     }
     result = subprocess.run(

@@ -13,7 +13,7 @@ from cosmodag.assess.names import values_set
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = ["contrasts", "direct_contrast", "predict_set"]
+__all__ = ["contrasts", "direct_contrast", "mean_curves", "predict_set"]
 
 DRAWS = 10_000
 """Rows that expectations are taken over."""
@@ -49,6 +49,19 @@ def contrasts(
     )
     changes = (after - before) * dag.preparation.scales
     return changes.mean(axis=0), changes.std(axis=0) / np.sqrt(draws)
+
+
+def mean_curves(
+    dag: "FittedDAG", x: int, grid: NDArray[np.float64], draws: int, seed: int = 0
+) -> NDArray[np.float64]:
+    """E[y | do(x = value)] of all variables y, at several values: (values, d).
+
+    Rows are simulated at each value with the same noise, so that the curves are smooth.
+    """
+    noise = dag.drawn_noise(draws, np.random.default_rng(seed))
+    held = dag.prepared_values({x: np.repeat(grid, draws)})
+    rows = dag.preparation.undo(dag.propagated(np.tile(noise, (len(grid), 1)), held))
+    return np.asarray(rows.reshape(len(grid), draws, dag.d).mean(axis=1))
 
 
 def direct_contrast(

@@ -73,7 +73,7 @@ def chosen(
 
 
 def fitted(model: "StructureLearner", data: "Table", told: dict[str, Any]) -> "StructureLearner":
-    """Fit a learner; after a first Ctrl-C, return it with the graph learnt so far."""
+    """Fit a learner; after a first Ctrl-C or SIGTERM, return it with the graph learnt so far."""
     try:
         return model.fit(data, **told)
     except KeyboardInterrupt:
@@ -121,7 +121,7 @@ def bootstrapped(
         return None, False
     except BootstrapInterrupt as interrupt:
         done = len(interrupt.result.done)
-        message = f"{done or 'None'} of {resamples} resamples were fitted before Ctrl-C."
+        message = f"{done or 'None'} of {resamples} resamples were fitted before it was stopped."
         warnings.warn(message, InterruptedWarning, stacklevel=2)
         return (interrupt.result if done else None), True
     return result, False

@@ -49,12 +49,11 @@ def windows_for(model: "StructureLearner", data: "Table", told: dict[str, Any]) 
     import numpy as np
 
     from cosmodag.fit.time.unroll import InTime, unroll
-    from cosmodag.io.tables import Table
 
     if not model.lags:
         return data
     found = unroll(data, model.lags, InTime(told.get("series"), told.get("time"))).table
-    return Table(found.X[~np.isnan(found.X).any(axis=1)], found.names)
+    return found.of_rows(~np.isnan(found.X).any(axis=1))
 
 
 def window_facts(model: "StructureLearner", time: str | None, series: str | None) -> dict[str, Any]:

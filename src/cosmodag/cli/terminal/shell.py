@@ -16,7 +16,12 @@ import typer
 
 from cosmodag.cli.terminal.cache import remove_damaged
 from cosmodag.cli.terminal.output import say
-from cosmodag.cli.terminal.signals import EXIT_INTERRUPTED, EXIT_TERMINATED, handled_signals
+from cosmodag.cli.terminal.signals import (
+    EXIT_INTERRUPTED,
+    EXIT_TERMINATED,
+    end_of_interrupt,
+    handled_signals,
+)
 from cosmodag.errors import CosmodagError, CosmodagWarning, DataError, ResourceError
 
 __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_TERMINATED", "EXIT_USAGE", "register", "run"]
@@ -115,8 +120,8 @@ def _report(error: BaseException) -> int:
             code = EXIT_USAGE
             say(f"error: {error}")
         case KeyboardInterrupt():
-            code = EXIT_INTERRUPTED
-            say("error: interrupted by Ctrl-C.")
+            code, sentence, _ = end_of_interrupt()
+            say(sentence)
         case ResourceError():
             say(f"error: {error}")
         case MemoryError():

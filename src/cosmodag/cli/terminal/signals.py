@@ -13,11 +13,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
+from typing import NamedTuple
 
 from cosmodag.cli.terminal.output import say
 
-__all__ = ["EXIT_INTERRUPTED", "EXIT_TERMINATED", "handled_signals", "slow_end"]
+__all__ = [
+    "EXIT_INTERRUPTED",
+    "EXIT_TERMINATED",
+    "end_of_interrupt",
+    "handled_signals",
+    "slow_end",
+]
 
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
@@ -30,12 +36,35 @@ _PROMPT_AFTER = 1.2
 _PROMPTS = 3
 _PROMPT_EVERY = 0.2
 
+
+class _End(NamedTuple):
+    """End of a command after a signal: exit code, sentence, and how a fit that finishes says so."""
+
+    code: int
+    sentence: str
+    finishing: str
+
+
 _ENDS = {
-    signal.SIGINT: (EXIT_INTERRUPTED, "error: interrupted by Ctrl-C."),
-    signal.SIGTERM: (EXIT_TERMINATED, "error: stopped by SIGTERM."),
+    signal.SIGINT: _End(
+        EXIT_INTERRUPTED,
+        "error: interrupted by Ctrl-C.",
+        "Ctrl-C: finishing with the graph learnt so far; press it again to exit at once.",
+    ),
+    signal.SIGTERM: _End(
+        EXIT_TERMINATED,
+        "error: stopped by SIGTERM.",
+        "SIGTERM: finishing with the graph learnt so far; a second one ends the program at once.",
+    ),
 }
 
 _has_slow_end = threading.Event()
+_was_terminated = threading.Event()
+
+
+def end_of_interrupt() -> _End:
+    """End of a command that was interrupted, by Ctrl-C or by SIGTERM."""
+    return _ENDS[signal.SIGTERM if _was_terminated.is_set() else signal.SIGINT]
 
 
 @contextmanager
@@ -50,11 +79,12 @@ def slow_end() -> Iterator[None]:
 
 @contextmanager
 def handled_signals() -> Iterator[None]:
-    """Context for a command: SIGTERM runs the usual clean-up, and no signal is lost."""
+    """Context for a command: SIGTERM stops a fit as Ctrl-C does, and no signal is lost."""
     if threading.current_thread() is not threading.main_thread():  # only it may set handlers
         yield
         return
-    before = signal.signal(signal.SIGTERM, _leave)
+    _was_terminated.clear()
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
         with _dropped_signals_repeated(), _answering_thread():
             yield
@@ -62,8 +92,12 @@ def handled_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _leave(number: int, frame: FrameType | None) -> NoReturn:
-    raise SystemExit(EXIT_TERMINATED)
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """Let a fit finish with the graph learnt so far; end anything else with the usual clean-up."""
+    _was_terminated.set()
+    watch = sys.modules.get("cosmodag.solve.watch")
+    if watch is None or not watch.interrupt_run():
+        raise SystemExit(EXIT_TERMINATED)
 
 
 @contextmanager
@@ -110,24 +144,25 @@ def _answering_thread() -> Iterator[None]:
 
 
 def _read_signals(reading: int, over: threading.Event) -> None:
-    presses = 0
+    signals = 0
     while numbers := os.read(reading, 64):
         for number in numbers:
             if number not in _ENDS:
                 continue
-            presses += number == signal.SIGINT
-            may_finish = number == signal.SIGINT and presses == 1
+            signals += 1
+            may_finish = signals == 1
             answer = threading.Thread(target=_answer, args=(over, number, may_finish), daemon=True)
             answer.start()
 
 
 def _answer(over: threading.Event, number: int, may_finish: bool) -> None:
     """Wait for the command; end the process if it neither exits nor finishes a fit."""
+    end = _ENDS[signal.Signals(number)]
     if over.wait(_PROMPT_AFTER):
         return
     for _ in range(_PROMPTS):
         if may_finish and _interrupt_of_fit() == "SEEN":
-            say("Ctrl-C: finishing with the graph learnt so far; press it again to exit at once.")
+            say(end.finishing)
             return
         if _interrupt_of_fit() == "ASKED":
             _interrupt_main_thread()
@@ -135,12 +170,11 @@ def _answer(over: threading.Event, number: int, may_finish: bool) -> None:
             return
     if _has_slow_end.is_set():
         return
-    code, sentence = _ENDS[signal.Signals(number)]
-    say(sentence)
+    say(end.sentence)
     # No import here: the main thread may hold the import lock.
     if (unfinished := sys.modules.get("cosmodag.io.files.unfinished")) is not None:
         unfinished.discard_unfinished()
-    os._exit(code)
+    os._exit(end.code)
 
 
 def _interrupt_of_fit() -> str:

@@ -1,10 +1,10 @@
-"""Time series from the equations of a window: predictions, drawn paths, responses to a pulse.
+"""Time series from the equations of a window: predictions, forecasts and drawn paths.
 
 The equations of time t are applied again and again, with what they gave as the past of the next
 time. Values are in the units of the table; a column and its lagged copies have maps of their own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -17,21 +17,37 @@ from cosmodag.errors import DataError
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = ["drawn_path", "forecast", "lagged_weights", "next_rows", "responses"]
+__all__ = [
+    "NOTHING_HELD",
+    "PATHS",
+    "are_categories",
+    "continued",
+    "drawn_pasts",
+    "drawn_path",
+    "expected_rows",
+    "forecast",
+    "lagged_weights",
+    "next_rows",
+    "window_of",
+]
 
 # Rows before a path that starts at the means, which are then left out.
 _BEFORE = 100
-# Paths over which the response of equations that are not linear is averaged.
-_PATHS = 500
 
-_NOTHING: Mapping[int, NDArray[Any]] = MappingProxyType({})
+PATHS = 500
+"""Paths over which expectations are taken where equations are not linear."""
+
+# Draws of the noise of one time for which that is done in every row of a table.
+_DRAWS = 200
+
+NOTHING_HELD: Mapping[int, NDArray[Any]] = MappingProxyType({})
 
 
 def next_rows(
     dag: "FittedDAG",
     past: NDArray[np.float64],
-    noise: NDArray[np.float64] | None = None,
-    held: Mapping[int, NDArray[Any]] = _NOTHING,
+    noise: NDArray[np.float64],
+    held: Mapping[int, NDArray[Any]] = NOTHING_HELD,
 ) -> NDArray[np.float64]:
     """Compute time t from the times before, causes first.
 
@@ -41,8 +57,8 @@ def next_rows(
         Of a window of k lags and d variables.
     past : (m, k d) array
         Times t − 1, …, t − k.
-    noise : (m, d) array, optional
-        In prepared units; by default none, which gives predictions.
+    noise : (m, d) array
+        In prepared units.
     held : mapping of places to (m,) arrays
         Variables that are set at time t.
 
@@ -50,12 +66,10 @@ def next_rows(
     -------
     (m, d) array
     """
-    window = _window(dag)
-    d, places = window.d, range(window.d, dag.d)
+    d = window_of(dag).d
     start = np.zeros((len(past), dag.d))
-    if noise is not None:
-        start[:, :d] = noise
-    known = {place: past[:, place - d] for place in places} | dict(held)
+    start[:, :d] = noise
+    known = {place: past[:, place - d] for place in range(d, dag.d)} | dict(held)
     found = dag.propagated(start, dag.prepared_values(known))
     rows = dag.preparation.undo(found)[:, :d]
     for v, values in held.items():
@@ -63,33 +77,96 @@ def next_rows(
     return rows
 
 
+def expected_rows(
+    dag: "FittedDAG",
+    past: NDArray[np.float64],
+    held: Mapping[int, NDArray[Any]] = NOTHING_HELD,
+) -> NDArray[np.float64]:
+    """Predict time t from the times before: expected numbers, most probable levels.
+
+    Linear equations without noise give the expectation. Of others the mean over draws of the noise
+    is taken, the same draws for all rows: the square of a variable that varies is more than the
+    square of its expectation.
+    """
+    d = window_of(dag).d
+    if dag.is_linear:
+        return next_rows(dag, past, np.zeros((len(past), d)), held)
+    noise = _centred_noise(dag, _DRAWS, np.random.default_rng(0))
+    draws = (next_rows(dag, past, np.tile(one, (len(past), 1)), held) for one in noise)
+    return _typical(dag, len(past), draws)
+
+
 def forecast(dag: "FittedDAG", last: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
-    """Predict the rows after the last k, each from those before it: (steps, d)."""
-    return _continued(dag, last, np.zeros((steps, _window(dag).d)), _NOTHING)
+    """Predict the rows after the last k, earliest first, from these: (steps, d).
+
+    For equations that are not linear they are means over drawn paths, and most frequent levels.
+    """
+    d = window_of(dag).d
+    if dag.is_linear:
+        return continued(dag, last[None], np.zeros((steps, 1, d)))[:, 0]
+    random = np.random.default_rng(0)
+    noise = np.stack([_centred_noise(dag, PATHS, random) for _ in range(steps)])
+    paths = continued(dag, np.repeat(last[None], PATHS, axis=0), noise)
+    return _typical(dag, steps, paths.transpose(1, 0, 2))
+
+
+def _centred_noise(dag: "FittedDAG", m: int, random: np.random.Generator) -> NDArray[np.float64]:
+    """Draw m rows of noise at time t, of which that of numbers has mean zero exactly.
+
+    Noise that is added then does not change a mean over the draws. It is normal, so that a model
+    that was saved without its residuals predicts the same.
+    """
+    d = window_of(dag).d
+    drawn = dag.drawn_noise(m, random, normal=True)[:, :d]
+    numbers = ~are_categories(dag)
+    drawn[:, numbers] -= drawn[:, numbers].mean(axis=0)
+    return drawn
+
+
+def are_categories(dag: "FittedDAG") -> NDArray[np.bool_]:
+    """(d,): variables without a mean."""
+    d = window_of(dag).d
+    return np.array([not kind.is_number for kind in dag.kinds[:d]] or [False] * d)
+
+
+def _typical(dag: "FittedDAG", n: int, draws: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Mean over draws of n rows, (n, d) each; of a category the most frequent level."""
+    levels = {v: len(dag.kinds[v].levels) for v in np.flatnonzero(are_categories(dag)).tolist()}
+    seen = {v: np.zeros((n, number)) for v, number in levels.items()}
+    total, count = np.zeros((n, window_of(dag).d)), 0
+    for rows in draws:
+        total += rows
+        count += 1
+        for v, number in levels.items():
+            seen[v] += np.rint(rows[:, [v]]) == np.arange(number)
+    found = total / count
+    for v, times in seen.items():
+        found[:, v] = np.argmax(times, axis=1)
+    return found
 
 
 def drawn_path(
     dag: "FittedDAG",
     n: int,
     random: np.random.Generator,
-    held: Mapping[int, NDArray[Any]] = _NOTHING,
+    held: Mapping[int, NDArray[Any]] = NOTHING_HELD,
 ) -> NDArray[np.float64]:
     """Draw n successive rows, with noise from the residuals.
 
     A path starts after a window of the training data or, where that was not saved, at the means
     and 100 rows before its first.
     """
-    window = _window(dag)
     is_kept = dag.residuals is not None
     more = 0 if is_kept else _BEFORE
-    noise = dag.drawn_noise(n + more, random)[:, : window.d]
-    held = {v: np.concatenate([np.repeat(x[:1], more), x]) for v, x in held.items()}
-    return _continued(dag, _start(dag, 1, random)[0], noise, held)[more:]
+    noise = dag.drawn_noise(n + more, random)[:, None, : window_of(dag).d]
+    places = np.maximum(np.arange(n + more) - more, 0)
+    at_times = [{v: values[[place]] for v, values in held.items()} for place in places]
+    return continued(dag, drawn_pasts(dag, 1, random), noise, at_times)[more:, 0]
 
 
-def _start(dag: "FittedDAG", m: int, random: np.random.Generator) -> NDArray[np.float64]:
+def drawn_pasts(dag: "FittedDAG", m: int, random: np.random.Generator) -> NDArray[np.float64]:
     """Draw m pasts, (m, k, d), earliest first, from the training data; the means without it."""
-    window = _window(dag)
+    window = window_of(dag)
     if dag.residuals is None:
         rows = np.repeat(dag.preparation.means[None], m, axis=0)
     else:
@@ -99,86 +176,47 @@ def _start(dag: "FittedDAG", m: int, random: np.random.Generator) -> NDArray[np.
     return rows[:, : window.lags * window.d].reshape(m, window.lags, window.d)[:, ::-1]
 
 
-def _continued(
+def continued(
     dag: "FittedDAG",
     last: NDArray[np.float64],
     noise: NDArray[np.float64],
-    held: Mapping[int, NDArray[Any]],
+    held: Sequence[Mapping[int, NDArray[Any]]] = (),
 ) -> NDArray[np.float64]:
-    """Continue k rows, earliest first, by as many as there is noise for."""
-    lags, d = last.shape
-    path = np.concatenate([last, np.empty_like(noise)])
-    for place in range(len(noise)):
-        past = path[place : place + lags][::-1].reshape(1, lags * d)
-        now = {v: values[place : place + 1] for v, values in held.items()}
-        path[lags + place] = next_rows(dag, past, noise[place : place + 1], now)[0]
-    return path[lags:]
+    """Continue m pasts side by side.
+
+    Parameters
+    ----------
+    dag : FittedDAG
+    last : (m, k, d) array
+        The pasts, earliest time first.
+    noise : (times, m, d) array
+        In prepared units.
+    held : sequence of mappings of places to (m,) arrays
+        Variables that are set at the first times.
+
+    Returns
+    -------
+    (times, m, d) array
+    """
+    m, lags, d = last.shape
+    times = [last[:, place] for place in range(lags)]
+    for place, drawn in enumerate(noise):
+        past = np.concatenate(times[: -lags - 1 : -1], axis=1)
+        now = held[place] if place < len(held) else NOTHING_HELD
+        times.append(next_rows(dag, past, drawn, now))
+    return np.stack(times[lags:]) if len(noise) else np.empty((0, m, d))
 
 
 def lagged_weights(dag: "FittedDAG") -> NDArray[np.float64]:
     """Weights of the arcs into time t: (k + 1, d, d), at [lag, u, v]."""
-    window, edges = _window(dag), dag.edges
+    window, edges = window_of(dag), dag.edges
     weights = np.zeros((window.lags + 1, window.d, window.d))
     weights[edges.row // window.d, edges.row % window.d, edges.col] = edges.data
     return weights
 
 
-def responses(dag: "FittedDAG", horizon: int, is_linear: bool) -> NDArray[np.float64]:
-    r"""Effect of raising each variable once, by one unit, on all variables, now and later.
-
-    For linear equations :math:`x_t = B_0^\top x_t + \dots + B_k^\top x_{t-k} + e_t` they are
-
-    .. math:: \Psi_0 = (I - B_0)^{-1}, \qquad \Psi_h = \sum_j \Psi_{h-j} B_j (I - B_0)^{-1},
-
-    and for others the mean difference between 500 paths with and without the pulse, and the same
-    noise.
-
-    Returns
-    -------
-    (horizon + 1, d, d) array
-        At [h, u, v] the change of v, h times after u was raised.
-    """
-    if not is_linear:
-        return _simulated_responses(dag, horizon)
-    d, factors = _window(dag).d, dag.preparation.factors
-    # Weights of standardised columns, in the units of the table.
-    weights = lagged_weights(dag) * (factors[:d] / factors.reshape(-1, d, 1))
-    at_once = np.linalg.inv(np.eye(d) - weights[0])
-    found = np.zeros((horizon + 1, d, d))
-    found[0] = at_once
-    for h in range(1, horizon + 1):
-        for lag in range(1, min(h, len(weights) - 1) + 1):
-            found[h] += found[h - lag] @ weights[lag] @ at_once
-    return found
-
-
-def _simulated_responses(dag: "FittedDAG", horizon: int) -> NDArray[np.float64]:
-    random, window = np.random.default_rng(0), _window(dag)
-    d = window.d
-    start = _start(dag, _PATHS, random)
-    noise = dag.drawn_noise(_PATHS * (horizon + 1), random)[:, :d].reshape(horizon + 1, -1, d)
-    calm = _paths(dag, start, noise)
-    found = np.empty((horizon + 1, d, d))
-    for u in range(d):
-        raised = noise.copy()
-        raised[0, :, u] += 1.0 / dag.preparation.scales[u]
-        found[:, u] = (_paths(dag, start, raised) - calm).mean(axis=1)
-    return found
-
-
-def _paths(
-    dag: "FittedDAG", start: NDArray[np.float64], noise: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Continue m pasts at once: (steps, m, d)."""
-    lags = start.shape[1]
-    times = [start[:, lag] for lag in range(lags)]
-    for drawn in noise:
-        past = np.concatenate(times[: -lags - 1 : -1], axis=1)
-        times.append(next_rows(dag, past, drawn))
-    return np.stack(times[lags:])
-
-
-def _window(dag: "FittedDAG") -> Window:
+def window_of(dag: "FittedDAG") -> Window:
+    """Window of a fit to rows in time."""
     if dag.window is None:
         raise DataError("The rows of this model are not in time: fit it with lags (--lags).")
     return dag.window

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.interventions import take_column, targets_of
+from cosmodag.data.kinds import declared_names, with_kinds
 from cosmodag.data.lags import LaggedTable, lagged
 from cosmodag.data.window import Window
 from cosmodag.errors import DataError, name_list
@@ -66,7 +67,8 @@ class Unrolled(NamedTuple):
     Attributes
     ----------
     table
-        Columns at time t, then before; NaN where values are missing.
+        Columns at time t, then before; NaN where values are missing. A column and its lagged
+        copies have one kind.
     window
         Variables and lags.
     rows
@@ -94,6 +96,7 @@ def unroll(
     interventions: Any = None,
     *,
     remedy: str | None = None,
+    kinds: Any = "auto",
     trained_on: Window | None = None,
 ) -> Unrolled:
     """Put the rows of earlier times beside each row.
@@ -112,14 +115,20 @@ def unroll(
         What was set in each row, as for ``fit``; not the name of a column.
     remedy : str, optional
         Advice for missing values, which are then refused; by default they are kept.
+    kinds : "auto", mapping or sequence
+        What the user says of the variables, as for ``fit``.
     trained_on : Window, optional
-        Window of a fitted model, whose variables the table must have.
+        Window of a fitted model, whose variables the table must have; their kinds are not decided
+        again.
     """
     X, by_row = in_time.taken_from(X)
     keep: dict[str, Any] = {"missing": "keep"} if remedy is None else {"remedy": remedy}
-    base = as_table(X, fewest_rows=1, **keep)
-    if trained_on is not None:
-        base = checked_variables(base, trained_on, isinstance(X, np.ndarray | list | tuple))
+    if trained_on is None:
+        table = as_table(X, fewest_rows=1, declared=declared_names(kinds, X), **keep)
+        base = with_kinds(table, kinds)
+    else:
+        table = as_table(X, fewest_rows=1, declared=trained_on.names, **keep)
+        base = checked_variables(table, trained_on, isinstance(X, np.ndarray | list | tuple))
     found = lagged(base.X, lags, names=base.names, series=by_row.series, time=by_row.time)
     set_now = targets_of(interventions, base.names, len(base.X))
     targets = None
@@ -129,10 +138,10 @@ def unroll(
         targets = targets if targets.any() else None
     if not len(found.X):
         raise DataError(f"No row has {lags} rows before it: take fewer lags.")
-    table = Table(found.X, list(found.names))
-    window = in_time.of(found.window)
-    n = len(base.X)
-    return Unrolled(table, window, found.rows, targets, _about_gaps(found, n), n)
+    copies = None if base.kinds is None else base.kinds * (lags + 1)
+    window, n = in_time.of(found.window), len(base.X)
+    wide = Table(found.X, list(found.names), copies)
+    return Unrolled(wide, window, found.rows, targets, _about_gaps(found, n), n)
 
 
 def checked_variables(table: Table, window: Window, is_array: bool) -> Table:
@@ -142,7 +151,7 @@ def checked_variables(table: Table, window: Window, is_array: bool) -> Table:
             f"The table has the columns {name_list(table.names, most=10)}, but the model was "
             f"fitted on {name_list(list(window.names), most=10)}: give these, in this order."
         )
-    return Table(table.X, list(window.names))
+    return Table(table.X, list(window.names), table.kinds)
 
 
 def as_windows(window: Window, X: Any, interventions: Any = None) -> tuple[Any, Any]:

@@ -4,11 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
+from cosmodag.data.kinds import matched
 from cosmodag.data.times import as_times
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count
-from cosmodag.fit.time.paths import drawn_path, forecast, lagged_weights, next_rows, responses
+from cosmodag.fit.time.paths import drawn_path, expected_rows, forecast, lagged_weights
+from cosmodag.fit.time.responses import response_errors, responses
 from cosmodag.fit.time.unroll import InTime, checked_variables, unroll
 from cosmodag.io.tables.frames import as_table
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+    from cosmodag.assess import ResampledFits
     from cosmodag.data.window import Window
     from cosmodag.fit.fitted_dag import FittedDAG
 
@@ -32,9 +36,10 @@ class TimeSeriesView:
         @property
         def _dag(self) -> "FittedDAG": ...
 
-        @property
-        def is_linear(self) -> bool:
-            """Whether the equations are linear."""
+        def _resamples(
+            self, bootstrap: "int | ResampledFits | None", X: Any, interventions: Any
+        ) -> "ResampledFits | None":
+            """Fit resamples, or take those that were fitted."""
 
         @property
         def graph_(self) -> "nx.DiGraph[Any]":
@@ -92,7 +97,8 @@ class TimeSeriesView:
         """Effects over time: how variables change after one of them was raised once, by one unit.
 
         The raised variable follows its own equation again from the next time on. For equations
-        that are not linear it is the mean over paths drawn from the model.
+        that are not linear it is the mean over paths drawn from the model; a variable of two
+        values changes from the lower to the upper one, and categories have no responses (NaN).
 
         Parameters
         ----------
@@ -122,11 +128,86 @@ class TimeSeriesView:
 
         check_count("horizon", horizon, low=0)
         names = self.window_.names
-        found = responses(self._dag, horizon, self.is_linear)
+        found = responses(self._dag, horizon)
         found = found.cumsum(axis=0) if cumulative else found
         pairs = pd.MultiIndex.from_product([names, names], names=["cause", "effect"])
         times = pd.RangeIndex(horizon + 1, name="time")
         return pd.DataFrame(found.reshape(horizon + 1, -1).T, pairs, times)
+
+    def response_intervals(
+        self,
+        horizon: int = 10,
+        *,
+        cumulative: bool = False,
+        bootstrap: "int | ResampledFits | None" = None,
+        level: float = 0.95,
+        X: Any = None,
+    ) -> "pd.DataFrame":
+        """Give impulse responses with intervals.
+
+        Parameters
+        ----------
+        horizon, cumulative
+            As for `impulse_responses`.
+        bootstrap : int or ResampledFits, optional
+            Fit so many resamples, of blocks of successive rows, for intervals that hold the
+            uncertainty of the graph. They are kept and used for the next questions too. Without
+            them intervals come from the standard errors of the equations, as if the graph had been
+            known, and are too short where it is not; equations that are not linear then have none.
+        level : float
+            Of the intervals.
+        X : table, optional
+            The training data, for a model that was loaded without it.
+
+        Returns
+        -------
+        DataFrame
+            A row for each ``cause``, ``effect`` and ``time``, with ``estimate``, ``low`` and
+            ``high`` (NaN where there is no interval).
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> from cosmodag import OrderSearch
+        >>> random = np.random.default_rng(0)
+        >>> rain, river = random.normal(size=(2, 1000))
+        >>> river[1:] += 0.8 * rain[:-1]
+        >>> model = OrderSearch(lags=1, random_state=0).fit(pd.DataFrame({"a": rain, "b": river}))
+        >>> model.response_intervals(1).loc[("a", "b", 1)].round(2).to_dict()
+        {'estimate': 0.83, 'low': 0.76, 'high': 0.89}
+        """
+        import pandas as pd
+
+        check_count("horizon", horizon, low=0)
+        if not 0 < level < 1:
+            raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
+        names, dag = self.window_.names, self._dag
+        found = responses(dag, horizon)
+        found = found.cumsum(axis=0) if cumulative else found
+        resampled = self._resamples(bootstrap, X, None)
+        if resampled is not None:
+            draws = np.array([responses(one, horizon) for one in resampled.dags])
+            draws = draws.cumsum(axis=1) if cumulative else draws
+            outside = (1 - level) / 2
+            ends = np.quantile(draws, [outside, 1 - outside], axis=0)
+            low, high = np.minimum(ends[0], found), np.maximum(ends[1], found)
+        else:
+            width = ndtri((1 + level) / 2) * self._response_errors(horizon, cumulative, X)
+            low, high = found - width, found + width
+        labels = [names, names, range(horizon + 1)]
+        pairs = pd.MultiIndex.from_product(labels, names=["cause", "effect", "time"])
+        columns = {"estimate": found, "low": low, "high": high}
+        return pd.DataFrame(
+            {name: part.transpose(1, 2, 0).ravel() for name, part in columns.items()}, pairs
+        )
+
+    def _response_errors(self, horizon: int, cumulative: bool, X: Any) -> NDArray[np.float64]:
+        """Compute standard errors of responses; NaN where nothing gives them."""
+        dag, d = self._dag, self.window_.d
+        if not dag.is_linear or (X is None and dag.residuals is None):
+            return np.full((horizon + 1, d, d), np.nan)
+        data = dag.training_data() if X is None else dag.prepared(X)
+        return response_errors(dag, data, horizon, cumulative=cumulative)
 
     def forecast(self, X: Any, steps: int = 1) -> NDArray[np.float64]:
         """Predict the rows that follow the last of one series, each from those before it.
@@ -145,13 +226,15 @@ class TimeSeriesView:
         window = self.window_
         X, by_row = InTime.like(window, X).taken_from(X)
         is_array = isinstance(X, np.ndarray | list | tuple)
-        table = checked_variables(as_table(X, fewest_rows=1), window, is_array)
+        given = as_table(X, fewest_rows=1, declared=window.names)
+        table = checked_variables(given, window, is_array)
         if len(table.X) < window.lags:
             raise DataError(f"A forecast needs the last {window.lags} rows: X has {len(table.X)}.")
         if by_row.series is not None and len(set(by_row.series)) > 1:
             raise DataError("A forecast continues one series: give the rows of one only.")
         rows = np.arange(len(table.X)) if by_row.time is None else np.argsort(as_times(by_row.time))
-        return forecast(self._dag, table.X[rows[-window.lags :]], steps)
+        known = matched(table, self._dag.kinds[: window.d])
+        return forecast(self._dag, known[rows[-window.lags :]], steps)
 
     def _predict_ahead(
         self, X: Any, do: "Mapping[Any, Any] | None", in_time: InTime
@@ -159,10 +242,11 @@ class TimeSeriesView:
         """Predict each row from the rows before it; NaN where these are missing."""
         window = self.window_
         found = unroll(X, window.lags, in_time, trained_on=window)
-        held = _held(window, do, found.n)
+        held = _held(self._dag, do, found.n)
         held = {v: values[found.rows] for v, values in held.items()}
         predicted = np.full((found.n, window.d), np.nan)
-        predicted[found.rows] = next_rows(self._dag, found.table.X[:, window.d :], held=held)
+        past = matched(found.table, self._dag.kinds)[:, window.d :]
+        predicted[found.rows] = expected_rows(self._dag, past, held)
         return predicted
 
     def _sample_path(
@@ -170,12 +254,13 @@ class TimeSeriesView:
     ) -> NDArray[np.float64]:
         """Draw n successive rows."""
         random = np.random.default_rng(random_state)
-        return drawn_path(self._dag, n, random, _held(self.window_, do, n))
+        return drawn_path(self._dag, n, random, _held(self._dag, do, n))
 
 
-def _held(window: "Window", do: "Mapping[Any, Any] | None", n: int) -> dict[int, NDArray[Any]]:
+def _held(dag: "FittedDAG", do: "Mapping[Any, Any] | None", n: int) -> dict[int, NDArray[Any]]:
     if do is None:
         return {}
     from cosmodag.assess.names import values_set
 
-    return dict(values_set(list(window.names), do, n))
+    assert dag.window is not None
+    return dict(values_set(list(dag.window.names), do, n, dag.kinds[: dag.window.d]))

@@ -20,6 +20,7 @@ from cosmodag.refinement.entropy.exogenous_first import exogenous_first_order
 from cosmodag.refinement.entropy.families import EntropyProblem, Families, fit_order, total_score
 from cosmodag.refinement.entropy.moves import improve_place
 from cosmodag.refinement.entropy.problem import prepare, standardised
+from cosmodag.refinement.entropy.weak_parents import add_weak_parents
 from cosmodag.refinement.starts import respecting
 
 __all__ = ["NonGaussianSearch", "StartReport", "search_non_gaussian"]
@@ -54,7 +55,8 @@ class NonGaussianSearch:
         ``weights[u, v]`` is the coefficient of the arc u → v in the data's units, by least squares
         on the chosen parents. Stored entries are the arcs; a required arc may have weight 0.
     score : float
-        Of the table with standardised columns, so that it does not depend on units.
+        Of the table with standardised columns, so that it does not depend on units; of the graph
+        before weak parents were added.
     penalty : float
         c, the score an arc has to gain.
     starts : tuple of StartReport
@@ -81,6 +83,7 @@ def search_non_gaussian(
     required: ArrayLike | None = None,
     before: ArrayLike | None = None,
     counted: ArrayLike | None = None,
+    weak_parents: bool = False,
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[str, float], None] | None = None,
 ) -> NonGaussianSearch:
@@ -107,6 +110,9 @@ def search_non_gaussian(
         Transitively closed: u must come before v.
     counted : array (n, d), optional
         Weight of each row in each variable's own equation; 0 where the variable was set.
+    weak_parents : bool
+        Whether parents that only the shape of the noise makes visible are added at the end
+        (`cosmodag.refinement.entropy.weak_parents`).
     should_stop : callable, optional
         Called often; after True the best result so far is returned.
     on_progress : callable, optional
@@ -159,10 +165,13 @@ def search_non_gaussian(
             best = found
     best, report = _kick(problem, best, random, stop, on_progress)
     reports.append(report)
+    score = total_score(best)
+    if weak_parents:
+        add_weak_parents(problem, best)
     return NonGaussianSearch(
         order=best.order,
         weights=_weights(best, deviations),
-        score=total_score(best),
+        score=score,
         penalty=problem.penalty,
         starts=tuple(reports),
         stopped=stop.stopped,

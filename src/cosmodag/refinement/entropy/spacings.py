@@ -17,8 +17,9 @@ Floats = NDArray[np.float64]
 def log_densities(values: Floats) -> Floats:
     """Estimate the logarithm of the density of a column at each of its values.
 
-    The density at a value is the share of values within √n places of it, over the distance that
+    The density at a value is the share of values within ½ √n places of it, over the distance that
     these span (Vasicek 1976). Equal values are spread over the half distances to their neighbours.
+    A reach of √n made curves that are none gain more, 5 in 3 in place of 1 % of 225 tables.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def log_densities(values: Floats) -> Floats:
     n = len(values)
     order = np.argsort(values, kind="stable")
     spread = _without_ties(values[order])
-    reach, places = max(round(math.sqrt(n)), 1), np.arange(n)
+    reach, places = max(round(0.5 * math.sqrt(n)), 1), np.arange(n)
     low, high = np.maximum(places - reach, 0), np.minimum(places + reach, n - 1)
     distances = np.maximum(spread[high] - spread[low], np.finfo(float).tiny)
     found = np.empty(n)

@@ -89,6 +89,9 @@ class Families:
         children = (problem.child(v) for v in range(problem.d))
         self._data = [None if one is None else one.first(effort.rows) for one in children]
         self._grown: dict[tuple[int, bytes, bytes], Family] = {}
+        # A move changes few families: gains and losses of the others are not computed again.
+        self._gains: dict[tuple[object, ...], list[tuple[float, int]]] = {}
+        self._losses: dict[tuple[object, ...], float] = {}
 
     def of(self, adjacency: Arcs) -> list[Family]:
         """Fit the families of a graph."""
@@ -110,10 +113,30 @@ class Families:
             self._grown[key] = self._judged(v, grown)
         return self._grown[key]
 
+    def carried_over(self, v: int, family: Family, allowed: NDArray[np.bool_]) -> Family:
+        """Choose the inputs of a child on these rows, from a family of other rows."""
+        allowed = allowed & self.problem.support[:, v]
+        start = family.kernel if len(family.inputs) else None
+        refitted = self._fitted(v, family.inputs, start)
+        return self._judged(v, self._shrunk(v, self._extended(v, refitted, allowed)))
+
+    def losses(self, v: int, family: Family) -> list[float]:
+        """Nats lost without each input, less its price, without refitting."""
+        single = np.eye(len(family.inputs), dtype=bool)
+        return [self.loss_without(v, family, one) for one in single]
+
     def gains(
         self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
     ) -> list[tuple[float, int]]:
         """Nats won by single further inputs, without refitting; the best first."""
+        key = (v, family.inputs.tobytes(), family.cost, allowed.tobytes(), tries)
+        if key not in self._gains:
+            self._gains[key] = self._found_gains(v, family, allowed, tries)
+        return self._gains[key]
+
+    def _found_gains(
+        self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
+    ) -> list[tuple[float, int]]:
         data = self._data[v]
         if data is None:
             return []
@@ -139,11 +162,14 @@ class Families:
         data = self._data[v]
         if data is None or not left_out.any():
             return 0.0
-        kept = ~left_out
-        without = cost(
-            _inputs(data.columns, family.inputs[kept]), data.target, family.kernel.only(kept)
-        )
-        return without - family.cost - self.effort.price * float(left_out.sum())
+        key = (v, family.inputs.tobytes(), family.cost, left_out.tobytes())
+        if key not in self._losses:
+            kept = ~left_out
+            columns = _inputs(data.columns, family.inputs[kept])
+            without = cost(columns, data.target, family.kernel.only(kept))
+            price = self.effort.price * float(left_out.sum())
+            self._losses[key] = without - family.cost - price
+        return self._losses[key]
 
     def _fitted(
         self, v: int, inputs: NDArray[np.intp], start: ProcessKernel | None = None
@@ -187,17 +213,15 @@ class Families:
 
     def _shrunk(self, v: int, family: Family) -> Family:
         """Leave inputs out, the least useful first, while each is not worth its price."""
-        single = np.eye(self.problem.d, dtype=bool)
         while True:
             free = np.flatnonzero(~self.problem.required[family.inputs, v])
             if not len(free) or self._data[v] is None:
                 return family
-            places = single[: len(family.inputs), : len(family.inputs)]
-            losses = [self.loss_without(v, family, places[i]) for i in free]
+            losses = np.array(self.losses(v, family))[free]
             least = int(np.argmin(losses))
             if losses[least] > (_DOUBTFUL - 1) * self.effort.price:
                 return family
-            kept = ~places[free[least]]
+            kept = np.arange(len(family.inputs)) != free[least]
             without = self._fitted(v, family.inputs[kept], family.kernel.only(kept))
             if without.cost - family.cost > self.effort.price:
                 return family

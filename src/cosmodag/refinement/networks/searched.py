@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.data.embedding import Embedding
 from cosmodag.refinement.networks.additive import additive_start
 from cosmodag.refinement.networks.families import SearchEffort
-from cosmodag.refinement.networks.inputs import Effort
 from cosmodag.refinement.networks.problem import Arcs, NetworkProblem, closest_order
-from cosmodag.refinement.networks.pruning import PrunedNetworks, prune_networks
+from cosmodag.refinement.networks.pruning import PrunedNetworks
+from cosmodag.refinement.networks.regrown import Regrown, regrow
 from cosmodag.refinement.networks.search import FoundOrder, search_by_evidence
 
 __all__ = ["SearchedNetworks", "search_networks"]
@@ -55,7 +55,7 @@ def search_networks(
 
     Starts are the graph that was learnt and pruned, other orders, and the best order under which
     variables are sums of curves. The one with the best total evidence is kept, single variables are
-    moved within it while the evidence rises, and the result is pruned on all rows.
+    moved within it while the evidence rises, and arcs are then chosen on all rows.
 
     Parameters
     ----------
@@ -77,6 +77,7 @@ def search_networks(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(300, 3))
     >>> x[:, 0] = np.tanh(2 * x[:, 2]) + 0.2 * x[:, 0]
+    >>> from cosmodag.refinement.networks.pruning import prune_networks
     >>> learnt = prune_networks(x, np.ones((3, 3)), order=[0, 1, 2])
     >>> found = search_networks(x, learnt, {}).pruned
     >>> bool(found.adjacency[2, 0]), int(found.adjacency.sum())
@@ -98,17 +99,11 @@ def search_networks(
     )
     report = _report(list(starts), found)
     if not found.finished:
-        return SearchedNetworks(_as_pruned(found, learnt), report)
-    pruned = prune_networks(
-        X,
-        found.adjacency.astype(np.float64),
-        found.order,
-        **known,
-        should_stop=should_stop,
-        effort=Effort(candidate=0.0),
-        workers=workers,
-    )
-    return SearchedNetworks(pruned, report)
+        unjudged = np.where(found.adjacency, np.nan, 0.0)
+        partial = Regrown(found.adjacency, unjudged, finished=False)
+        return SearchedNetworks(_as_pruned(found.order, partial, learnt), report)
+    whole = regrow(problem, found.order, found.adjacency, should_stop=should_stop, workers=workers)
+    return SearchedNetworks(_as_pruned(found.order, whole, learnt), report)
 
 
 def _others(
@@ -119,16 +114,16 @@ def _others(
     return {name: (closest_order(problem.before, order), nothing) for name, order in orders.items()}
 
 
-def _as_pruned(found: FoundOrder, learnt: PrunedNetworks) -> PrunedNetworks:
-    """Take the best graph so far, of which no arc was judged on all rows."""
+def _as_pruned(order: NDArray[np.intp], whole: Regrown, learnt: PrunedNetworks) -> PrunedNetworks:
+    """Compare a graph with the one that was learnt."""
     places = np.argsort(learnt.order)
     return PrunedNetworks(
-        adjacency=found.adjacency,
-        gains=np.where(found.adjacency, np.nan, 0.0),
-        order=found.order,
-        added=found.adjacency & ~learnt.adjacency,
-        changed=int((found.adjacency & (places[:, None] > places)).sum()),
-        finished=False,
+        adjacency=whole.adjacency,
+        gains=whole.gains,
+        order=order,
+        added=whole.adjacency & ~learnt.adjacency,
+        changed=int((whole.adjacency & (places[:, None] > places)).sum()),
+        finished=whole.finished,
     )
 
 

@@ -4,5 +4,5 @@ Equal variances and noise that is not Gaussian both decide directions that the G
 open, and both decide them wrongly where they do not hold. `columns` says which tables rule them out
 beforehand, `variances` compares the best graph under equal variances with the best under unequal
 ones, `dependence` asks whether a linear model with independent noise holds on the graph that it
-found, and `decision` puts these together.
+found, `curves` whether curves explain its arcs better, and `decision` puts these together.
 """

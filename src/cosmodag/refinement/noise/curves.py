@@ -3,7 +3,7 @@
 A search for noise that is not Gaussian takes a bent relation for skewed noise: of y = x + x²/2 + e
 with normal x and e, the line from y to x leaves residuals that are less Gaussian, so that the arrow
 is set the wrong way round. Whether its residuals depend on the parent is hard to see in few rows.
-The likelihood of a curve in the true direction is not: it is far higher.
+That a curve in the true direction has a far higher likelihood is not.
 """
 
 import math
@@ -19,6 +19,14 @@ from cosmodag.refinement.entropy.spacings import log_densities
 
 __all__ = ["ArcCurves", "arc_curves"]
 
+# Log-likelihood from which evidence is very strong (twice the logarithm of the odds above 10, Kass
+# and Raftery 1995); the logarithm of the number of arcs is added, as any of them may be chance.
+_FIRM = 5.0
+# Share of bent arcs that refutes lines, and that of a single one; as in `dependence`.
+_MOST, _MOST_SINGLE = 0.05, 0.1
+# Draws of the folds; an arc that is bent by the first alone is so by chance.
+_DRAWS = 5
+
 _FOLDS = 5
 # Columns of the curves that are tried: the line and two, three or five polynomials.
 _WIDTHS = (3, 4, 6)
@@ -29,29 +37,57 @@ Floats = NDArray[np.float64]
 
 
 class ArcCurves(NamedTuple):
-    """What curves gain over the line of each arc, (arcs,) each.
+    """What curves gain over the lines of some arcs of a graph.
 
     Attributes
     ----------
-    tails, heads
-        The arc u → v.
-    gains
+    arcs : int
+        Arcs of the graph.
+    compared : sequence of (int, int)
+        Those that were compared, u → v.
+    gains : (compared,) array
         Log-likelihood of held-out rows that a curve of u gains in the equation of v, or that the
         turned arc gains as a curve of v in the equation of u; the larger of the two.
-    errors
-        Their standard errors.
     """
 
-    tails: NDArray[np.intp]
-    heads: NDArray[np.intp]
+    arcs: int
+    compared: Sequence[tuple[int, int]]
     gains: Floats
-    errors: Floats
+
+    @property
+    def bent(self) -> int:
+        """Arcs that a curve explains far better."""
+        return int(np.sum(self.gains > _limit(self.arcs)))
+
+    @property
+    def share(self) -> float:
+        """Share of arcs that a curve explains far better."""
+        return self.bent / max(self.arcs, 1)
+
+    @property
+    def refutes(self) -> bool:
+        """Whether these are too many for a graph of lines; one of many may be chance."""
+        return self.bent > max(1.0, _MOST * self.arcs) or self.share > _MOST_SINGLE
+
+    @property
+    def worst(self) -> tuple[int, int]:
+        """The arc that a curve gains most on."""
+        return self.compared[int(self.gains.argmax())]
+
+    @property
+    def seen(self) -> str:
+        """What was seen, in words."""
+        return f"curved relations in {self.bent} of {self.arcs} arcs"
 
 
 def arc_curves(
-    X: Floats, weights: sparse.csr_array, counted: Floats | None = None, seed: int = 0
+    X: Floats,
+    weights: sparse.csr_array,
+    compared: Sequence[tuple[int, int]],
+    counted: Floats | None = None,
+    seed: int = 0,
 ) -> ArcCurves:
-    """Compare the line of each arc of a graph with curves in both directions, on held-out rows.
+    """Compare lines of arcs of a graph with curves in both directions, on held-out rows.
 
     All other arcs stay lines. Densities of residuals come from their spacings, so that noise may
     have any shape. An arc beside which another path leads to its head is not turned.
@@ -62,6 +98,9 @@ def arc_curves(
         Of more than 5,000 rows, evenly spaced ones are used.
     weights : (d, d) csr_array
         Not zero at [u, v] for an arc u → v.
+    compared : sequence of (int, int)
+        Arcs to compare. On pairs of other noises and curves than those of the pages, 1 % of 450
+        linear ones were found bent, and of 300 bent ones that were turned all but 10 %.
     counted : (n, d) array, optional
         0 where a variable was set: the row does not count for arcs at that variable.
     seed : int
@@ -72,24 +111,32 @@ def arc_curves(
     >>> random = np.random.default_rng(0)
     >>> x, noise = random.normal(size=(2, 500))
     >>> y, arc = x + 0.5 * x**2 + noise, sparse.csr_array(np.array([[0.0, 1.0], [0.0, 0.0]]))
-    >>> backwards = arc_curves(np.column_stack([y, x]), arc).gains
-    >>> line = arc_curves(np.column_stack([x, x + noise]), arc).gains
-    >>> bool(backwards[0] > 20), bool(line[0] < 2)
-    (True, True)
+    >>> backwards = arc_curves(np.column_stack([y, x]), arc, [(0, 1)])
+    >>> line = arc_curves(np.column_stack([x, x + noise]), arc, [(0, 1)])
+    >>> backwards.refutes, line.refutes
+    (True, False)
     """
     step = -(-len(X) // _MOST_ROWS)
     table = np.asarray(X[::step], np.float64)
     table = (table - table.mean(axis=0)) / np.maximum(table.std(axis=0), np.finfo(float).tiny)
     arcs = weights.toarray() != 0
-    compared = _Arcs(table, arcs, np.random.default_rng(seed).permutation(len(table)) % _FOLDS)
-    tails, heads = np.nonzero(arcs)
-    gains, errors = np.zeros(len(tails)), np.zeros(len(tails))
-    for place, (u, v) in enumerate(zip(tails.tolist(), heads.tolist(), strict=True)):
+    random, count = np.random.default_rng(seed), int(arcs.sum())
+    first, *further = (
+        _Arcs(table, arcs, random.permutation(len(table)) % _FOLDS) for _ in range(_DRAWS)
+    )
+    gains = np.zeros(len(compared))
+    for place, (u, v) in enumerate(compared):
         rows = None if counted is None else (counted[::step][:, [u, v]] > 0).all(axis=1)
-        gain = compared.gain(u, v, rows)
-        gains[place] = gain.sum()
-        errors[place] = gain.std() * math.sqrt(len(gain))
-    return ArcCurves(tails, heads, gains, errors)
+        gains[place] = first.gain(u, v, rows)
+        if gains[place] > _limit(count):
+            again = [other.gain(u, v, rows) for other in further]
+            gains[place] = np.mean([gains[place], *again])
+    return ArcCurves(count, compared, gains)
+
+
+def _limit(arcs: int) -> float:
+    """Log-likelihood from which an arc counts as bent."""
+    return _FIRM + math.log(max(arcs, 1))
 
 
 class _Arcs:
@@ -101,26 +148,26 @@ class _Arcs:
         self.embedding = Embedding.of(table, columns=_WIDTHS[-1])
         self.blocks: dict[int, Floats] = {}
 
-    def gain(self, u: int, v: int, rows: NDArray[np.bool_] | None) -> Floats:
+    def gain(self, u: int, v: int, rows: NDArray[np.bool_] | None) -> float:
         """Log-likelihood that the better of two curves gains over the line of one arc."""
         used = np.ones(len(self.table), np.bool_) if rows is None else rows
         others = [w for w in self.parents[v] if w != u]
         line, *bent = self._likelihoods(v, others, u, used)
-        gains = [_best(bent) - line]
+        gains = [max(bent) - line]
         if not self._has_detour(u, v):
             without, alone = self._likelihood(v, others, used), self._likelihood(u, None, used)
             _, *turned = self._likelihoods(u, self.parents[u], v, used)
-            gains.append(_best(turned) + without - line - alone)
-        return _best(gains)
+            gains.append(max(turned) + without - line - alone)
+        return max(gains)
 
-    def _likelihood(self, v: int, parents: Sequence[int] | None, used: NDArray[np.bool_]) -> Floats:
+    def _likelihood(self, v: int, parents: Sequence[int] | None, used: NDArray[np.bool_]) -> float:
         """Log-likelihood of one variable given lines of some variables, by default its parents."""
         columns = self.table[:, self.parents[v] if parents is None else list(parents)]
         return self._fitted(v, columns, [columns.shape[1]], used)[0]
 
     def _likelihoods(
         self, v: int, parents: Sequence[int], u: int, used: NDArray[np.bool_]
-    ) -> list[Floats]:
+    ) -> list[float]:
         """Do so with a line of one more variable, and with curves of it."""
         if u not in self.blocks:
             self.blocks[u] = self.embedding.block(self.table[:, u], u)
@@ -130,7 +177,7 @@ class _Arcs:
 
     def _fitted(
         self, v: int, columns: Floats, sizes: Sequence[int], used: NDArray[np.bool_]
-    ) -> list[Floats]:
+    ) -> list[float]:
         """Log-likelihoods of one variable given the first columns, for several numbers of them."""
         design = np.column_stack([np.ones(len(columns)), columns])[used]
         y, folds = self.table[used, v], self.folds[used]
@@ -143,7 +190,7 @@ class _Arcs:
             for place, size in enumerate(sizes):
                 weights = np.linalg.solve(products[: size + 1, : size + 1], along[: size + 1])
                 left[place, held] = y[held] - unseen[:, : size + 1] @ weights
-        return [log_densities(one) for one in left]
+        return [float(log_densities(one).sum()) for one in left]
 
     def _has_detour(self, u: int, v: int) -> bool:
         """Whether a path of several arcs leads from u to v."""
@@ -157,8 +204,3 @@ class _Arcs:
                 seen.add(w)
                 waiting += self.parents[w]
         return False
-
-
-def _best(likelihoods: Sequence[Floats]) -> Floats:
-    """Those of the greatest sum."""
-    return max(likelihoods, key=lambda one: float(one.sum()))

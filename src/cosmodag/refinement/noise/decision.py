@@ -13,6 +13,7 @@ from cosmodag.errors import name_list
 from cosmodag.refinement.entropy.measure import NonGaussianity, non_gaussianity
 from cosmodag.refinement.entropy.search import NonGaussianSearch, search_non_gaussian
 from cosmodag.refinement.noise.columns import common_scale, few_valued
+from cosmodag.refinement.noise.curves import arc_curves
 from cosmodag.refinement.noise.dependence import Dependence, noise_dependence
 from cosmodag.refinement.noise.inputs import NoiseInputs
 from cosmodag.refinement.noise.outcome import Decided, Doubt
@@ -28,6 +29,7 @@ __all__ = ["decide_noise"]
 
 # Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
 ENTROPY_LIMIT = 300
+_INSTEAD = {"curved": " BlockSearch() (--method block-search) fits curves."}
 _CLASS_ONLY = "so that the Gaussian score was used, which decides only the equivalence class"
 
 
@@ -48,7 +50,8 @@ def decide_noise(
     Equal variances are assumed only where the columns were not brought to a common scale and the
     best graph under them beats, by a margin, the best graph under unequal ones. Noise that is not
     Gaussian is assumed only where residuals are not Gaussian, no column involved has few values,
-    and residuals are independent of parents on the graph found. Otherwise the noise is taken to be
+    residuals are independent of parents on the graph found, and curves do not explain its arcs
+    better. Otherwise the noise is taken to be
     Gaussian, and only the equivalence class is decided.
 
     Parameters
@@ -163,10 +166,20 @@ def _beyond_gaussian(
     searched = _by_entropy(given, starts, random, stop)
     holds = noise_dependence(given.X, searched.weights, given.counted)
     scores["arcs_refuted"] = holds.share
+
+    def refuted(kind: str, worst: tuple[int, int] | None, share: float, seen: str) -> Decided:
+        assert worst is not None
+        tail, head = (given.names[v] for v in worst)
+        seen = f"{seen} (most of all between {tail!r} and {head!r})"
+        plain = replace(found, report=[*_report(searched, False), *found.report])
+        return _doubted(plain, scores, kind, worst, share, seen)
+
     if holds.refutes:
-        found = replace(found, report=[*_report(searched, False), *found.report])
-        seen, worst = _at_worst(holds, given.names), holds.worst or ()
-        return _doubted(found, scores, holds.kind, worst, holds.share, seen)
+        return refuted(holds.kind, holds.worst, holds.share, holds.seen)
+    bent = arc_curves(given.X, searched.weights, holds.suspects, given.counted)
+    scores["arcs_bent"] = bent.share
+    if bent.refutes:
+        return refuted("curved", bent.worst, bent.share, bent.seen)
     decided = _non_gaussian(searched, _confirmed(verdict, holds))
     return replace(decided, scores=scores, report=[*found.report, *decided.report])
 
@@ -183,17 +196,10 @@ def _doubted(
     reason = f"The residuals are not Gaussian, but there are {seen}, {_CLASS_ONLY}."
     sentence = (
         f"{reason} Directions that the class leaves open are free choices, and weights are those "
-        "of straight lines."
+        f"of straight lines.{_INSTEAD.get(kind, '')}"
     )
     doubt = Doubt(kind, columns, share, sentence)
     return replace(found, reason=reason, scores=scores, doubt=doubt)
-
-
-def _at_worst(holds: Dependence, names: Sequence[str]) -> str:
-    """Say what was seen, and where most of all."""
-    assert holds.worst is not None
-    tail, head = (names[v] for v in holds.worst)
-    return f"{holds.seen} (most of all between {tail!r} and {head!r})"
 
 
 def _confirmed(verdict: NonGaussianity, holds: Dependence) -> str:
@@ -244,6 +250,7 @@ def _by_entropy(
         required=given.required,
         before=given.before,
         counted=given.counted,
+        weak_parents=True,
         should_stop=stop,
     )
 

@@ -5,7 +5,7 @@ Gaussian, whatever the reason. Its model says that the residual of a variable is
 parents, which `cosmodag.data.dependence` tests; here is how many arcs may fail.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ _REFUTES, _CERTAIN = 3.5, 5.0
 # beyond 3.5 errors: Laplace, uniform, exponential, Gumbel and t noise (d = 10 to 50, n = 500 to
 # 50,000) at most one arc or 2 %; counts, curves, tanh, noise that depends on a parent 15 to 98 %.
 _MOST, _MOST_CERTAIN = 0.05, 0.1
+# Arcs that are worth a closer look, at most.
+_SUSPECTS = 100
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Dependence:
         or x² more than that.
     worst : (int, int) or None
         The arc that contradicts the model most.
+    suspects : list of (int, int)
+        Arcs, those whose residual depends most on the parent first; not more than 100.
     """
 
     arcs: int
@@ -44,6 +48,7 @@ class Dependence:
     curved: int
     uneven: int
     worst: tuple[int, int] | None
+    suspects: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def share(self) -> float:
@@ -102,6 +107,9 @@ def noise_dependence(
     uneven = np.abs(tests.spread)
     most = np.maximum(curved, uneven)
     worst = int(most.argmax())
+    wider = np.maximum(np.abs(tests.curved), np.abs(tests.uneven))
+    first = np.argsort(-np.maximum(most, wider), kind="stable")[:_SUSPECTS]
+    pairs = zip(tests.tails[first].tolist(), tests.heads[first].tolist(), strict=True)
     return Dependence(
         arcs=len(most),
         refuted=int(np.sum(most > _REFUTES)),
@@ -109,4 +117,5 @@ def noise_dependence(
         curved=int(np.sum((curved > _REFUTES) & (curved >= uneven))),
         uneven=int(np.sum((uneven > _REFUTES) & (uneven > curved))),
         worst=(int(tests.tails[worst]), int(tests.heads[worst])),
+        suspects=list(pairs),
     )

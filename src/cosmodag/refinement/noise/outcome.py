@@ -43,7 +43,7 @@ class Decided:
     scores : dict of str to float
         The numbers compared: ``equal_variance`` and ``gaussian`` (scores of the best graphs),
         ``margin``, ``margin_needed``, ``non_gaussian_gain``, ``gain_by_chance``,
-        ``arcs_refuted`` (a share); those that were not needed are absent.
+        ``arcs_refuted``, ``arcs_bent`` (shares); those that were not needed are absent.
     doubt : Doubt or None
         What the user must know: noise that is not Gaussian, under a model that does not hold.
     report : list of dict

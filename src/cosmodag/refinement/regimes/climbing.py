@@ -1,6 +1,7 @@
 """Single changes of a graph, compared by the score that finds targets as well."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from cosmodag.refinement.regimes.equation import RegimeScore, parents_of
 
 __all__ = ["climb"]
 
+Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _LEAST = 1e-6
@@ -39,60 +41,80 @@ def climb(
     should_stop : function
         Asked before every change.
     """
-    steps = _Steps(score, arcs.copy(), support, required, before)
-    while not should_stop():
-        best, chosen = _LEAST, None
-        for gain, change in steps:
-            if gain > best:
-                best, chosen = gain, change
-        if chosen is None:
-            break
-        for place, value in chosen.items():
-            steps.arcs[place] = value
+    d = len(arcs)
+    steps = _Steps(
+        score,
+        arcs.copy(),
+        ~np.eye(d, dtype=bool) if support is None else support & ~np.eye(d, dtype=bool),
+        np.zeros((d, d), bool) if required is None else required,
+        np.zeros((d, d), bool) if before is None else before,
+    )
+    while not should_stop() and steps.take_best():
+        pass
     return steps.arcs
 
 
+@dataclass(eq=False)
 class _Steps:
-    """Changes of one arc of a graph, and what each gains."""
+    """Changes of one arc of a graph, and what each gains.
 
-    def __init__(
-        self,
-        score: RegimeScore,
-        arcs: Bools,
-        support: Bools | None,
-        required: Bools | None,
-        before: Bools | None,
-    ) -> None:
-        d = len(arcs)
-        self.score, self.arcs = score, arcs
-        self.support = ~np.eye(d, dtype=bool) if support is None else support
-        self.required = np.zeros((d, d), bool) if required is None else required
-        self.before = np.zeros((d, d), bool) if before is None else before
+    ``gains[u, v]`` is the gain of the equation of v where u becomes a parent of it, or ceases to be
+    one; a step changes one or two columns of it.
+    """
 
-    def __iter__(self) -> Iterator[tuple[float, dict[tuple[int, int], bool]]]:
-        arcs, d = self.arcs, len(self.arcs)
-        reached = _reached(arcs | self.before)
-        parents = [parents_of(arcs, v) for v in range(d)]
-        now = [self.score.local(v, parents[v]).score for v in range(d)]
-        for u, v in zip(*np.nonzero(arcs & ~self.required), strict=True):
-            u, v = int(u), int(v)
-            removed = self.score.local(v, parents[v] - {u}).score - now[v]
-            yield removed, {(u, v): False}
-            others = arcs[u] | self.before[u]
-            others[v] = False
-            if self.support[v, u] and not self.before[u, v] and not reached[others, v].any():
-                turned = removed + self.score.local(u, parents[u] | {v}).score - now[u]
-                yield turned, {(u, v): False, (v, u): True}
-        for u, v in zip(*np.nonzero(self.support & ~arcs & ~reached.T), strict=True):
-            u, v = int(u), int(v)
-            yield self.score.local(v, parents[v] | {u}).score - now[v], {(u, v): True}
+    score: RegimeScore
+    arcs: Bools
+    support: Bools
+    required: Bools
+    before: Bools
+
+    def __post_init__(self) -> None:
+        self.gains = np.empty(self.arcs.shape)
+        for v in range(len(self.arcs)):
+            self._compute(v)
+
+    def _compute(self, v: int) -> None:
+        allowed = (self.support[:, v] | self.arcs[:, v]) & ~self.required[:, v]
+        now = self.score.local(v, parents_of(self.arcs, v)).score
+        changed = self.score.with_one_more_or_less(v, self.arcs[:, v].copy(), allowed)
+        self.gains[:, v] = changed - now
+
+    def take_best(self) -> bool:
+        """Take the step that gains most; whether there is one."""
+        removed, added, turned = self._removed(), self._added(), self._turned()
+        best = max((removed, added, turned), key=np.max)
+        if best.max() <= _LEAST:
+            return False
+        u, v = (int(place) for place in np.unravel_index(best.argmax(), best.shape))
+        self.arcs[u, v] = best is added
+        self._compute(v)
+        if best is turned:
+            self.arcs[v, u] = True
+            self._compute(u)
+        return True
+
+    def _removed(self) -> Floats:
+        return np.where(self.arcs & ~self.required, self.gains, -np.inf)
+
+    def _added(self) -> Floats:
+        free = self.support & ~self.arcs & (_reached(self.arcs | self.before).T == 0)
+        return np.where(free, self.gains, -np.inf)
+
+    def _turned(self) -> Floats:
+        """Gains of u → v becoming v → u, where no other path leads from u to v."""
+        arcs = (self.arcs | self.before).astype(np.float32)
+        # Paths over a third variable: all that begin with any arc but the one that is turned.
+        longer = arcs @ _reached(self.arcs | self.before) - arcs > 0.5
+        free = self.arcs & ~self.required & self.support.T & ~self.before & ~longer
+        both = np.where(free, self.gains, -np.inf) + np.where(free, self.gains.T, 0.0)
+        return np.asarray(both, np.float64)
 
 
-def _reached(arcs: Bools) -> Bools:
-    """(d, d): whether a path leads from u to v, at [u, v]; true on the diagonal."""
-    found = arcs | np.eye(len(arcs), dtype=bool)
+def _reached(arcs: Bools) -> NDArray[np.float32]:
+    """(d, d): 1 at [u, v] where a path leads from u to v, and on the diagonal, 0 elsewhere."""
+    found = np.maximum(arcs, np.eye(len(arcs))).astype(np.float32)
     while True:
-        further = found @ found
+        further = np.minimum(found @ found, np.float32(1.0))
         if np.array_equal(further, found):
             return found
         found = further

@@ -58,22 +58,43 @@ class RankEvidence:
         both = own | others
         ranked = np.empty(len(own))
         ranked[both] = ndtri((rankdata(residuals[both]) - 0.5) / np.count_nonzero(both))
-        apart, together = _likelihood(ranked[others]), _likelihood(ranked[both])
-        return apart - together + self._own(ranked[own], columns[own])
-
-    @staticmethod
-    def _own(ranked: Floats, columns: Floats) -> float:
-        """Penalised likelihood of a regime on its own: of a constant, or given the parents."""
-        rows, parameters = len(ranked), columns.shape[1] + 1
-        price: float = 0.5 * math.log(rows)
-        alone: float = _likelihood(ranked) - 2 * price
-        if rows <= parameters + 1:
-            return alone
-        fitted: Floats = columns @ np.linalg.lstsq(columns, ranked, rcond=None)[0]
-        given: float = _likelihood(ranked - fitted) - parameters * price
-        return alone if alone > given else given
+        variance = max(float(ranked[others].var()), _LEAST_VARIANCE)
+        apart = -0.5 * np.count_nonzero(others) * math.log(variance)
+        together = _free(np.count_nonzero(both), float(ranked[both].var()))
+        return apart - together + _own(ranked[own], self.X[np.ix_(own, parents)], variance)
 
 
-def _likelihood(values: Floats) -> float:
+def _own(ranked: Floats, parents: Floats, variance: float) -> float:
+    """Penalised likelihood of the best own equation of a regime, as `kernel` lists them.
+
+    Parameters
+    ----------
+    ranked : (m,) array
+        Normal scores of the rows of the regime.
+    parents : (m, p) array
+    variance : float
+        Of the scores of the other regimes.
+    """
+    rows, p = parents.shape
+    price = 0.5 * math.log(rows)
+    ranked, parents = ranked - ranked.mean(), parents - parents.mean(axis=0)
+    left = float(ranked @ ranked) / rows
+    values = [_free(rows, left) - 2 * price]
+    if p and rows > p + 3:
+        rest = ranked - parents @ np.linalg.lstsq(parents, ranked, rcond=None)[0]
+        slopes = float(rest @ rest) / rows
+        values += [
+            _free(rows, slopes) - (p + 2) * price,
+            _same(rows, slopes, variance) - (p + 1) * price,
+        ]
+    return max(values)
+
+
+def _free(rows: int, variance: float) -> float:
     """Largest normal log-likelihood, without the terms that do not depend on the variance."""
-    return -0.5 * len(values) * math.log(max(float(values.var()), _LEAST_VARIANCE))
+    return -0.5 * rows * math.log(max(variance, _LEAST_VARIANCE))
+
+
+def _same(rows: int, own: float, variance: float) -> float:
+    """Log-likelihood of rows whose squares are `own` on average, under a given variance."""
+    return -0.5 * rows * (math.log(variance) + own / variance - 1.0)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.refine import refine_linear
 from cosmodag.refinement.regimes.climbing import climb
 from cosmodag.refinement.regimes.equation import RegimeScore
@@ -97,9 +96,8 @@ def find_targets(
     """
 
     def searched(targets: Bools) -> Bools:
-        counted = (~targets[labels]).astype(np.float64)
         found = refine_linear(
-            Moments.of(X, counted),
+            score.moments.without(targets),
             {},
             score="gaussian",
             support=support,
@@ -110,8 +108,8 @@ def find_targets(
         )
         return np.asarray(found.graph.adjacency().toarray(), np.bool_)
 
-    first = searched(_first_alone(labels, stated, may_change))
     score = regime_score(X, labels, stated, may_change)
+    first = searched(_first_alone(labels, stated, may_change))
     best: FoundTargets | None = None
     for arcs in (first, searched(stated), *starts):
         last = -np.inf

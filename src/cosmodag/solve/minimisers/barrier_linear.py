@@ -215,7 +215,10 @@ def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
         if not _invert_in_place(pivot):
             return False
         rows = np.dot(pivot, inverse[begin:end])
-        rows[:, begin:end] = pivot
+        # Loops: an array that is assigned to a slice takes two seconds to compile.
+        for u in range(end - begin):
+            for v in range(end - begin):
+                rows[u, begin + v] = pivot[u, v]
         np.dot(columns, rows, product)
         for u in range(d):
             if u < begin or u >= end:
@@ -223,7 +226,9 @@ def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
                     inverse[u, v] = 0.0
                 for v in range(d):
                     inverse[u, v] -= product[u, v]
-        inverse[begin:end] = rows
+        for u in range(end - begin):
+            for v in range(d):
+                inverse[begin + u, v] = rows[u, v]
     return True
 
 

@@ -84,7 +84,7 @@ def curved_relations(tests: ArcTests, names: Sequence[str]) -> Iterator[Finding]
             f"Relations are curved in {found.sum()} of {len(found)} arcs "
             f"({_listed(tests, found, names)}), so a linear model adds superfluous arcs and the "
             "shape of its residuals does not identify directions: transform the columns "
-            "(logarithms, roots), or use CosmoMLP.",
+            "(logarithms, roots), or use BlockSearch, or CosmoMLP where causes act jointly.",
         )
 
 

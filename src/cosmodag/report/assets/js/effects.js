@@ -6,6 +6,11 @@ const listedEffects = new Map();
   listedEffects.set(from + " " + data.effects.to[i], i);
 });
 
+const effectCurves = new Map();
+for (const curve of data.effect_curves ? data.effect_curves.pairs : []) {
+  effectCurves.set(curve.from + " " + curve.to, curve);
+}
+
 function startEffects() {
   for (const [id, part] of [["cause", "cause"], ["effect", "effect"]]) {
     byId(id).addEventListener("change", (event) => {
@@ -35,6 +40,7 @@ function showEffect() {
 function answer(box, cause, effect) {
   const listed = listedEffects.get(cause + " " + effect);
   if (data.effects) box.append(...(listed === undefined ? noEffect(cause, effect) : listedEffect(listed)));
+  else if (data.effect_curves) box.append(...curvedEffect(cause, effect));
   else if (data.linear) box.append(...summedEffect(cause, effect));
   else box.append(element("p", networkText(cause, effect)));
   const paths = directedPaths(cause, effect, MOST_PATHS + 1);
@@ -70,6 +76,47 @@ function listedEffect(i) {
     said.push(element("p", set.length ? `Adjusted for: ${set.join(", ")}.` : "No adjustment is needed."));
   }
   return said;
+}
+
+/** An effect that is not one number: a curve over values of the cause, or over time. */
+function curvedEffect(cause, effect) {
+  const { over, variables, band } = data.effect_curves;
+  // With lags, places repeat: x, x[t-1], … are one variable.
+  const [from, to] = [cause % variables, effect % variables];
+  const curve = effectCurves.get(from + " " + to);
+  if (curve === undefined) return over === "time" ? noResponse(from, to) : noEffect(cause, effect);
+  const said = [element("p", over === "time" ? responseText(from, to) : meanText(from, to, curve))];
+  if (curve.labels) said.push(levelMeans(curve));
+  else {
+    const label = over === "time" ? "rows later" : shortened(names[from], 30);
+    const panel = element("div", null, "panels");
+    panel.append(linePlot(curve.x, curve.y, label, false, curve));
+    said.push(panel);
+  }
+  const open = curve.open ? " A direction on the way is open, so that graphs that fit as well may differ." : "";
+  const source = curve.low ? `Shaded: 95 % interval (${band}).` : "Without an interval.";
+  said.push(element("p", source + open, "quiet"));
+  return said;
+}
+
+function noResponse(from, to) {
+  return [element("p", `None: no directed path leads from ${names[from]}, at any time, to ${names[to]} at the same time or later; or one of them is a category.`)];
+}
+
+function responseText(from, to) {
+  return `Change of ${names[to]} in the rows after ${names[from]} was raised once by 1 (row 0 is the same row).`;
+}
+
+function meanText(from, to, curve) {
+  const last = curve.x.length - 1;
+  const value = (i) => (curve.labels ? curve.labels[i] : amount(curve.x[i]));
+  const change = curve.y[last] - curve.y[0];
+  return `Mean of ${names[to]} where ${names[from]} is set from outside: from ${value(0)} to ${value(last)} it ` +
+    `${change >= 0 ? "rises" : "falls"} by ${amount(Math.abs(change))}.`;
+}
+
+function levelMeans(curve) {
+  return pairs(element("dl", null, "levels"), curve.labels.map((label, i) => [label, amount(curve.y[i])]), true);
 }
 
 /** Sum over all directed paths of the products of weights. */

@@ -44,27 +44,36 @@ function drawCurves() {
   fill();
 }
 
-/** A figure with one curve; on a logarithmic scale, if allowed, for values of several magnitudes. */
-function linePlot(xs, ys, xLabel, mayBeLogarithmic) {
+/** A figure with one curve, and a band where there are low and high ends; on a logarithmic scale, if
+ * allowed, for values of several magnitudes. */
+function linePlot(xs, ys, xLabel, mayBeLogarithmic, band) {
   const points = xs.map((x, i) => [x, ys[i]]).filter(([x, y]) => x !== null && y !== null);
   const values = points.map(([, y]) => y);
   const low = Math.min(...values);
   const logarithmic = mayBeLogarithmic && low > 0 && Math.max(...values) / low > 50;
   const scaled = logarithmic ? Math.log10 : (y) => y;
   const xRange = [Math.min(...xs), Math.max(...xs)];
-  const yRange = [Math.min(...values.map(scaled)), Math.max(...values.map(scaled))];
+  const ends = band && band.low ? [...band.low, ...band.high] : [];
+  const heights = [...values, ...ends].map(scaled);
+  const yRange = [Math.min(...heights), Math.max(...heights)];
   const x = (value) => fraction(value, xRange) * (PLOT.width - PLOT.left - PLOT.right) + PLOT.left;
   const y = (value) =>
     PLOT.height - PLOT.bottom -
     fraction(scaled(value), yRange) * (PLOT.height - PLOT.top - PLOT.bottom);
   const plot = svgElement("svg", { viewBox: `0 0 ${PLOT.width} ${PLOT.height}`, role: "img" });
   const floor = PLOT.height - PLOT.bottom;
+  const line = (points) => "M" + points.map(([a, b]) => `${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join(" L");
+  if (ends.length) {
+    const above = xs.map((one, i) => [one, band.high[i]]);
+    const below = xs.map((one, i) => [one, band.low[i]]).reverse();
+    plot.append(svgElement("path", { class: "band", d: line([...above, ...below]) + " Z" }));
+  }
   plot.append(
     svgElement("path", {
       class: "axis", d: `M${PLOT.left} ${PLOT.top} V${floor} H${PLOT.width - PLOT.right}`,
     }),
     svgElement("path", {
-      class: "curve", d: "M" + points.map(([a, b]) => `${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join(" L"),
+      class: "curve", d: line(points),
     }),
   );
   const back = (value) => (logarithmic ? 10 ** value : value);

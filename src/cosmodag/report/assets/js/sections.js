@@ -19,7 +19,7 @@ function fillSections() {
     if (section.curves.length) {
       const panels = element("div", null, "panels");
       for (const curve of section.curves) {
-        const figure = linePlot(curve.x, curve.y, curve.label ?? "", false);
+        const figure = linePlot(curve.x, curve.y, curve.label ?? "", false, curve);
         figure.prepend(element("figcaption", curve.title ?? ""));
         panels.append(figure);
       }

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import borrowing, inlined
+from cosmodag.compiled import borrowing, inlined, part
 from cosmodag.solve.kernels.cpu.products import product, transposed_product
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
 from cosmodag.solve.kernels.cpu.steps import (
@@ -65,7 +65,7 @@ def scatter(arrays: Arrays, state: AdamState, lane: int) -> None:
     """Do nothing: views need not be written back."""
 
 
-@borrowing
+@part
 def _mask(support: Any, orientation: Any, weights: Any) -> None:
     """Set S and W to zero outside the support."""
     for u in range(support.shape[0]):
@@ -74,7 +74,7 @@ def _mask(support: Any, orientation: Any, weights: Any) -> None:
             weights[u, v] *= support[u, v]
 
 
-@borrowing
+@part
 def _weigh(counted: Any, count: Any, residuals: Any) -> Any:
     """Multiply residuals by their weights c, in place, and return Σ c r²."""
     total = ZERO

@@ -14,9 +14,7 @@ products, turns one loss into the other. From ∂W to ∂H and ∂p it is as in
 `counted`, if given.
 
 Units are stored *unit first*: unit i of network v is at index i·d + v. Arrays over variables (S, r)
-then repeat along a row, and every loop over a row is long and has stride one. Loops that separate
-units view a row as (h, d): the compiler cannot prove that a computed index is not negative, and
-would not vectorise.
+then repeat along a row, and every loop over a row is long and has stride one.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import compiled, inlined
+from cosmodag.compiled import borrowing, inlined
 from cosmodag.model.objective import SMALLEST_VARIANCE
 from cosmodag.solve.kernels.cpu.products import product, transposed_product
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
@@ -80,6 +78,8 @@ class Workspace(NamedTuple):
     ----------
     repeated, products
         (h, d).
+    repeated_row, products_row
+        (h·d,): the same memory as one row.
     squares, factors
         (d,): Σ c r² of each network, and the factor of its gradients.
     has_own_variances
@@ -93,6 +93,8 @@ class Workspace(NamedTuple):
     functions_gradient: NDArray[np.float32]
     repeated: NDArray[np.float32]
     products: NDArray[np.float32]
+    repeated_row: NDArray[np.float32]
+    products_row: NDArray[np.float32]
     residual: NDArray[np.float32]
     squares: NDArray[np.float32]
     factors: NDArray[np.float32]
@@ -143,10 +145,17 @@ def _flat_functions(functions: Any) -> NDArray[Any]:
 def workspace(state: Arrays, has_own_variances: bool = False) -> Workspace:
     """Allocate what steps overwrite, for d networks with h·d hidden units in total."""
     d, wide = state.arcs.shape
-    units = (wide // d, d)
-    shapes = ((d, d), (d, wide), (d, wide), d, 2 * wide + d, units, units, d, d, d)
-    parts: tuple[Any, ...] = (*(np.empty(shape, np.float32) for shape in shapes), has_own_variances)
-    return Workspace(*parts)
+    repeated, products = np.empty((2, wide // d, d), np.float32)
+    shapes = ((d, d), (d, wide), (d, wide), d, 2 * wide + d)
+    return Workspace(
+        *(np.empty(shape, np.float32) for shape in shapes),
+        repeated,
+        products,
+        repeated.reshape(-1),
+        products.reshape(-1),
+        *np.empty((3, d), np.float32),
+        has_own_variances=has_own_variances,
+    )
 
 
 @inlined
@@ -176,9 +185,8 @@ def _orient(state: Any, extras: Any, work: Any, scalars: Any) -> None:
                 for v in range(state.order.shape[0]):
                     work.orientation[u, v] *= extras.support[u, v]
         repeat(work.orientation[u], work.repeated)
-        repeated = work.repeated.ravel()
-        for k in range(repeated.shape[0]):
-            work.weights[u, k] = state.arcs[u, k] * repeated[k]
+        for k in range(work.repeated_row.shape[0]):
+            work.weights[u, k] = state.arcs[u, k] * work.repeated_row[k]
 
 
 @inlined
@@ -192,13 +200,15 @@ def backward(rows: Any, counted: Any, units: Any, count: Any, state: Any, work: 
     wide = units.shape[1]
     biases, weights = state.functions[:wide], state.functions[wide : 2 * wide]
     constants = state.functions[2 * wide :]
-    work.functions_gradient[:] = ZERO
+    for k in range(work.functions_gradient.shape[0]):
+        work.functions_gradient[k] = ZERO
     bias_gradient = work.functions_gradient[:wide]
     weight_gradient = work.functions_gradient[wide : 2 * wide]
     constant_gradient = work.functions_gradient[2 * wide :]
-    residual, products, repeated = work.residual, work.products.ravel(), work.repeated.ravel()
+    residual, products, repeated = work.residual, work.products_row, work.repeated_row
     squares = work.squares
-    squares[:] = ZERO
+    for v in range(d):
+        squares[v] = ZERO
     for i in range(count):
         for k in range(wide):
             z = ONE / (ONE + exp(-(units[i, k] + biases[k])))
@@ -262,7 +272,7 @@ def _update_arcs(state: Any, work: Any, scalars: Any) -> Any:
     d = state.order.shape[0]
     wide = state.arcs.shape[1]
     inverse = ONE / scalars.temperature
-    repeated, products = work.repeated.ravel(), work.products.ravel()
+    repeated, products = work.repeated_row, work.products_row
     totals = work.residual
     magnitudes, squares = ZERO, ZERO
     for u in range(d):
@@ -280,7 +290,8 @@ def _update_arcs(state: Any, work: Any, scalars: Any) -> Any:
             )
             state.arcs[u, k] = h
             squares += h * h
-        totals[:] = ZERO
+        for v in range(d):
+            totals[v] = ZERO
         _add_up(work.products, totals)
         row_total = ZERO
         for v in range(d):
@@ -300,10 +311,10 @@ def _take_step(buffers: Any, count: Any, extras: Any, state: Any, work: Any, sca
     loss = _weigh_networks(buffers.counted, count, work, scalars)
     transposed_product(rows, units, work.gradient, count)
     # Biases, weights and constants: 2 h + 1 numbers for each network.
-    gradients = work.functions_gradient.reshape((-1, work.factors.shape[0]))
-    for i in range(gradients.shape[0]):
-        for v in range(gradients.shape[1]):
-            gradients[i, v] *= work.factors[v]
+    d = work.factors.shape[0]
+    for first in range(0, work.functions_gradient.shape[0], d):
+        for v in range(d):
+            work.functions_gradient[first + v] *= work.factors[v]
     magnitudes, squares = _update_arcs(state, work, scalars)
     move(
         state.functions,
@@ -316,7 +327,7 @@ def _take_step(buffers: Any, count: Any, extras: Any, state: Any, work: Any, sca
     return loss, magnitudes, squares
 
 
-@compiled
+@borrowing
 def run(
     data: NDArray[np.float32],
     extras: Extras | None,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import borrowing, inlined
+from cosmodag.compiled import inlined, part
 from cosmodag.model.structure.priority import BOUND_SHIFTS
 from cosmodag.solve.kernels.cpu.steps import ZERO, move, scalars_of
 from cosmodag.solve.training.shuffle import fill_rows
@@ -107,7 +107,7 @@ class Reached(NamedTuple):
     diverged_at: int
 
 
-@borrowing
+@part
 def _take_weights(counted: Any, order: Any, first: Any, count: Any, weights: Any) -> float:
     """Copy the weights of a batch of rows, one column to all columns, and return their sum."""
     stride = 0 if counted.shape[1] == 1 else 1
@@ -120,7 +120,7 @@ def _take_weights(counted: Any, order: Any, first: Any, count: Any, weights: Any
     return total
 
 
-@borrowing
+@part
 def _keep_gaps(order: Any, gaps: Any, shift: Any, raised: Any, lowered: Any) -> None:
     """Move p to where p_v − p_u ≥ gap_uv, as `cosmodag.model.structure.base.keep_gaps` does."""
     d, apart = order.shape[0], np.float32(BOUND_SHIFTS * shift)

@@ -1,0 +1,135 @@
+"""Effects that are not one number, as curves: over values of the cause, or over time."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.assess.effects.simulation import mean_curves
+from cosmodag.assess.effects.view import ClassView
+
+if TYPE_CHECKING:
+    from cosmodag.assess.effects.resampled import ResampledFits
+    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.fitted_dag import FittedDAG
+
+__all__ = ["MOST_CURVED", "effect_curves"]
+
+MOST_CURVED = 30
+"""Variables up to which curves are simulated; with 30 a page takes a few seconds more."""
+
+# Variables up to which responses over time are held by a page, where none is simulated.
+_MOST_IN_TIME = 60
+# Variables up to which every resample is simulated too, for bands.
+_MOST_RESAMPLED = 12
+_HORIZON = 10
+_POINTS, _DRAWS = 13, 300
+_ENDS = (0.02, 0.98)
+_LEVEL = 0.95
+
+
+def effect_curves(model: "FittedGraph") -> dict[str, Any] | None:
+    """Compute the effects of all pairs that a directed path joins.
+
+    Parameters
+    ----------
+    model : fitted learner
+        With lags, or with equations that are not linear; for others, and for very many variables,
+        there are no curves.
+
+    Returns
+    -------
+    dict or None
+        ``over``: ``"time"`` for changes in the rows after a variable was raised once, or
+        ``"value"`` for E[y | do(x)]. ``variables``: number d of variables; with lags their places
+        repeat, as those of the window do. ``band``: what the bands rest on, in words, empty
+        without. ``pairs``: each with ``from``, ``to``, ``open`` (whether graphs that fit as well
+        differ), the points ``x`` and ``y``, the band ``low`` and ``high`` (None without), and
+        ``labels`` of the points where the cause is a category (None otherwise).
+    """
+    dag = model.fitted_
+    if dag.window is not None:
+        most = _MOST_IN_TIME if dag.is_linear else MOST_CURVED
+        return _over_time(model) if dag.window.d <= most else None
+    if dag.is_linear or dag.d > MOST_CURVED:
+        return None
+    return _over_values(dag, vars(model).get("_resampled_fits_"))
+
+
+def _over_time(model: "FittedGraph") -> dict[str, Any]:
+    names = model.window_.names
+    d = len(names)
+    fits = vars(model).get("_resampled_fits_")
+    table = model.response_intervals(_HORIZON, level=_LEVEL)
+    parts = table.to_numpy().reshape(d, d, _HORIZON + 1, 3)
+    pairs = []
+    for u, v in np.argwhere(np.nan_to_num(parts[..., 0]).any(axis=2)).tolist():
+        estimate, low, high = parts[u, v].T
+        has_band = bool(np.isfinite(low).all())
+        pairs.append(
+            {
+                "from": u,
+                "to": v,
+                "open": False,
+                "x": list(range(_HORIZON + 1)),
+                "y": estimate.tolist(),
+                "low": low.tolist() if has_band else None,
+                "high": high.tolist() if has_band else None,
+                "labels": None,
+            }
+        )
+    band = _band_text(fits) if fits is not None else "standard errors, as if the graph were known"
+    has_bands = any(pair["low"] is not None for pair in pairs)
+    return {"over": "time", "variables": d, "band": band if has_bands else "", "pairs": pairs}
+
+
+def _over_values(dag: "FittedDAG", fits: "ResampledFits | None") -> dict[str, Any]:
+    view = ClassView.of(dag)
+    drawn = dag.sample(1_000, random_state=0)
+    if dag.d > _MOST_RESAMPLED:
+        fits = None
+    numbers = np.array([kind.is_number for kind in dag.kinds] or [True] * dag.d)
+    pairs = []
+    for x in range(dag.d):
+        below = sorted(y for y in view.dag.descendants(x) if numbers[y] and y != x)
+        if not below:
+            continue
+        grid, labels = _grid(dag, x, drawn[:, x])
+        curves = mean_curves(dag, x, grid, _DRAWS)
+        low = high = None
+        if fits is not None:
+            others = np.stack([mean_curves(one, x, grid, _DRAWS) for one in fits.dags])
+            low, high = np.quantile(others, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2], axis=0)
+        pairs += [
+            {
+                "from": x,
+                "to": y,
+                "open": bool(view.is_open(x, y)),
+                "x": grid.tolist(),
+                "y": curves[:, y].tolist(),
+                "low": None if low is None else low[:, y].tolist(),
+                "high": None if high is None else high[:, y].tolist(),
+                "labels": labels,
+            }
+            for y in below
+        ]
+    band = "" if fits is None else _band_text(fits)
+    return {"over": "value", "variables": dag.d, "band": band, "pairs": pairs}
+
+
+def _band_text(fits: "ResampledFits") -> str:
+    return f"{len(fits.dags)} fits to resamples of the rows"
+
+
+def _grid(
+    dag: "FittedDAG", x: int, drawn: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], list[str] | None]:
+    """Values to set a cause to, and their labels: its levels, its few values, or a range."""
+    kind = dag.kinds[x] if dag.kinds else None
+    if kind is not None and kind.is_levels:
+        return np.arange(float(len(kind.levels))), [str(level) for level in kind.levels]
+    values = np.unique(drawn)
+    if len(values) <= _POINTS:
+        return values, None
+    low, high = np.quantile(drawn, _ENDS)
+    return np.linspace(low, high, _POINTS), None

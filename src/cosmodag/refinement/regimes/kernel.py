@@ -1,0 +1,229 @@
+"""Compiled scores of one equation over regimes, for many sets of parents."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.compiled import borrowing
+
+__all__ = ["Work", "best_targets", "kind_of_change", "scores_with_one_more_or_less"]
+
+# Variance that a value set to a constant is given, as a share of the variable's own.
+LEAST_VARIANCE = 1e-9
+_RIDGE = 1e-10
+# Smallest improvement of a score that counts.
+_LEAST = 1e-6
+
+NOISE, CUT, WEIGHTS, SLOPES = range(4)
+
+
+class Work(NamedTuple):
+    """Arrays for the regressions of one variable on up to m − 1 others, in k regimes.
+
+    ``raw`` (k, m, m) are products about the centre of the table, ``sums`` (k, m) those of values,
+    ``own`` (k, m, m) products about the means of a regime, ``apart`` (k,) the residual variance of
+    a regime with all weights of its own; ``gathered``, ``totals`` are ``raw`` and ``sums`` over the
+    regimes that share the equation; ``square`` and ``weights`` are for one regression.
+    """
+
+    raw: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    own: NDArray[np.float64]
+    apart: NDArray[np.float64]
+    gathered: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    square: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    members: NDArray[np.int64]
+    targets: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, regimes: int, members: int) -> "Work":
+        """Allocate the arrays for so many regimes, and parents with the variable itself."""
+        k, m = regimes, members
+        shapes = ((k, m, m), (k, m), (k, m, m), (k,), (m, m), (m,), (m, m), (m,))
+        arrays: list[Any] = [np.zeros(shape) for shape in shapes]
+        return cls(*arrays, np.zeros(m, np.int64), np.zeros(k, np.bool_))
+
+
+@borrowing
+def _regress(square: Any, p: int, ridge: float, weights: Any) -> float:
+    """Regress the last of p + 1 variables on the others; return what is left of its square."""
+    for j in range(p):
+        square[j, j] += ridge
+        for i in range(j + 1, p + 1):
+            factor = square[j, i] / square[j, j]
+            for other in range(i, p + 1):
+                square[i, other] -= factor * square[j, other]
+    for j in range(p - 1, -1, -1):
+        rest = square[j, p]
+        for other in range(j + 1, p):
+            rest -= square[j, other] * weights[other]
+        weights[j] = rest / square[j, j]
+    return float(square[p, p])
+
+
+@borrowing
+def _gather(rows: Any, means: Any, products: Any, p: int, work: Work) -> None:
+    """Take the moments of the members, and the residual variance of each regime on its own."""
+    for r in range(rows.size):
+        for i in range(p + 1):
+            a = work.members[i]
+            work.sums[r, i] = rows[r] * means[r, a]
+            for j in range(p + 1):
+                b = work.members[j]
+                work.own[r, i, j] = products[r, a, b]
+                work.raw[r, i, j] = products[r, a, b] + rows[r] * means[r, a] * means[r, b]
+                work.square[i, j] = work.own[r, i, j]
+        work.apart[r] = np.inf
+        # With fewer rows all parameters of its own say nothing.
+        if rows[r] > p + 3:
+            left = _regress(work.square, p, _RIDGE * rows[r], work.weights)
+            work.apart[r] = max(left / rows[r], LEAST_VARIANCE)
+
+
+@borrowing
+def _share(p: int, work: Work) -> None:
+    """Add up the moments of the regimes that are no targets."""
+    for i in range(p + 1):
+        work.totals[i] = 0.0
+        for j in range(p + 1):
+            work.gathered[i, j] = 0.0
+    for r in range(work.targets.size):
+        if not work.targets[r]:
+            for i in range(p + 1):
+                work.totals[i] += work.sums[r, i]
+                for j in range(p + 1):
+                    work.gathered[i, j] += work.raw[r, i, j]
+
+
+@borrowing
+def _shared_variance(count: float, p: int, turned: int, work: Work) -> float:
+    """Fit the shared equation, with one regime more or less; its rows are `count`."""
+    sign = 0.0
+    if turned >= 0:
+        sign = 1.0 if work.targets[turned] else -1.0
+    other = max(turned, 0)
+    for i in range(p + 1):
+        first = work.totals[i] + sign * work.sums[other, i]
+        for j in range(i, p + 1):
+            second = work.totals[j] + sign * work.sums[other, j]
+            product = work.gathered[i, j] + sign * work.raw[other, i, j]
+            work.square[i, j] = product - first * second / count
+    return max(_regress(work.square, p, _RIDGE * count, work.weights) / count, LEAST_VARIANCE)
+
+
+@borrowing
+def _own(rows: Any, r: int, p: int, variance: float, work: Work) -> tuple[float, int]:
+    """Penalised likelihood of the best own equation of a regime, and its kind."""
+    n = rows[r]
+    price, own = 0.5 * math.log(n), work.own[r]
+    left = own[p, p]
+    for i in range(p):
+        along = own[i, p]
+        for j in range(p):
+            along -= own[i, j] * work.weights[j]
+        left -= work.weights[i] * (own[i, p] + along)
+    noise = max(left / n, LEAST_VARIANCE)
+    best, kind = -0.5 * n * math.log(noise) - 2 * price, NOISE
+    if p:
+        value = -0.5 * n * math.log(max(own[p, p] / n, LEAST_VARIANCE)) - 2 * price
+        if value > best:
+            best, kind = value, CUT
+        value = -0.5 * n * math.log(work.apart[r]) - (p + 2) * price
+        if value > best:
+            best, kind = value, WEIGHTS
+        squares = math.log(variance) + work.apart[r] / variance - 1.0
+        value = -0.5 * n * squares - (p + 1) * price
+        if value > best:
+            best, kind = value, SLOPES
+    return best, kind
+
+
+@borrowing
+def _total(rows: Any, prices: Any, count: float, p: int, turned: int, work: Work) -> float:
+    """Score with the targets as they are, but for one regime that is turned; −1 for none."""
+    variance = _shared_variance(count, p, turned, work)
+    total = -0.5 * count * math.log(variance)
+    for r in range(rows.size):
+        if work.targets[r] != (r == turned):
+            total += _own(rows, r, p, variance, work)[0] - prices[r]
+    return total
+
+
+@borrowing
+def best_targets(
+    rows: Any, means: Any, products: Any, stated: Any, open_: Any, prices: Any, p: int, work: Work
+) -> float:
+    """Find the targets of the last of the members given the p others, and their score.
+
+    Targets are added and taken back one by one while that raises the score; ``work.members`` is
+    given and ``work.targets`` is filled.
+    """
+    _gather(rows, means, products, p, work)
+    count, sharing = 0.0, 0
+    for r in range(rows.size):
+        work.targets[r] = stated[r]
+        if not stated[r]:
+            count, sharing = count + rows[r], sharing + 1
+    _share(p, work)
+    score = _total(rows, prices, count, p, -1, work)
+    while True:
+        best, chosen = score + _LEAST, -1
+        for r in range(rows.size):
+            if open_[r] and not stated[r] and (work.targets[r] or sharing > 1):
+                sign = 1.0 if work.targets[r] else -1.0
+                value = _total(rows, prices, count + sign * rows[r], p, r, work)
+                if value > best:
+                    best, chosen = value, r
+        if chosen < 0:
+            return score
+        joins = work.targets[chosen]
+        score, count = best, count + (rows[chosen] if joins else -rows[chosen])
+        sharing += 1 if joins else -1
+        work.targets[chosen] = not joins
+        _share(p, work)
+
+
+@borrowing
+def scores_with_one_more_or_less(
+    rows: Any,
+    means: Any,
+    products: Any,
+    stated: Any,
+    open_: Any,
+    prices: Any,
+    v: int,
+    parents: Any,
+    allowed: Any,
+    work: Work,
+    scores: Any,
+) -> None:
+    """Fill ``scores`` (d,) with those of v given its parents without u, or with u, at [u].
+
+    Where u is not allowed, the score is −∞.
+    """
+    for u in range(scores.size):
+        scores[u] = -np.inf
+        if allowed[u] and u != v:
+            p = 0
+            for other in range(scores.size):
+                if parents[other] != (other == u):
+                    work.members[p] = other
+                    p += 1
+            work.members[p] = v
+            scores[u] = best_targets(rows, means, products, stated, open_, prices, p, work)
+
+
+@borrowing
+def kind_of_change(rows: Any, means: Any, products: Any, r: int, p: int, work: Work) -> int:
+    """Kind of the best own equation of regime r, if ``work.targets`` have their own."""
+    _gather(rows, means, products, p, work)
+    _share(p, work)
+    count = 0.0
+    for other in range(rows.size):
+        if not work.targets[other]:
+            count += rows[other]
+    return _own(rows, r, p, _shared_variance(count, p, -1, work), work)[1]
