@@ -175,7 +175,8 @@ def choose(candidates: Sequence[Sequence[Cell]], results: Results, rule: str) ->
     for cells in candidates:
         found = [results.get(cell.key, {}) for cell in cells]
         is_whole = all(result.get("status") == "done" for result in found)
-        mean = np.mean([float(r[_MAXIMISED[rule]]) for r in found]) if is_whole else -np.inf
+        values = [float(result[_MAXIMISED[rule]]) for result in found] if is_whole else [-np.inf]
+        mean = float(np.mean(values))
         means.append(mean if np.isfinite(mean) else -np.inf)
     best = int(np.argmax(means)) if means else 0
     return best if means and means[best] > -np.inf else None
