@@ -84,7 +84,7 @@ def bench_cell() -> None:
     from cosmodag.bench.work.fits import fit_cells
 
     settings = {"refine": None, "threshold": 0.3, "scale": "none", "epochs": 5}
-    fit_cells([Cell("fit", "cosmo", "n200_d8_ER2_gauss", 0, settings)], "cpu", None, None)
+    fit_cells([Cell("fit", "cosmo", "n200_d8_ER2_gauss", 0, settings)], "cpu", None)
 
 
 WALKS: dict[str, Callable[[], None]] = {

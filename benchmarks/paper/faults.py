@@ -31,7 +31,7 @@ sys.path[:0] = [str(ROOT / "tests" / "engines"), str(ROOT / "benchmarks")]
 from cosmodag.bench import Resources, Store, read_experiment, run  # noqa: E402
 from cosmodag.bench.cell import Cell, CellBatch  # noqa: E402
 from cosmodag.bench.methods import METHODS  # noqa: E402
-from cosmodag.bench.run import _rows  # noqa: E402
+from cosmodag.bench.run import rows_of  # noqa: E402
 from cosmodag.bench.work import Order, carry_out  # noqa: E402
 from cosmodag.engines import each  # noqa: E402
 from environment import header, table, verdict  # noqa: E402
@@ -142,19 +142,21 @@ def cluster(options: argparse.Namespace) -> list[object]:
     return [what, "every cell once, same rows", f"{len(found)} rows", verdict(same and enough)]
 
 
+def nothing(batch: CellBatch) -> list[dict[str, object]]:
+    """Give the results of cells without work."""
+    return [{"status": "done", "number": cell.graph} for cell in batch.cells]
+
+
 def many(options: argparse.Namespace) -> list[object]:
     """Do 10,000 cells that do nothing, one batch each."""
-
-    def orders():
-        for number in range(10_000):
-            yield Order(CellBatch((Cell("nothing", "empty-graph", "n9_d3_ER1_gauss", number),)))
-
+    data = "n9_d3_ER1_gauss"
     peaks = []
     with tempfile.TemporaryDirectory() as name, Store(Path(name) / "many.sqlite") as store:
         begin = time.perf_counter()
-        batches = [order.batch for order in orders()]
-        for place, outcome in each(carry_out, orders()):
-            store.add(_rows(batches[place], outcome))
+        cells = (Cell("nothing", "empty-graph", data, number) for number in range(10_000))
+        batches = [CellBatch((cell,)) for cell in cells]
+        for place, outcome in each(nothing, batches):
+            store.add(rows_of(batches[place], outcome))
             if place in (999, 9_999):
                 peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
         seconds = time.perf_counter() - begin

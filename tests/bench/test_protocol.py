@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cosmodag.bench import find_experiment, names, read_experiment
 from cosmodag.bench.cell import Cell, batched
 from cosmodag.bench.methods import draw, ranges_for
-from cosmodag.bench.plan import CellPlan, choose
+from cosmodag.bench.plan import CellPlan, Column, choose
 from cosmodag.errors import DataError
 
 
@@ -109,12 +109,15 @@ def test_searches_and_validations_share_no_graph() -> None:
         for number, cells in enumerate(searched)
         for cell in cells
     }
-    by_truth = plan.validated(group, "cosmo", group.data[0], "oracle", results)
-    by_score = plan.validated(group, "cosmo", group.data[0], "score", results)
+
+    def validated(method: str, rule: str) -> list[Cell]:
+        return plan.validated(Column(group, group.data[0], method, rule, False), results)
+
+    by_truth, by_score = validated("cosmo", "oracle"), validated("cosmo", "score")
     assert not {cell.graph for cell in (*by_truth, *by_score)} & set(graphs)
     assert by_truth[0].parameters["lambda1"] == searched[2][0].parameters["lambda1"]
     assert by_score[0].parameters["lambda1"] == searched[0][0].parameters["lambda1"]
-    without = plan.validated(group, "cosmo-np", group.data[0], "oracle", results)
+    without = validated("cosmo-np", "oracle")
     assert without[0].parameters["lambda_p"] == 0
     assert without[0].parameters["lambda1"] == by_truth[0].parameters["lambda1"]
     assert [cell.graph for cell in without] == [cell.graph for cell in by_truth]

@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import engine_work as work
@@ -76,20 +75,6 @@ def test_ctrl_c_while_it_waits_is_an_interrupt(wait: float) -> None:
         errors = process.stderr.read()
         assert process.wait(timeout=300) == -signal.SIGINT, errors
     assert "RuntimeError" not in errors
-
-
-def test_items_are_taken_as_they_are_needed() -> None:
-    taken = []
-
-    def items() -> Iterator[int]:
-        for number in range(1000):
-            taken.append(number)
-            yield number
-
-    running = each(work.doubled, items(), jobs=2)
-    next(running)
-    running.close()  # type: ignore[attr-defined]
-    assert len(taken) <= 5
 
 
 def test_each_process_has_its_share_of_threads() -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -25,8 +25,8 @@ class Cell:
     Attributes
     ----------
     kind
-        ``"fit"`` scores a fit, ``"time"`` times one alone on one thread, ``"epoch"``
-        times passes over the data, ``"nothing"`` tests engines.
+        ``"fit"`` scores a fit, ``"time"`` times one alone on one thread, ``"epoch"`` times passes
+        over the data.
     method, data
         Names of a method in `cosmodag.bench.methods.METHODS` and of a data set.
     graph
@@ -74,7 +74,7 @@ class CellBatch:
         return _hash("".join(cell.key for cell in self.cells))
 
 
-def batched(cells: Sequence[Cell], size: int) -> list[CellBatch]:
+def batched(cells: Iterable[Cell], size: int) -> tuple[CellBatch, ...]:
     """Put cells that one program can do into batches; a cell that occurs twice is done once.
 
     Examples
@@ -93,7 +93,7 @@ def batched(cells: Sequence[Cell], size: int) -> list[CellBatch]:
         together = METHODS[members[0].method].is_solved_together
         most = size if together else min(size, _FEW)
         batches += [CellBatch(members[i : i + most]) for i in range(0, len(members), most)]
-    return batches
+    return tuple(batches)
 
 
 def _hash(text: str) -> str:

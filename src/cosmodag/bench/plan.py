@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from cosmodag.bench.cell import Cell, CellBatch, batched
 from cosmodag.bench.methods import METHODS, draw, ranges_for
 from cosmodag.bench.protocol import Experiment, Group
 
-__all__ = ["TIMING", "CellPlan", "CellStage", "Results", "choose", "columns"]
+__all__ = ["TIMING", "CellPlan", "CellStage", "Column", "Results", "choose"]
 
 Results = Mapping[str, Mapping[str, Any]]
 """Results by the keys of their cells."""
@@ -34,6 +35,27 @@ class CellStage(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Column:
+    """One method on one data set; the rule that chooses its configuration is None without one."""
+
+    group: Group
+    data: str
+    method: str
+    rule: str | None
+    standardised: bool
+
+    @property
+    def configurations(self) -> int:
+        """Number of configurations from which the rule chooses."""
+        return 0 if self.rule is None else self.group.configurations
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether single fits are timed: once for each method, with the first rule."""
+        return not self.standardised and self.rule in (None, self.group.select[0])
+
+
+@dataclass(frozen=True)
 class CellPlan:
     """The cells of an experiment; passes over the data are timed on `device`."""
 
@@ -48,46 +70,45 @@ class CellPlan:
         """
         groups = self.experiment.groups
         for group in groups:
-            searched = (
-                cell
+            searched = chain.from_iterable(
+                chain.from_iterable(self.searched(group, method, data))
                 for data in group.data
                 for method in group.methods
                 if METHODS[method].like is None
-                for cells in self.searched(group, method, data)
-                for cell in cells
             )
-            yield CellStage("search", tuple(batched(list(searched), group.batch)))
-            validated = (
-                cell
-                for data in group.data
-                for standardised, only in ((False, None), (True, group.standardised))
-                for method, rule in columns(group, only)
-                for cell in self.validated(group, method, data, rule, results, standardised)
-            )
-            yield CellStage("validation", tuple(batched(list(validated), group.batch)))
+            yield CellStage("search", batched(searched, group.batch))
+            validated = (self.validated(column, results) for column in self.columns(group))
+            yield CellStage("validation", batched(chain.from_iterable(validated), group.batch))
         for group in groups:
             yield CellStage("epochs", _singly(self._epochs(group)))
         for group in groups:
             timed = (
-                cell
-                for data in group.data
-                for method in (*group.methods, *group.fixed)
-                if METHODS[method].like is None
-                for cell in self.timed(group, method, data, results)
+                self.timed(column, results)
+                for column in self.columns(group)
+                if column.is_timed and METHODS[column.method].like is None
             )
-            yield CellStage(TIMING, _singly(timed))
+            yield CellStage(TIMING, _singly(chain.from_iterable(timed)))
+
+    def columns(self, group: Group) -> Iterator[Column]:
+        """Pair each method with each data set and each rule of its search, or with None."""
+        searched = [(method, rule) for rule in group.select for method in group.methods]
+        scored = [*searched, *((method, None) for method in group.fixed)]
+        for data in group.data:
+            for method, rule in scored:
+                yield Column(group, data, method, rule, False)
+            for method, rule in scored:
+                if method in group.standardised:
+                    yield Column(group, data, method, rule, True)
 
     def searched(self, group: Group, method: str, data: str) -> list[list[Cell]]:
         """Cells of a search: for each configuration one for each graph."""
         place = (id(group), method, data)
         if place not in self._searches:
-            first = self._first(_SEARCHED)
+            column = Column(group, data, method, None, False)
             self._searches[place] = [
                 self._cells(
-                    group,
-                    method,
-                    data,
-                    first + number * group.graphs * group.fresh,
+                    column,
+                    _SEARCHED + number * group.graphs * group.fresh,
                     group.graphs,
                     self._drawn(method, data, number),
                 )
@@ -95,71 +116,51 @@ class CellPlan:
             ]
         return self._searches[place]
 
-    def chosen(
-        self, group: Group, method: str, data: str, rule: str, results: Results
-    ) -> dict[str, float] | None:
-        """Return the configuration that a rule chooses; None if none is eligible."""
-        source = METHODS[method].like or method
-        best = choose(self.searched(group, source, data), results, rule)
-        return None if best is None else self._drawn(source, data, best)
+    def chosen(self, column: Column, results: Results) -> dict[str, float] | None:
+        """Return the configuration that the rule chooses; None if none is eligible."""
+        if column.rule is None:
+            return {}
+        source = METHODS[column.method].like or column.method
+        best = choose(self.searched(column.group, source, column.data), results, column.rule)
+        return None if best is None else self._drawn(source, column.data, best)
 
-    def validated(
-        self,
-        group: Group,
-        method: str,
-        data: str,
-        rule: str | None,
-        results: Results,
-        standardised: bool = False,
-    ) -> list[Cell]:
+    def validated(self, column: Column, results: Results) -> list[Cell]:
         """Cells that score a method on new graphs, with the configuration that the rule chooses."""
-        settings = {} if rule is None else self.chosen(group, method, data, rule, results)
-        first, count = self._first(_VALIDATED), group.validation
-        return self._cells(group, method, data, first, count, settings, standardised)
+        chosen = self.chosen(column, results)
+        return self._cells(column, _VALIDATED, column.group.validation, chosen)
 
-    def timed(self, group: Group, method: str, data: str, results: Results) -> list[Cell]:
-        """Cells that time single fits, with the configuration that the first rule chooses."""
-        settings: Mapping[str, Any] | None = {}
-        if method in group.methods:
-            settings = self.chosen(group, method, data, group.select[0], results)
-        return self._cells(
-            group, method, data, self._first(_TIMED), group.timing, settings, kind="time"
-        )
+    def timed(self, column: Column, results: Results) -> list[Cell]:
+        """Cells that time single fits, with the configuration that the rule chooses."""
+        chosen = self.chosen(column, results) if column.is_timed else None
+        return self._cells(column, _TIMED, column.group.timing, chosen, kind="time")
 
     def _epochs(self, group: Group) -> Iterator[Cell]:
         """Cells that time passes over the data."""
-        first, where = self._first(_TIMED), self.device
         for data in group.data:
             for method in group.epochs:
-                yield from self._cells(
-                    group, method, data, first, 1, {}, kind="epoch", device=where
-                )
+                column = Column(group, data, method, None, False)
+                yield from self._cells(column, _TIMED, 1, {}, kind="epoch", device=self.device)
 
     def _drawn(self, method: str, data: str, number: int) -> dict[str, float]:
         return draw(ranges_for(METHODS[method].space, data), data, number, self.experiment.seed)
 
-    def _first(self, place: int) -> int:
-        return _PER_SEED * self.experiment.seed + place
-
     def _cells(
         self,
-        group: Group,
-        method: str,
-        data: str,
+        column: Column,
         first: int,
         count: int,
         settings: Mapping[str, Any] | None,
-        standardised: bool = False,
         kind: str = "fit",
         device: str | None = None,
     ) -> list[Cell]:
         """Cells of consecutive graphs; none without settings."""
         if settings is None:
             return []
-        own = group.parameters.get(method, {})
-        parameters = {**settings, **METHODS[method].parameters, **own}
+        own = column.group.parameters.get(column.method, {})
+        parameters = {**settings, **METHODS[column.method].parameters, **own}
+        first += _PER_SEED * self.experiment.seed
         return [
-            Cell(kind, method, data, graph, parameters, standardised, device)
+            Cell(kind, column.method, column.data, graph, parameters, column.standardised, device)
             for graph in range(first, first + count)
         ]
 
@@ -170,26 +171,15 @@ def choose(candidates: Sequence[Sequence[Cell]], results: Results, rule: str) ->
     A configuration is given by its cells, one for each graph, and is not eligible if one failed;
     None if none is eligible. The first of the best wins.
     """
-    means = [
-        _mean([results.get(cell.key, {}) for cell in cells], _MAXIMISED[rule])
-        for cells in candidates
-    ]
+    means = []
+    for cells in candidates:
+        found = [results.get(cell.key, {}) for cell in cells]
+        is_whole = all(result.get("status") == "done" for result in found)
+        values = [float(result[_MAXIMISED[rule]]) for result in found] if is_whole else [-np.inf]
+        mean = float(np.mean(values))
+        means.append(mean if np.isfinite(mean) else -np.inf)
     best = int(np.argmax(means)) if means else 0
     return best if means and means[best] > -np.inf else None
-
-
-def _mean(results: Sequence[Mapping[str, Any]], figure: str) -> float:
-    if any(result.get("status") != "done" for result in results):
-        return -np.inf
-    mean = float(np.mean([float(result[figure]) for result in results]))
-    return mean if np.isfinite(mean) else -np.inf
-
-
-def columns(group: Group, only: Sequence[str] | None = None) -> list[tuple[str, str | None]]:
-    """Pair each method of a group with each rule of its search, or with None."""
-    searched = [(method, rule) for rule in group.select for method in group.methods]
-    fixed = [(method, None) for method in group.fixed]
-    return [pair for pair in (*searched, *fixed) if only is None or pair[0] in only]
 
 
 def _singly(cells: Iterable[Cell]) -> tuple[CellBatch, ...]:

@@ -12,10 +12,7 @@ from cosmodag.bench.store import Row, Store
 from cosmodag.bench.work import NO_GPU, Order, as_result, carry_out
 from cosmodag.engines import Failure, each
 
-__all__ = ["Resources", "Run", "run"]
-
-# Number of cores above which tables are simulated in other processes.
-_FEW = 2
+__all__ = ["Resources", "Run", "rows_of", "run"]
 
 
 @dataclass(frozen=True)
@@ -44,47 +41,35 @@ class Resources:
     device: str = "auto"
     cores: int = 1
 
-    def do(
-        self, experiment: Experiment, batches: list[CellBatch]
-    ) -> Iterator[tuple[CellBatch, Any]]:
-        """Do batches, and yield each with its results as they come."""
-        ways: dict[_Way, list[CellBatch]] = {}
+    def do(self, limit: float | None, batches: list[CellBatch]) -> Iterator[tuple[CellBatch, Any]]:
+        """Do batches within a time per cell, and yield each with its results as they come."""
+        ways: dict[tuple[str, int | None, int | None], list[CellBatch]] = {}
         for batch in batches:
             ways.setdefault(self._way(batch), []).append(batch)
-        for way, some in ways.items():
+        for (device, jobs, threads), some in ways.items():
             outcomes = each(
                 carry_out,
-                [Order(b, way.device, experiment.time_limit, way.makers) for b in some],
+                [Order(batch, device, limit) for batch in some],
                 engine=self.engine,
                 address=self.address,
-                jobs=way.jobs,
-                threads=way.threads,
+                jobs=jobs,
+                threads=threads,
                 gpus=self.gpus,
-                variables=NO_GPU if way.device == "cpu" else None,
+                variables=NO_GPU if device == "cpu" else None,
             )
             for place, outcome in outcomes:
                 yield some[place], outcome
 
-    def _way(self, batch: CellBatch) -> "_Way":
+    def _way(self, batch: CellBatch) -> tuple[str, int | None, int | None]:
+        """Device, processes and threads of a batch."""
         first = batch.cells[0]
-        if self.engine != "local":
-            return _Way(self.device, self.jobs)
-        if first.kind == "time":
-            return _Way("cpu", max(1, self.cores // 4), 1)
-        if self.jobs is not None:
-            return _Way(self.device, self.jobs)
+        if self.engine == "local" and first.kind == "time":
+            return "cpu", max(1, self.cores // 4), 1
+        if self.engine != "local" or self.jobs is not None:
+            return self.device, self.jobs, None
         if first.kind == "fit" and not METHODS[first.method].is_solved_together:
-            return _Way("cpu", self.cores, 1) if self.cores > 1 else _Way("cpu")
-        return _Way(self.device, makers=self.cores if self.cores > _FEW else None)
-
-
-class _Way(NamedTuple):
-    """Device, processes and threads of some batches."""
-
-    device: str
-    jobs: int | None = None
-    threads: int | None = None
-    makers: int | None = None
+            return ("cpu", self.cores, 1) if self.cores > 1 else ("cpu", None, None)
+        return self.device, None, None
 
 
 class Run(NamedTuple):
@@ -131,8 +116,8 @@ def run(
         finished = len(cells) - sum(len(batch.cells) for batch in missing)
         found += finished
         on_progress(stage.name, finished, len(cells))
-        for batch, outcome in resources.do(experiment, missing):
-            rows = _rows(batch, outcome)
+        for batch, outcome in resources.do(experiment.time_limit, missing):
+            rows = rows_of(batch, outcome)
             store.add(rows)
             for row in rows:
                 results.setdefault(row.key, row.result)
@@ -143,7 +128,7 @@ def run(
     return Run(done, found, failed)
 
 
-def _rows(batch: CellBatch, outcome: Any) -> list[Row]:
+def rows_of(batch: CellBatch, outcome: Any) -> list[Row]:
     """One row for each cell of a batch; if the batch failed as a whole, each has the failure."""
     failed = isinstance(outcome, Failure)
     results = [as_result(outcome)] * len(batch.cells) if failed else outcome

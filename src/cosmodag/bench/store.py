@@ -11,25 +11,29 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cosmodag.errors import StoreError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Row", "Store"]
 
 # Application id in the header of the file: "COSM".
 _APPLICATION = 0x434F534D
 _LAYOUT = 1
-_MAGIC = b"SQLite format 3\0"
 
 # Seconds that a writer waits for others; each takes milliseconds.
 _PATIENCE = 60.0
 
 _TABLES = (
-    "CREATE TABLE IF NOT EXISTS cells (key TEXT PRIMARY KEY, batch TEXT NOT NULL, "
+    "CREATE TABLE cells (key TEXT PRIMARY KEY, batch TEXT NOT NULL, "
     "description TEXT NOT NULL, result TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS experiments (name TEXT PRIMARY KEY, text TEXT NOT NULL)",
+    "CREATE TABLE experiments (name TEXT PRIMARY KEY, text TEXT NOT NULL)",
 )
+_REMEDY = "Take a copy that is whole, or start anew under another name."
+_json: Callable[[Any], str] = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 class Row(NamedTuple):
@@ -58,7 +62,12 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str], *, create: bool = True) -> None:
         self.path = Path(path)
-        self._check_before_opening(create)
+        if self.path.is_dir():
+            raise StoreError(f"'{self.path}' is a folder: give the name of a file for the results.")
+        if not create and not self.path.exists():
+            raise StoreError(f"'{self.path}' does not exist: run an experiment first.")
+        if not self.path.parent.is_dir():
+            raise StoreError(f"'{self.path}' cannot be made: there is no such folder.")
         with self._explained():
             self._connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
             try:
@@ -93,6 +102,17 @@ class Store:
             for key, batch, description, result in self._read("SELECT * FROM cells ORDER BY key")
         ]
 
+    def table(self) -> "pd.DataFrame":
+        """All rows, flat: every entry of descriptions and results is a column."""
+        import pandas as pd
+
+        return pd.json_normalize(
+            [
+                {"key": row.key, "batch": row.batch, **row.description, **row.result}
+                for row in self.rows()
+            ]
+        )
+
     def remember(self, name: str, text: str) -> None:
         """Store the text of an experiment, so that it can be resumed and reported from the file.
 
@@ -109,48 +129,15 @@ class Store:
         """Texts of the experiments, by name."""
         return dict(self._read("SELECT name, text FROM experiments ORDER BY rowid"))
 
-    def export(self, path: str | os.PathLike[str]) -> None:
-        """Write all rows, flat, to a ``.csv`` or ``.parquet`` file."""
-        import pandas
-
-        table = pandas.DataFrame([flat(row) for row in self.rows()])
-        suffix = Path(path).suffix
-        if suffix == ".csv":
-            table.to_csv(path, index=False, lineterminator="\n")
-        elif suffix == ".parquet":
-            table.to_parquet(path, index=False)
-        else:
-            raise StoreError(f"'{path}' must end in .csv or .parquet.")
-
-    def _check_before_opening(self, create: bool) -> None:
-        if self.path.is_dir():
-            raise StoreError(f"'{self.path}' is a folder: give the name of a file for the results.")
-        if not self.path.exists():
-            if not create:
-                raise StoreError(f"'{self.path}' does not exist: run an experiment first.")
-            if not self.path.parent.is_dir():
-                raise StoreError(f"'{self.path}' cannot be made: there is no such folder.")
-            return
-        try:
-            with self.path.open("rb") as file:
-                head = file.read(len(_MAGIC))
-        except OSError as error:
-            raise StoreError(f"'{self.path}' cannot be read: {error.strerror}.") from error
-        if head not in (b"", _MAGIC):
-            raise StoreError(
-                f"'{self.path}' is no file of results, or its beginning is damaged: give another "
-                "name."
-            )
-
     def _prepare(self) -> None:
         """Create the tables of a new file; refuse a damaged file, or one of another program."""
         ask = self._connection.execute
-        ask(f"PRAGMA busy_timeout = {1000 * _PATIENCE:.0f}")
-        # Tables first: another process may be creating them, and then the ids, at this moment.
-        (tables,) = ask("SELECT count(*) FROM sqlite_master").fetchone()
+        ask("BEGIN")  # one moment for all three: another process may be creating the tables
+        found = ask("SELECT type, sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
         (application,) = ask("PRAGMA application_id").fetchone()
         (layout,) = ask("PRAGMA user_version").fetchone()
-        if application == 0 and tables == 0:
+        ask("COMMIT")
+        if application == 0 and not found:
             self._make_tables()
         elif application != _APPLICATION:
             raise StoreError(f"'{self.path}' is an SQLite file of another program: give another.")
@@ -159,27 +146,19 @@ class Store:
                 f"'{self.path}' was written by another version of cosmodag (layout {layout}, this "
                 f"one has {_LAYOUT}): give another name."
             )
+        # A view, or a computed column, would run code when it is read.
+        elif set(found) != {("table", table) for table in _TABLES}:
+            raise StoreError(f"'{self.path}' holds other tables than cosmodag makes. {_REMEDY}")
         ask("PRAGMA synchronous = NORMAL")
-        self._check_tables()
         (verdict, *_) = ask("PRAGMA quick_check").fetchone()
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict)
-
-    def _check_tables(self) -> None:
-        """Refuse a file with other tables than those of `_make_tables`.
-
-        A view, or a computed column, would run code when it is read.
-        """
-        found = self._connection.execute("SELECT type, sql FROM sqlite_master WHERE sql NOT NULL")
-        expected = {("table", sql.replace("IF NOT EXISTS ", "")) for sql in _TABLES}
-        if set(found.fetchall()) != expected:
-            raise StoreError(f"'{self.path}' holds other tables than cosmodag makes. {_REMEDY}")
 
     def _make_tables(self) -> None:
         self._connection.execute("PRAGMA journal_mode = WAL")
         with self._transaction():
             for table in _TABLES:
-                self._connection.execute(table)
+                self._connection.execute(table.replace("TABLE", "TABLE IF NOT EXISTS"))
             self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
             self._connection.execute(f"PRAGMA user_version = {_LAYOUT}")
 
@@ -217,31 +196,8 @@ class Store:
             yield
         except sqlite3.OperationalError as error:
             raise StoreError(f"'{self.path}' cannot be used: {error}.") from error
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             reason = " ".join(str(error).split())
-            raise StoreError(f"'{self.path}' is damaged ({reason}). {_REMEDY}") from error
-        except UnicodeDecodeError as error:
-            raise StoreError(f"'{self.path}' is damaged. {_REMEDY}") from error
-
-
-_REMEDY = "Take a copy that is whole, or start anew under another name."
-
-
-def flat(row: Row) -> dict[str, Any]:
-    """Flatten a row: every entry, and every setting, is a column.
-
-    Examples
-    --------
-    >>> flat(Row("k", "b", {"settings": {"lambda1": 0.1}, "graph": 3}, {"auc": 1.0}))
-    {'key': 'k', 'batch': 'b', 'settings.lambda1': 0.1, 'graph': 3, 'auc': 1.0}
-    """
-    columns: dict[str, Any] = {"key": row.key, "batch": row.batch}
-    for name, value in (*row.description.items(), *row.result.items()):
-        if isinstance(value, dict):
-            columns |= {f"{name}.{inner}": entry for inner, entry in value.items()}
-        else:
-            columns[name] = value
-    return columns
-
-
-_json: Callable[[Any], str] = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+            raise StoreError(
+                f"'{self.path}' is no file of results, or is damaged ({reason}). {_REMEDY}"
+            ) from error

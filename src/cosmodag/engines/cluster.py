@@ -1,6 +1,7 @@
-"""Many machines: one Ray task per item, retried if a worker or a whole node is lost.
+"""Many machines: one Ray task per item, which Ray repeats if a worker or a whole node is lost.
 
-It uses plain tasks: Ray's joblib backend ends the whole run with an error if one worker dies.
+Ray's backend for joblib ends the whole run if one worker dies, and returns no result before all
+are there.
 """
 
 import os
@@ -23,44 +24,32 @@ def on_cluster(
     function: Callable[[Any], Any],
     items: Iterable[Any],
     timeout: float | None,
-    retries: int,
-    variables: dict[str, str],
     address: str | None,
     jobs: int | None,
-    threads: int,
-    gpus: float,
+    environment: dict[str, str],
+    **task: Any,
 ) -> Iterator[Done]:
-    """Call a function on items as Ray tasks; one lost more than `retries` times is a failure."""
-    limits = {"LOKY_MAX_CPU_COUNT": str(threads), "NUMBA_NUM_THREADS": str(threads)}
-    environment = {**limits, **variables}
+    """Call a function on items as Ray tasks; one that is lost too often is a failure."""
     if address is None:
         environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
     with _connected(address, jobs) as ray:
-        task = ray.remote(
-            num_cpus=threads,
-            num_gpus=gpus,
-            max_retries=retries,
-            runtime_env={"env_vars": environment},
-        )(attempt)
+        remote = ray.remote(runtime_env={"env_vars": environment}, **task)(attempt)
         shared = ray.put(function)
         most = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))
         waiting = enumerate(items)
         pending: dict[Any, int] = {}
         while True:
             for place, item in islice(waiting, most - len(pending)):
-                pending[task.remote(shared, item, timeout)] = place
+                pending[remote.remote(shared, item, timeout)] = place
             if not pending:
                 return
             (finished, *_), _ = ray.wait(list(pending), num_returns=1)
-            yield Done(pending.pop(finished), _result_of(ray, finished))
-
-
-def _result_of(ray: Any, reference: Any) -> Any:
-    try:
-        return ray.get(reference)
-    except ray.exceptions.RayError as error:
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        return Failure("failed", f"The task was lost or could not be sent: {lines[-1].strip()}")
+            try:
+                outcome = ray.get(finished)
+            except ray.exceptions.RayError as error:
+                last = (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
+                outcome = Failure("failed", f"The task was lost or could not be sent: {last}")
+            yield Done(pending.pop(finished), outcome)
 
 
 @contextmanager
@@ -76,10 +65,11 @@ def _connected(address: str | None, jobs: int | None) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    here: dict[str, Any] = {"num_cpus": jobs, "include_dashboard": False}
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    if address is None:
+        options |= {"num_cpus": jobs, "include_dashboard": False}
     try:
-        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
-        ray.init(address or "local", **quiet, **(here if address is None else {}))
+        ray.init(address or "local", **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         (first, *_) = str(error).strip().splitlines() or [type(error).__name__]
         raise DataError(

@@ -1,6 +1,7 @@
 """The entry point: apply a function to every item by an engine."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from cosmodag.engines.cluster import on_cluster
@@ -11,6 +12,15 @@ from cosmodag.errors import DataError
 __all__ = ["ENGINES", "each"]
 
 ENGINES = ("local", "ray")
+
+# Environment variables that limit the threads of each library.
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "LOKY_MAX_CPU_COUNT",
+)
 
 
 def each(
@@ -28,9 +38,8 @@ def each(
 ) -> Iterator[Done]:
     """Call a function on every item, locally or on many machines, and yield results as they come.
 
-    An error with one item becomes its result, a `Failure` with the status ``"timeout"``,
-    ``"diverged"`` or ``"failed"``, and does not affect the others. Items are consumed lazily, so
-    there may be any number of them. Leaving the iterator early, as Ctrl-C does, ends the work.
+    An error with one item becomes its result, a `Failure`, and does not affect the others. Leaving
+    the iterator early, as Ctrl-C does, ends the work.
 
     Parameters
     ----------
@@ -72,15 +81,19 @@ def each(
     >>> [result for place, result in each(abs, [-1, 2, "x"])]
     [1, 2, Failure(status='failed', message="TypeError: bad operand type for abs(): 'str'")]
     """
+    from joblib import cpu_count
+
     if engine not in ENGINES:
         raise DataError(f"The engine {engine!r} is unknown: use one of {', '.join(ENGINES)}.")
-    variables = dict(variables or {})
-    if engine == "ray":
-        return on_cluster(
-            function, items, timeout, retries, variables, address, jobs, threads or 1, gpus
-        )
-    if address is not None:
+    if address is not None and engine != "ray":
         raise DataError(f"The address {address!r} is for the engine 'ray': give engine='ray' too.")
+    share = 1 if engine == "ray" else max(1, cpu_count() // (jobs or 1))
+    limits = dict.fromkeys(_THREAD_VARIABLES, str(threads or share))
+    environment = {**limits, **(variables or {})}
+    if engine == "ray":
+        task = {"num_cpus": threads or 1, "num_gpus": gpus, "max_retries": retries}
+        return on_cluster(function, items, timeout, address, jobs, environment, **task)
+    call = partial(attempt, function, timeout=timeout)
     if jobs is None:
-        return (Done(k, attempt(function, item, timeout)) for k, item in enumerate(items))
-    return in_processes(function, items, timeout, retries, variables, jobs, threads)
+        return (Done(place, call(item)) for place, item in enumerate(items))
+    return in_processes(call, items, jobs, environment, retries)

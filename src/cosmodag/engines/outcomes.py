@@ -12,15 +12,7 @@ __all__ = ["Done", "Failure", "attempt"]
 
 
 class Failure(NamedTuple):
-    """Why an item has no result.
-
-    Attributes
-    ----------
-    status
-        ``"timeout"``, ``"diverged"`` (training was not finite), or ``"failed"``.
-    message
-        What happened, in a sentence.
-    """
+    """Why an item has no result: ``"timeout"``, ``"diverged"`` or ``"failed"``, and a sentence."""
 
     status: str
     message: str

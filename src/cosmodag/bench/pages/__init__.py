@@ -22,7 +22,7 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     """Write tables, figures and all rows of a store to a folder, which is created if missing.
 
     Existing files are replaced. Returns the path of the HTML page, ``index.html``. The folder also
-    holds ``tables.md``, each table as Markdown, LaTeX and CSV under ``tables/``, figures, and the
+    holds ``tables.md``, each table as Markdown and CSV under ``tables/``, figures, and the
     rows as ``rows.csv`` and ``rows.parquet``.
     """
     experiments = [read_experiment(text, name) for name, text in store.experiments().items()]
@@ -52,7 +52,8 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     lines = [f"# {_TITLE}", "", *(f"- {fact}" for fact in facts), ""]
     lines += [f"![{name}]({name}.png)\n" for name in figures]
     write_text(target / "tables.md", "\n".join([*lines, *map(as_markdown, tables)]))
-    for suffix in ("csv", "parquet"):
-        store.export(target / f"rows.{suffix}")
+    flat = store.table()
+    flat.to_csv(target / "rows.csv", index=False, lineterminator="\n")
+    flat.to_parquet(target / "rows.parquet", index=False)
     write_text(target / "index.html", as_html(_TITLE, facts, tables, figures))
     return target / "index.html"

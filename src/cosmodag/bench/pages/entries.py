@@ -11,11 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.plan import CellPlan, Results, columns
-from cosmodag.bench.protocol import Experiment, Group
+from cosmodag.bench.plan import CellPlan, Column, Results
+from cosmodag.bench.protocol import Experiment
 from cosmodag.simulate import parse_name
 
-__all__ = ["Entry", "Figure", "compared", "entries_of", "merged", "paper_figures", "paper_lines"]
+__all__ = [
+    "Entry",
+    "Figure",
+    "compared",
+    "entries_of",
+    "merged",
+    "paper_figures",
+    "paper_lines",
+]
 
 # Graphs behind each mean of the paper.
 _PAPER_GRAPHS = 5
@@ -59,35 +67,28 @@ def compared(ours: Figure | None, theirs: Figure | None) -> float | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
-    """One method on one data set.
+class Entry(Column):
+    """The results of one method on one data set.
 
     Attributes
     ----------
-    data, method, rule, standardised
-        Identity of the entry; the rule is None if nothing was chosen.
     results, failed
         Results by the seed of the graph, and how many graphs have none.
     seconds
         Times of single fits.
-    parameters, settings, configurations
-        Parameters of the learner, the chosen settings, and the number of candidates.
+    parameters, settings
+        Parameters of the learner, and those that the rule chose.
     """
 
-    data: str
-    method: str
-    rule: str | None
-    standardised: bool
     results: dict[int, dict[str, Any]]
     failed: int
     seconds: tuple[float, ...]
     parameters: dict[str, Any]
     settings: dict[str, float]
-    configurations: int
 
     @property
     def key(self) -> tuple[str, str, str | None, bool]:
-        """Key that identifies the entry."""
+        """Data set, method, rule, and whether tables are standardised: the identity of an entry."""
         return (self.data, self.method, self.rule, self.standardised)
 
     @property
@@ -105,7 +106,8 @@ class Entry:
     def label(self) -> str:
         """Name in tables."""
         chosen = {"oracle": " (oracle)", "score": " (held-out score)", None: ""}[self.rule]
-        return METHODS[self.method].label + chosen + ", standardised" * self.standardised
+        scaled = ", standardised" * self.standardised
+        return METHODS[self.method].label + chosen + scaled
 
     def figure(self, metric: str) -> Figure | None:
         """Summarise a metric; ``"time_s"`` is the time of single fits."""
@@ -113,54 +115,31 @@ class Entry:
             return Figure.of(self.seconds)
         return Figure.of([result[metric] for result in self.results.values()])
 
-    @property
-    def paper(self) -> dict[str, Figure]:
-        """The paper's figures for the same row, by metric."""
-        return (
-            paper_figures("results").get((*self.family, self.method), {}) if self.is_tuned else {}
-        )
+    def paper(self, name: str = "results") -> dict[str, Figure]:
+        """Figures of the same row in one of the paper's tables, by metric."""
+        if not self.is_tuned:
+            return {}
+        return paper_figures(name).get((*self.family, self.method), {})
 
 
 def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
     """Yield every entry that an experiment has figures for."""
     plan = CellPlan(experiment)
-    for group in experiment.groups:
-        for data in group.data:
-            for standardised, only in ((False, None), (True, group.standardised)):
-                for method, rule in columns(group, only):
-                    yield from _entry(plan, group, data, method, rule, standardised, results)
-
-
-def _entry(
-    plan: CellPlan,
-    group: Group,
-    data: str,
-    method: str,
-    rule: str | None,
-    standardised: bool,
-    results: Results,
-) -> Iterator[Entry]:
-    """Collect one entry; None without results."""
-    cells = plan.validated(group, method, data, rule, results, standardised)
-    found = [(cell, dict(results[cell.key])) for cell in cells if cell.key in results]
-    if not found:
-        return
-    done = {cell.graph: result for cell, result in found if result["status"] == "done"}
-    is_timed = not standardised and rule in (None, group.select[0])
-    timed = plan.timed(group, method, data, results) if is_timed else []
-    times = [results.get(cell.key, {}) for cell in timed]
-    yield Entry(
-        data,
-        method,
-        rule,
-        standardised,
-        done,
-        len(found) - len(done),
-        tuple(result["seconds"] for result in times if result.get("status") == "done"),
-        dict(cells[0].parameters),
-        (plan.chosen(group, method, data, rule, results) if rule else None) or {},
-        group.configurations if rule else 0,
-    )
+    for column in (column for group in experiment.groups for column in plan.columns(group)):
+        cells = plan.validated(column, results)
+        found = [(cell, dict(results[cell.key])) for cell in cells if cell.key in results]
+        if not found:
+            continue
+        done = {cell.graph: result for cell, result in found if result["status"] == "done"}
+        times = [results.get(cell.key, {}) for cell in plan.timed(column, results)]
+        yield Entry(
+            **vars(column),
+            results=done,
+            failed=len(found) - len(done),
+            seconds=tuple(one["seconds"] for one in times if one.get("status") == "done"),
+            parameters=dict(cells[0].parameters),
+            settings=plan.chosen(column, results) or {},
+        )
 
 
 def merged(entries: Iterable[Entry]) -> list[Entry]:

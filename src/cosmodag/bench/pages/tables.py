@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.pages.entries import Entry, Figure, compared, paper_figures
+from cosmodag.bench.pages.entries import Entry, Figure, compared
 from cosmodag.bench.pages.figures import paper_pass_times, pass_times
 from cosmodag.bench.store import Row
 
@@ -81,7 +81,7 @@ def _main(entries: Sequence[Entry]) -> ResultTable:
                 for entry in found
                 for metric in ("auc", "time_s")
                 for figure in (
-                    (entry.figure(metric), entry.paper.get(metric)) if entry else (None,) * 2
+                    (entry.figure(metric), entry.paper().get(metric)) if entry else (None,) * 2
                 )
             ]
             if any(found):
@@ -101,7 +101,10 @@ def _appendix(entries: Sequence[Entry]) -> Iterable[ResultTable]:
             f"{graph}-{noise}".lower(),
             f"{graph}, {_NOISES.get(noise, noise)} noise",
             ["d", "method", *_beside(_METRICS), "graphs"],
-            [[f"{e.family[2]}", e.label, *_pairs(e, e.paper, _METRICS), _graphs(e)] for e in some],
+            [
+                [f"{e.family[2]}", e.label, *_pairs(e, e.paper(), _METRICS), _graphs(e)]
+                for e in some
+            ],
             note,
         )
 
@@ -114,9 +117,9 @@ def _ablation(entries: Sequence[Entry]) -> ResultTable:
     for entry in sorted(paired, key=lambda e: (e.family, e.method)):
         if entry.data in with_both:
             graph, noise, d = entry.family
-            theirs = paper_figures("ablation").get((graph, noise, d, entry.method), {})
             label = METHODS[entry.method].label
-            rows.append([graph, noise, f"{d}", label, *_pairs(entry, theirs, _SCORES)])
+            pairs = _pairs(entry, entry.paper("ablation"), _SCORES)
+            rows.append([graph, noise, f"{d}", label, *pairs])
     return ResultTable(
         "ablation",
         "Ablation: no penalty on priorities",
@@ -131,7 +134,7 @@ def _differences(entries: Sequence[Entry]) -> ResultTable:
     rows, count = [], 0
     for entry in entries:
         for metric, name in _SCORES.items():
-            ours, theirs = entry.figure(metric), entry.paper.get(metric)
+            ours, theirs = entry.figure(metric), entry.paper().get(metric)
             apart = compared(ours, theirs)
             count += apart is not None
             if apart is not None and abs(apart) > _MANY:

@@ -1,4 +1,4 @@
-"""Writers of tables as Markdown, LaTeX and CSV, and of one self-contained HTML page."""
+"""Writers of tables as Markdown and CSV, and of one self-contained HTML page."""
 
 import base64
 import csv
@@ -11,14 +11,6 @@ from cosmodag.bench.pages.tables import FLAG, ResultTable
 
 __all__ = ["WRITERS", "as_html", "as_markdown"]
 
-_LATEX = {
-    "±": r"$\pm$",
-    "▲": r"$\blacktriangle$",
-    "λ": r"$\lambda$",
-    "−": "$-$",
-    "µ": r"$\mu$",
-    "–": "--",
-}
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem;
   color: #1a1a1a; background: #fff; }
@@ -44,49 +36,15 @@ def as_markdown(table: ResultTable) -> str:
     return f"## {table.title}\n\n{body}\n{note}"
 
 
-def as_latex(table: ResultTable) -> str:
-    r"""Write a table as LaTeX, with booktabs' rules.
-
-    Examples
-    --------
-    >>> print(as_latex(ResultTable("t", "A table", ("a_b",), (("1 ± 2",),))))
-    % A table
-    \begin{tabular}{l}
-      \toprule
-      a\_b \\
-      \midrule
-      1 $\pm$ 2 \\
-      \bottomrule
-    \end{tabular}
-    <BLANKLINE>
-    """
-    head, *rows = (
-        "  " + " & ".join(map(_latex_cell, line)) + " \\\\\n"
-        for line in (table.columns, *table.rows)
-    )
-    return (
-        f"% {table.title}\n\\begin{{tabular}}{{{'l' * len(table.columns)}}}\n  \\toprule\n{head}"
-        f"  \\midrule\n{''.join(rows)}  \\bottomrule\n\\end{{tabular}}\n"
-    )
-
-
-def _latex_cell(cell: str) -> str:
-    text = re.sub(r"([&%$#_{}])", r"\\\1", cell.replace("`", "").replace("**", ""))
-    return "".join(_LATEX.get(character, character) for character in text)
-
-
 def as_csv(table: ResultTable) -> str:
-    """Write the cells of a table as CSV."""
+    """Write a table as CSV."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows([table.columns, *table.rows])
     return buffer.getvalue()
 
 
-WRITERS: dict[str, Callable[[ResultTable], str]] = {
-    "md": as_markdown,
-    "tex": as_latex,
-    "csv": as_csv,
-}
+WRITERS: Mapping[str, Callable[[ResultTable], str]] = {"md": as_markdown, "csv": as_csv}
+"""Writers by the endings of their files."""
 
 
 def as_html(

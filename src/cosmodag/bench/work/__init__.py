@@ -4,35 +4,24 @@ Learners are imported with the first cell that needs them, so that reading resul
 JAX.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
-from cosmodag.bench.cell import Cell, CellBatch
-from cosmodag.bench.work.data import NO_GPU, Result, as_result
+from cosmodag.bench.cell import CellBatch
+from cosmodag.bench.work.data import Result, as_result
 from cosmodag.engines.outcomes import attempt
 
 __all__ = ["NO_GPU", "Order", "as_result", "carry_out"]
 
+NO_GPU = {"JAX_PLATFORMS": "cpu"}
+"""Environment of processes beside one that uses the GPU: JAX would reserve its memory."""
+
 
 class Order(NamedTuple):
-    """A batch, and the way to do it.
-
-    Attributes
-    ----------
-    batch
-        The cells.
-    device
-        Where problems are solved.
-    limit
-        Seconds per cell, or None.
-    makers
-        Processes that simulate tables beforehand, or None for this one.
-    """
+    """A batch, the device on which problems are solved, and seconds per cell, or None."""
 
     batch: CellBatch
     device: str = "auto"
     limit: float | None = None
-    makers: int | None = None
 
 
 def carry_out(order: Order) -> list[Result]:
@@ -42,11 +31,6 @@ def carry_out(order: Order) -> list[Result]:
 
     cells = order.batch.cells
     if cells[0].kind == "fit":
-        return fit_cells(cells, order.device, order.limit, order.makers)
-    one_by_one: dict[str, Callable[[Cell], Result]] = {
-        "time": time_fit,
-        "epoch": time_epochs,
-        "nothing": lambda cell: {"number": cell.graph},
-    }
-    function = one_by_one[cells[0].kind]
-    return [as_result(attempt(function, cell, order.limit)) for cell in cells]
+        return fit_cells(cells, order.device, order.limit)
+    time = {"time": time_fit, "epoch": time_epochs}[cells[0].kind]
+    return [as_result(attempt(time, cell, order.limit)) for cell in cells]

@@ -7,13 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.bench.cell import Cell
-from cosmodag.engines import Failure, each
+from cosmodag.engines import Failure
 from cosmodag.simulate import load, parse_name
+from cosmodag.solve.machine import cores
 
-__all__ = ["NO_GPU", "Drawn", "Result", "as_result", "draw_table", "draw_tables"]
-
-NO_GPU = {"JAX_PLATFORMS": "cpu"}
-"""Environment of processes beside one that uses the GPU: JAX would reserve its memory."""
+__all__ = ["Drawn", "Result", "as_result", "draw_table", "draw_tables"]
 
 # Fewer tables than this are simulated faster than other processes start.
 _MANY = 64
@@ -51,18 +49,17 @@ def draw_table(cell: Cell) -> Drawn:
     return Drawn(X[:rows].copy(), X[rows:].copy(), data.graph)
 
 
-def draw_tables(cells: Sequence[Cell], makers: int | None) -> list[Drawn]:
+def draw_tables(cells: Sequence[Cell]) -> list[Drawn]:
     """Simulate the tables of cells, in several processes if there are many.
 
     Cells that share a table share its memory.
     """
+    from joblib import Parallel, delayed
+
     which = {(cell.data, cell.graph, cell.standardised): cell for cell in cells}
-    jobs = makers if len(which) >= _MANY else None
-    places, drawn = list(which), {}
-    for place, table in each(draw_table, which.values(), jobs=jobs, threads=1, variables=NO_GPU):
-        if isinstance(table, Failure):
-            raise RuntimeError(table.message)
-        drawn[places[place]] = table
+    processes = Parallel(cores() if len(which) >= _MANY else 1, batch_size="auto")
+    made = processes(delayed(draw_table)(cell) for cell in which.values())
+    drawn = dict(zip(which, made, strict=True))
     return [drawn[cell.data, cell.graph, cell.standardised] for cell in cells]
 
 

@@ -38,11 +38,9 @@ def learner_of(cell: Cell, **others: Any) -> StructureLearner:
     return kind(**{**accepted, **cell.parameters})
 
 
-def fit_cells(
-    cells: Sequence[Cell], device: str, limit: float | None, makers: int | None
-) -> list[Result]:
+def fit_cells(cells: Sequence[Cell], device: str, limit: float | None) -> list[Result]:
     """Fit the learners of cells of one method and one shape of table, and score them."""
-    tables = draw_tables(cells, makers)
+    tables = draw_tables(cells)
     models = [learner_of(cell, device=device) for cell in cells]
     method = METHODS[cells[0].method]
     with warnings.catch_warnings():
