@@ -23,8 +23,8 @@ def level_cost(levels: NDArray[np.int64], means: NDArray[np.float64]) -> float:
     Examples
     --------
     >>> levels = np.arange(90) % 3
-    >>> round(level_cost(levels, np.zeros((90, 2))) / 90, 3), round(np.log(3), 3)
-    (1.099, 1.099)
+    >>> round(level_cost(levels, np.zeros((90, 2))) / 90, 3)  # log 3
+    1.099
     """
     present, numbers = np.unique(levels, return_inverse=True)
     if len(present) == 1:
