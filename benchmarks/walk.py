@@ -34,7 +34,7 @@ WATCHED = {
     "table checked": ("io/tables/frames.py", "as_table"),
     "table prepared": ("fit/prepare.py", "prepare_table"),
     "diagnosis": ("data/diagnose/before.py", "before_fit"),
-    "deviations": ("fit/prepare.py", "deviations_of"),
+    "deviations": ("fit/preparation.py", "deviations_of"),
     "settings": ("learners/trained/base.py", "settings_for"),
     "moments": ("fit/known.py", "moments"),
     "edges": ("fit/fitted_dag.py", "edges"),

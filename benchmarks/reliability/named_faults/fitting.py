@@ -204,21 +204,21 @@ FAULTS = (
     ),
     Fault(
         "standardised weights are turned upside down",
-        "fit/arcs.py",
+        "fit/view/arcs.py",
         "found = edges.data * (sizes[edges.row] / below)",
         "found = edges.data * (below / sizes[edges.row])",
         (f"{ARCS}::test_with_one_parent_the_standardised_weight_is_the_correlation",),
     ),
     Fault(
         "standard errors forget that a mean was estimated",
-        "fit/arcs.py",
+        "fit/view/arcs.py",
         "variance = float(unexplained @ unexplained) / (n - k - 1)",
         "variance = float(unexplained @ unexplained) / (n - k)",
         ("report/test_report_evidence.py::test_with_one_parent_they_are_those_of_scipy",),
     ),
     Fault(
         "standard errors count rows that were set",
-        "fit/arcs.py",
+        "fit/view/arcs.py",
         "rows = slice(None) if targets is None else ~targets[:, head]",
         "rows = slice(None)",
         ("report/test_report_evidence.py::test_rows_in_which_a_variable_was_set_do_not_count",),
@@ -233,7 +233,7 @@ FAULTS = (
     ),
     Fault(
         "the likelihood forgets units",
-        "fit/likelihoods.py",
+        "fit/dag/likelihoods.py",
         "    likelihood -= np.log(dag.preparation.scales[varying])\n",
         "",
         (
@@ -243,14 +243,14 @@ FAULTS = (
     ),
     Fault(
         "samples draw residuals of rows that were set",
-        "fit/drawn.py",
+        "fit/dag/drawn.py",
         "    if counted is None:\n        rows = random.integers",
         "    if True:\n        rows = random.integers",
         (f"{TOLD}::test_values_that_were_set_say_nothing_of_their_own_equation[EmptyGraph]",),
     ),
     Fault(
         "noise variances count rows that were set",
-        "fit/constants.py",
+        "fit/dag/constants.py",
         "noise_variances=np.average(scaled**2, axis=0, weights=counted),",
         "noise_variances=np.average(scaled**2, axis=0),",
         (f"{TOLD}::test_values_that_were_set_say_nothing_of_their_own_equation[EmptyGraph]",),
@@ -272,14 +272,14 @@ FAULTS = (
     ),
     Fault(
         "a loaded model forgets target sets",
-        "fit/saved.py",
+        "fit/files/saved.py",
         '*("noise_variances_", "deviations_", "target_sets_", "turning_losses_"),',
         '*("noise_variances_", "deviations_", "turning_losses_"),',
         (f"{TOLD}::test_what_arrows_rest_on_survives_saving",),
     ),
     Fault(
         "a loaded model forgets names",
-        "fit/saved.py",
+        "fit/files/saved.py",
         'if facts["names"] is not None:',
         "if False:",
         (
@@ -289,7 +289,7 @@ FAULTS = (
     ),
     Fault(
         "a saved model whose arcs contradict its order is believed",
-        "fit/trusted.py",
+        "fit/files/trusted.py",
         "_require(bool((places[edges.row] < places[edges.col]).all()), "
         '"its arcs contradict its order")',
         "pass",

@@ -58,7 +58,7 @@ def convert(
 
 
 def _read(given: Path, format: Format | None) -> Any:
-    """Read a graph; of a fit its model, which knows the class and the basis of directions."""
+    """Read a graph; of a fit the model, which has the class and the bases of directions."""
     from cosmodag.cli.fits.saved import is_fit, load_fit
     from cosmodag.io import read_graph
 

@@ -8,15 +8,15 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.fit.attributes import OfDAG
 from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
-from cosmodag.fit.questions import Questions
 from cosmodag.fit.regimes.view import RegimesView
-from cosmodag.fit.shown import Shown
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView
+from cosmodag.fit.view.attributes import OfDAG
+from cosmodag.fit.view.questions import Questions
+from cosmodag.fit.view.shown import Shown
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.tables.like import labelled, like_table
@@ -265,7 +265,7 @@ class FittedGraph(Questions, TimeSeriesView, RegimesView, Shown, BaseEstimator):
             The training table can then be reconstructed from the file: use False for confidential
             data.
         """
-        from cosmodag.fit.saved import save
+        from cosmodag.fit.files.saved import save
 
         check_is_fitted(self, "fitted_")
         save(self, path, residuals=residuals)

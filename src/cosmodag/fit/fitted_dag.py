@@ -16,14 +16,14 @@ from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.data.window import Window
 from cosmodag.errors import DataError
 from cosmodag.fit.basis import mask_of
-from cosmodag.fit.basis_of_fit import basis_of_fit, known_directions
-from cosmodag.fit.constants import with_constants
-from cosmodag.fit.drawn import drawn_noise
+from cosmodag.fit.dag.basis_of_fit import basis_of_fit, known_directions
+from cosmodag.fit.dag.constants import with_constants
+from cosmodag.fit.dag.drawn import drawn_noise
+from cosmodag.fit.dag.hidden_causes import pag_of_fit
+from cosmodag.fit.dag.likelihoods import likelihoods_of
+from cosmodag.fit.dag.new_rows import prepared_rows
 from cosmodag.fit.equations import FittedEquations, LinearEquations
-from cosmodag.fit.hidden_causes import pag_of_fit
 from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.likelihoods import likelihoods_of
-from cosmodag.fit.new_rows import prepared_rows
 from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.regimes.fitted import FittedRegimes
 from cosmodag.fit.time.unroll import as_windows
@@ -166,7 +166,7 @@ class FittedDAG:
 
     @cached_property
     def pag(self) -> PartialAncestralGraph:
-        """What the graph shows where causes may be hidden; see `cosmodag.fit.hidden_causes`."""
+        """What the graph shows where causes may be hidden; see `cosmodag.fit.dag.hidden_causes`."""
         return pag_of_fit(self)
 
     def settled(self, data: NDArray[np.float32], *, recentre: bool) -> "FittedDAG":

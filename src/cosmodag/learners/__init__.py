@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from cosmodag.learners.registry import LEARNERS
 
 if TYPE_CHECKING:
+    from cosmodag.fit.files.saved import load
     from cosmodag.fit.refining import refine
-    from cosmodag.fit.saved import load
     from cosmodag.learners.base import StructureLearner
     from cosmodag.learners.baselines import (
         EmptyGraph,
@@ -62,7 +62,7 @@ __all__ = [
 
 _HOMES = {
     "StructureLearner": "learners.base",
-    "load": "fit.saved",
+    "load": "fit.files.saved",
     "refine": "fit.refining",
     **dict.fromkeys(
         ("default_mlp_settings", "default_settings", "paper_mlp_settings", "paper_settings"),

@@ -106,14 +106,13 @@ class StochasticDagma(PathLearner, StochasticLearner):
     0.00054
     """
 
+    _problems = 4
+
     def _rule(self, d: int) -> dict[str, float]:
         return {"lambda1": 3.9e-4, "learning_rate": 5.4e-4}
 
     def _constants(self, n: int, d: int) -> dict[str, float]:
         return dict(ADAM)  # each stage has its own number of rounds
-
-    def _length(self, n: int, d: int) -> int:
-        return 4 * self._rounds(n)
 
     def solver_for(self, n: int, d: int) -> CentralPath:
         """DAGMA's central path."""

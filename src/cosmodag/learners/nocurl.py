@@ -7,7 +7,7 @@ import numpy as np
 
 from cosmodag.graph.constraint import EXPONENTIAL, POLYNOMIAL
 from cosmodag.learners.trained.base import TrainedLearner
-from cosmodag.learners.trained.constrained import ADAM, CovarianceLearner, StochasticLearner
+from cosmodag.learners.trained.constrained import CovarianceLearner, StochasticLearner
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised, half_squared_error, mean_squared_error
 from cosmodag.model.structure import Free, Potential
@@ -128,14 +128,10 @@ class StochasticNoCurl(_PotentialLearner, StochasticLearner):
     0.0014
     """
 
+    _problems = 3
+
     def _rule(self, d: int) -> dict[str, float]:
         return {"lambda1": 1.4e-3, "learning_rate": 8.9e-4}
-
-    def _constants(self, n: int, d: int) -> dict[str, float]:
-        return {"rounds": float(self._rounds(n)), **ADAM}
-
-    def _length(self, n: int, d: int) -> int:
-        return 3 * self._rounds(n)
 
     def solver_for(self, n: int, d: int) -> TwoStage:
         """NOCURL's two stages."""
@@ -167,12 +163,6 @@ class NoCurlU(_PotentialLearner, StochasticLearner):
 
     def _rule(self, d: int) -> dict[str, float]:
         return {"lambda1": 7.4e-4, "learning_rate": 4.9e-4}
-
-    def _constants(self, n: int, d: int) -> dict[str, float]:
-        return {"rounds": float(self._rounds(n)), **ADAM}
-
-    def _length(self, n: int, d: int) -> int:
-        return self._rounds(n)
 
     def solver_for(self, n: int, d: int) -> OneProblem:
         """One problem."""

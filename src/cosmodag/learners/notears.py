@@ -7,7 +7,6 @@ import numpy as np
 from cosmodag.fit.checks import check_choice
 from cosmodag.graph.constraint import CONSTRAINTS
 from cosmodag.learners.trained.constrained import (
-    ADAM,
     CovarianceLearner,
     LagrangianLearner,
     StochasticLearner,
@@ -128,16 +127,15 @@ class StochasticNotears(_LinearNotears, StochasticLearner):
     0.00044
     """
 
+    _problems = _USUAL_PROBLEMS
+
     def _rule(self, d: int) -> dict[str, float]:
         tolerance = 0.5 * float(np.spacing(np.float32(d)))
         return {"lambda1": 4.4e-4, "tolerance": tolerance, "learning_rate": 3.2e-4}
 
     def _constants(self, n: int, d: int) -> dict[str, float]:
         # With a free diagonal, W = I has no loss: the constraint must count from the start.
-        return {"multiplier": 1.0, "penalty": 1.0, "rounds": float(self._rounds(n)), **ADAM}
-
-    def _length(self, n: int, d: int) -> int:
-        return _USUAL_PROBLEMS * self._rounds(n)
+        return {"multiplier": 1.0, "penalty": 1.0, **super()._constants(n, d)}
 
     def solver_for(self, n: int, d: int) -> Lagrangian:
         """NOTEARS' augmented Lagrangian."""

@@ -1,6 +1,6 @@
 """Presentation of a fitted graph: HTML page, plots, pictures, and a file for Cytoscape."""
 
-from cosmodag.fit.arcs import standard_errors
+from cosmodag.fit.view.arcs import standard_errors
 from cosmodag.report.drawings.cyjs import write_cytoscape
 from cosmodag.report.evidence import Evidence
 from cosmodag.report.page import write_report

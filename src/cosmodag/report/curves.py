@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosmodag.fit.arcs import largest_first, standardised
 from cosmodag.fit.mixed.by_kind import EquationsByKind
+from cosmodag.fit.view.arcs import largest_first, standardised
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner

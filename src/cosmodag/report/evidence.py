@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cosmodag.data.diagnose import Finding, before_fit, diagnose
 from cosmodag.data.diagnose.full import by_severity, on_request
 from cosmodag.errors import DataError
-from cosmodag.fit.arcs import arc_table, standard_errors
+from cosmodag.fit.view.arcs import arc_table, standard_errors
 from cosmodag.io.tables.frames import Table
 from cosmodag.report.answers import Answers
 

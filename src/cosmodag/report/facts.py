@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosmodag.fit.arcs import standardised
 from cosmodag.fit.basis import BASES, are_in
+from cosmodag.fit.view.arcs import standardised
 from cosmodag.report.choices import choices_of, troubles_of
 from cosmodag.report.curves import response_curves
 from cosmodag.report.evidence import Evidence

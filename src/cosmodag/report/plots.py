@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
-from cosmodag.fit.arcs import standardised
 from cosmodag.fit.basis import BASES, FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, TIME, WEAK
+from cosmodag.fit.view.arcs import standardised
 from cosmodag.graph.dags import is_dag
 from cosmodag.io.files import write_bytes
 from cosmodag.io.graphs.any import GraphLike, as_graph, is_model

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import Finding
 from cosmodag.errors import DataError
-from cosmodag.fit.saved import MODEL
+from cosmodag.fit.files.saved import MODEL
 from cosmodag.io.files import read_text
 from cosmodag.learners import load
 from cosmodag.report.answers import ANSWERS, Answers

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.fit.arcs import standardised
 from cosmodag.fit.basis import BASES
+from cosmodag.fit.view.arcs import standardised
 from cosmodag.report.evidence import Evidence
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ class NetworkGain:
 
     @property
     def explanation(self) -> str:
-        """One sentence."""
+        """Say in one sentence what was compared and found."""
         change = "gain" if self.gain >= 0 else "lose"
         return (
             f"On held-out rows, networks of joint parents {change} {abs(self.gain):.3f} ± "

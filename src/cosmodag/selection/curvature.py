@@ -41,7 +41,7 @@ class Curvature:
 
     @property
     def explanation(self) -> str:
-        """One sentence."""
+        """Say in one sentence what was compared and found."""
         change = "gain" if self.gain >= 0 else "lose"
         return (
             f"On held-out rows, curves {change} {abs(self.gain):.3f} ± {self.error:.3f} in "

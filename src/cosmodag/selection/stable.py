@@ -50,7 +50,7 @@ class StabilitySelection:
         """Upper bound on the expected number of false arcs above a threshold over a half.
 
         q² / ((2π − 1) p) for q arcs found on average among p that could be (Meinshausen and
-        Bühlmann 2010), if false arcs are exchangeable, which those of graphs are not quite.
+        Bühlmann 2010), if false arcs are exchangeable; those of graphs are so only approximately.
         """
         if not 0.5 < threshold <= 1:
             raise DataError(f"threshold is {threshold!r}: the bound needs one above 0.5, up to 1.")

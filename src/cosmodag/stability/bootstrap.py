@@ -30,7 +30,7 @@ __all__ = ["BootstrapInterrupt", "NoResampleError", "bootstrap"]
 
 
 class NoResampleError(DataError):
-    """Not one resample was fitted: there is nothing to take shares of."""
+    """No resample was fitted, so that there are no shares."""
 
 
 class BootstrapInterrupt(KeyboardInterrupt):
@@ -41,10 +41,10 @@ class BootstrapInterrupt(KeyboardInterrupt):
         self.result = result
 
 
-# Resamples that one task of a cluster fits: enough to be worth their way there.
+# Resamples that one task of a cluster fits: sending the table then costs little beside the fits.
 _TOGETHER = 8
 
-# Seconds: what is left to a limit on time that has passed.
+# Seconds that are left once the time limit has passed; a limit must be positive.
 _NO_TIME = 1e-9
 
 
@@ -67,9 +67,9 @@ def bootstrap(
 ) -> BootstrapResult:
     """Fit a learner to many resamples of a table, and count in how many each edge is found.
 
-    One fit says which arcs there are, and nothing of how much that depends on the rows that
-    happened to be measured. All resamples are trained as one batch of problems, a resample being a
-    column of row counts, and each is refined as a fit of the learner is.
+    One fit does not show how much its arcs depend on the rows that happened to be measured. All
+    resamples are trained as one batch of problems, a resample being a column of row counts, and
+    each is refined as a fit of the learner is.
 
     A learner that decides itself what to assume of the noise (``noise="auto"``) decides once, on
     the whole table: repeated rows look less normal than the table is. Resamples are counted as
@@ -177,9 +177,9 @@ def _decide(
 ) -> list[str]:
     """Decide on the whole table what all resamples assume of the noise, and list doubts about it.
 
-    Doubts are named by the warning they come with, or are whatever the fit found beside what was
-    known of the table before it. A learner whose noise is given has nothing to decide, but may find
-    that the table refutes it; one that assumes nothing of the noise is not fitted. One that chooses
+    A doubt is a warning of this fit, by its name, or a finding of it that the table alone did not
+    give. A learner whose noise is given has nothing to decide, but may find that the table refutes
+    it; one that assumes nothing of the noise is not fitted. One that chooses
     its loss by the noise (`CosmoMLP`) trains all resamples by the loss of the whole table.
     """
     more: list[warnings.WarningMessage] = []
@@ -231,7 +231,7 @@ def _on_cluster(
     engine: str,
     address: str | None,
 ) -> Iterator[Fit]:
-    """Spread resamples over a cluster, a few at a time; a task that fails leaves its own out."""
+    """Fit resamples on a cluster, a few per task; those of a task that fails are missing."""
     from cosmodag.engines import Failure, each
 
     chunks = [range(k, min(k + _TOGETHER, len(seeds))) for k in range(0, len(seeds), _TOGETHER)]

@@ -59,7 +59,7 @@ def fit_resamples(
     watch: Watch,
     take: Callable[[int, StructureLearner], Any] = take_fit,
 ) -> Iterator[Any]:
-    """Fit a learner to resamples of a table, and hand out what was found as it comes.
+    """Fit a learner to resamples of a table, and yield what each found as soon as it is ready.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _taken(
     place: int,
     learnt: Learnt,
 ) -> Any:
-    """Take what counts of one fit, and drop the rest, so that no more than a few are held."""
+    """Extract the result of one fit and free the rest, so that few fits are in memory at once."""
     one = tasks[place].learner
     taken = take(place, one)
     one.forget()

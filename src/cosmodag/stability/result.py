@@ -124,8 +124,8 @@ class BootstrapResult:
     def order_probabilities(self) -> NDArray[np.float64]:
         """(d, d): share of the fits whose causal order has u before v, at [u, v].
 
-        Variables that no path joins come in some order too, so that a half may mean either doubt
-        or nothing to doubt.
+        Variables that no path joins have an order too, so that a share of one half means either
+        that the fits disagree, or that the two are unrelated.
         """
         return self._share(self._before)
 

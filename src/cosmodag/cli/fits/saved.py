@@ -15,7 +15,7 @@ __all__ = ["is_fit", "is_table_of_fit", "load_fit", "read_for", "rows_of_fit"]
 
 def is_fit(path: Path) -> bool:
     """Whether a path is the folder of a fit, or the model in it."""
-    from cosmodag.fit.saved import MODEL
+    from cosmodag.fit.files.saved import MODEL
 
     return (path / MODEL).is_file() or path.suffix.lower() == ".safetensors"
 

@@ -1,1 +1,1 @@
-"""Options that commands share, and what is made of them."""
+"""Options that commands share, and the objects built from their values."""

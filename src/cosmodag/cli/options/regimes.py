@@ -26,7 +26,7 @@ FindTargetsOption = Annotated[
 
 
 def print_targets(facts: dict[str, Any]) -> None:
-    """Print the targets of regimes, with the evidence for each, and what is odd about them."""
+    """Print the targets of regimes, with the evidence for each, and findings about them."""
     listed = facts["targets"]
     if not listed:
         print_result("No variable changes between the regimes.")

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -131,6 +131,15 @@ class StochasticLearner(ConstrainedLearner):
     batch_size: int = 64
     noise: str = "auto"
     device: str = "auto"
+
+    # Problems in the sequence, usually, for the progress bar.
+    _problems: ClassVar[int] = 1
+
+    def _constants(self, n: int, d: int) -> dict[str, float]:
+        return {"rounds": float(self._rounds(n)), **ADAM}
+
+    def _length(self, n: int, d: int) -> int:
+        return self._problems * self._rounds(n)
 
     def _rounds(self, n: int) -> int:
         """Count the rounds of one problem of the sequence."""

@@ -31,7 +31,7 @@ AUTO, LIKELIHOOD, SQUARED_ERROR = "auto", "likelihood", "squared-error"
 
 
 class _Choice(NamedTuple):
-    """A loss, why it was chosen, and whether training may still speak against it."""
+    """A loss, the reason for it, and whether the residuals of training cannot change it."""
 
     loss: str
     reason: str

@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError
-from cosmodag.fit.attributes import OfDAG
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
 from cosmodag.fit.settle import chosen_arcs, isolated, unrefined_graph
+from cosmodag.fit.view.attributes import OfDAG
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
 from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.learners.trained.columns import columns_of, in_own_units

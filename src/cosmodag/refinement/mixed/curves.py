@@ -42,7 +42,7 @@ class HeldOutGain:
 
     @property
     def reason(self) -> str:
-        """One sentence."""
+        """Say in one sentence what was compared and found."""
         change = "gain" if self.gain >= 0 else "lose"
         kept = self.wider if self.is_certain else self.plain
         return (

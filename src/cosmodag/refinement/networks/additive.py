@@ -25,8 +25,8 @@ def additive_start(
 ) -> tuple[NDArray[np.intp], Arcs]:
     """Find an order, and a graph on it, under which variables are sums of curves.
 
-    Rows in which a variable was set are not told apart: with interventions the order is only a
-    start.
+    Rows in which a variable was set count like all others: with interventions the order is only a
+    start for further searches.
 
     Parameters
     ----------

@@ -6,17 +6,10 @@ from typing import TypedDict
 import numpy as np
 
 from cosmodag.model.structure import names_of
+from cosmodag.solve.methods.one_recipe import OneRecipe
 from cosmodag.solve.methods.progress import Progress, replace_where
-from cosmodag.solve.minimisers.base import (
-    LimitSettings,
-    Minimiser,
-    copies_of,
-    first_that_implements,
-    needs_of,
-    trains_any,
-)
+from cosmodag.solve.minimisers.base import LimitSettings, first_that_implements, needs_of
 from cosmodag.solve.problems import Batch, Solution
-from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
 
 __all__ = ["CentralPath", "PathSettings", "Stage"]
@@ -38,7 +31,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class CentralPath:
+class CentralPath(OneRecipe):
     """Minimise loss + λ₁‖W‖₁ subject to W being a DAG (Bello, Aragam and Ravikumar, 2022).
 
     Each stage minimises μ (loss + λ₁‖W‖₁) + h_s(W), h_s(W) = −log det(sI − W∘W) + d log s, from
@@ -49,30 +42,14 @@ class CentralPath:
 
     Attributes
     ----------
-    recipe
-        What is minimised.
-    minimisers
-        Candidates for solving a stage; the first that implements it is used.
     stages
         The path.
     attempts
         Largest number of attempts per stage.
     """
 
-    recipe: Recipe
-    minimisers: tuple[Minimiser, ...]
     stages: tuple[Stage, ...]
     attempts: int = 20
-
-    @property
-    def recipes(self) -> tuple[Recipe, ...]:
-        """The recipe, if a minimiser trains it."""
-        return (self.recipe,) if trains_any(self.minimisers, self.recipe) else ()
-
-    @property
-    def working_copies(self) -> int:
-        """Largest number of working copies of the minimisers."""
-        return copies_of(self.minimisers, self.recipe)
 
     @property
     def needs(self) -> frozenset[str]:

@@ -12,17 +12,10 @@ from cosmodag.errors import SettingsError
 from cosmodag.graph.constraint import Constraint
 from cosmodag.model.objective import Objective, arc_squares
 from cosmodag.model.structure import Parameters, Settings, Structure, names_of
+from cosmodag.solve.methods.one_recipe import OneRecipe
 from cosmodag.solve.methods.progress import Progress, exactly, of_each, replace_where
-from cosmodag.solve.minimisers.base import (
-    Mask,
-    Minimiser,
-    copies_of,
-    first_that_implements,
-    needs_of,
-    trains_any,
-)
+from cosmodag.solve.minimisers.base import Mask, first_that_implements, needs_of
 from cosmodag.solve.problems import Batch, Solution
-from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
 
 __all__ = ["Lagrangian", "LagrangianSettings", "constraint_of"]
@@ -47,7 +40,7 @@ def constraint_of(objective: Objective) -> Constraint:
 
 
 @dataclass(frozen=True)
-class Lagrangian:
+class Lagrangian(OneRecipe):
     """Minimise loss + λ₁‖W‖₁ subject to h(W) = 0 (Zheng et al., 2018).
 
     Each sub-problem minimises loss + λ₁‖W‖₁ + α h(W) + ½ρ h(W)² from the weights accepted last. If
@@ -59,9 +52,7 @@ class Lagrangian:
     Attributes
     ----------
     recipe
-        The recipe; its objective contains h.
-    minimisers
-        Candidates for solving a sub-problem; the first that implements it is used.
+        What is minimised; its objective contains h.
     max_iter
         Largest number of updates of α.
     tolerance
@@ -74,24 +65,12 @@ class Lagrangian:
         The fraction to which h must fall, the factor of ρ, and its limit.
     """
 
-    recipe: Recipe
-    minimisers: tuple[Minimiser, ...]
     max_iter: int = 100
     tolerance: float = 1e-8
     keeps_last: bool = True
     progress: float = 0.25
     growth: float = 10.0
     limit: float = 1e16
-
-    @property
-    def recipes(self) -> tuple[Recipe, ...]:
-        """The recipe, if a minimiser trains it."""
-        return (self.recipe,) if trains_any(self.minimisers, self.recipe) else ()
-
-    @property
-    def working_copies(self) -> int:
-        """Largest number of working copies of the minimisers."""
-        return copies_of(self.minimisers, self.recipe)
 
     @property
     def needs(self) -> frozenset[str]:

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.fit.arcs import arc_table, with_shares
-from cosmodag.fit.summary import Summary, summary_of
+from cosmodag.fit.view.arcs import arc_table, with_shares
+from cosmodag.fit.view.summary import Summary, summary_of
 
 if TYPE_CHECKING:
     import os

@@ -14,18 +14,18 @@ from cosmodag.data.kinds import ColumnKind, plain_kinds
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.window import Window
 from cosmodag.errors import CosmodagError, DataError
-from cosmodag.fit.fitted import FittedGraph
-from cosmodag.fit.fitted_dag import FittedDAG
-from cosmodag.fit.known import Known
-from cosmodag.fit.preparation import Preparation
-from cosmodag.fit.regimes.fitted import FittedRegimes
-from cosmodag.fit.trusted import (
+from cosmodag.fit.files.trusted import (
     DamagedError,
     check_arrays,
     check_facts,
     check_model,
     check_values,
 )
+from cosmodag.fit.fitted import FittedGraph
+from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.known import Known
+from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.regimes.fitted import FittedRegimes
 from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import learner_named

@@ -1,0 +1,1 @@
+"""Parts of a fitted DAG: its constants, noise, bases of directions, and new rows."""

@@ -1,0 +1,1 @@
+"""Files of fitted learners: written, read, and checked."""
