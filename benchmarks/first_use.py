@@ -46,6 +46,13 @@ PATHS = {
         "cosmodag.Cosmo(random_state=0).fit(X, interventions=targets)",
         False,
     ),
+    "a table with a category": (
+        SMALL + "import pandas\n"
+        "frame = pandas.DataFrame(X, columns=[f'x{i}' for i in range(10)])\n"
+        "frame['x3'] = ['low' if x < 0 else 'high' for x in frame['x3']]\n"
+        "cosmodag.Cosmo(random_state=0).fit(frame)",
+        False,
+    ),
     "`CosmoMLP()`": (SMALL + "cosmodag.CosmoMLP(random_state=0, epochs=20).fit(X)", False),
     "`Notears()`": (SMALL + "cosmodag.Notears(random_state=0).fit(X)", False),
     "`Dagma()`": (SMALL + "cosmodag.Dagma(random_state=0).fit(X)", False),

@@ -62,7 +62,9 @@ def borrowing(function: Function) -> Function:
     """Compile a function that allocates no arrays, without reference counting.
 
     Reference counts are atomic and cost more than the work of small functions, especially if
-    several threads share arrays. The result is cached as by `compiled`.
+    several threads share arrays; and such a function compiles in a third of the time. It must
+    consist of plain loops, and places in arrays must not be negative (`cosmodag.lowering`). The
+    result is cached as by `compiled`.
     """
     return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler(QuickCompiler)})
 

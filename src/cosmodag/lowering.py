@@ -1,9 +1,10 @@
-"""A quick way from typed functions without reference counts to LLVM's language.
+"""Short translation of typed functions without reference counts to LLVM's language.
 
-Numba's own way writes 20 to 40 instructions for one entry of an array: it copies the description of
-the array (seven to nine fields, or all arrays of a tuple), looks up how an entry is read, and wraps
-negative places. LLVM removes nearly all of it again, which takes most of the time that compiling
-takes. Here an entry is an address and a load, and a deleted variable is left as it is.
+Numba copies the description of an array, seven to nine fields, or those of all arrays of a tuple,
+for every entry that is read or written; counts negative places from the end; empties each variable
+that is no longer used; and looks up afresh how all this is done. LLVM then removes most of it,
+which takes much of the time of a compilation. Here an entry is an address and a load, and a
+variable that is no longer used stays as it is.
 """
 
 import operator

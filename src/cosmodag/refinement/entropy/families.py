@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import borrowing, compiled, inlined
+from cosmodag.compiled import borrowing, inlined, part
 from cosmodag.refinement.entropy.measure import GAUSSIAN_ENTROPY, SMALLEST_DEVIATION, entropy_parts
 
 __all__ = ["EntropyProblem", "Families", "fit_order", "grow", "refit", "total_score"]
@@ -46,7 +46,9 @@ class Families(NamedTuple):
 
     Row v of ``parents`` and ``weights`` holds the ``parent_counts[v]`` parents of v and their
     coefficients. Row v of ``paths`` holds the variables added while the family grew: removing a
-    predecessor outside the path does not change the family. Two more rows are for trials.
+    predecessor outside the path does not change the family. Two more rows are for trials. The last
+    four arrays are space that compiled functions overwrite: those that allocate take longer to
+    compile.
     """
 
     order: NDArray[np.int64]
@@ -56,6 +58,10 @@ class Families(NamedTuple):
     paths: NDArray[np.int64]
     path_counts: NDArray[np.int64]
     scores: NDArray[np.float64]
+    residuals: NDArray[np.float64]  # (n,)
+    numbers: NDArray[np.float64]  # (3, d + 1): covariances with a child, variances, least variances
+    square: NDArray[np.float64]  # (d + 1, d + 1): a factor, or a regression
+    lists: NDArray[np.int64]  # (4, d + 1): candidates; those of a trial and its path; what entered
 
 
 @inlined
@@ -67,9 +73,10 @@ def _forced(problem: EntropyProblem, child: int, candidates: NDArray[np.int64], 
     return forced
 
 
-@compiled
+@part
 def grow(
     problem: EntropyProblem,
+    families: Families,
     child: int,
     candidates: NDArray[np.int64],
     count: int,
@@ -80,8 +87,8 @@ def grow(
     covariance = problem.covariances[problem.rows_of[child]]
     rows = problem.totals[problem.rows_of[child]]
     most = min(count, max(forced, problem.most_parents))
-    with_child, variance, open_to = np.empty(count), np.empty(count), np.empty(count)
-    factor = np.empty((most, count))
+    with_child, variance, open_to = families.numbers[0], families.numbers[1], families.numbers[2]
+    factor = families.square
     for i in range(count):
         with_child[i] = covariance[candidates[i], child]
         variance[i] = covariance[candidates[i], candidates[i]]
@@ -119,10 +126,9 @@ def grow(
     return most
 
 
-@borrowing
-def _sweep(matrix: NDArray[np.float64], pivot: int) -> None:
+@part
+def _sweep(matrix: NDArray[np.float64], size: int, pivot: int) -> None:
     """Add a regressor to a regression, or remove it (sweep operator, Goodnight 1979)."""
-    size = matrix.shape[0]
     scale = 1.0 / matrix[pivot, pivot]
     for j in range(size):
         matrix[pivot, j] *= scale
@@ -135,9 +141,10 @@ def _sweep(matrix: NDArray[np.float64], pivot: int) -> None:
     matrix[pivot, pivot] = scale
 
 
-@compiled
+@part
 def _shrink(
     problem: EntropyProblem,
+    families: Families,
     child: int,
     path: NDArray[np.int64],
     count: int,
@@ -149,16 +156,15 @@ def _shrink(
     covariance = problem.covariances[problem.rows_of[child]]
     rows = problem.totals[problem.rows_of[child]]
     smallest = covariance[child, child] * SMALLEST_DEVIATION**2
-    matrix = np.empty((count + 1, count + 1))
-    entered = np.zeros(count, np.bool_)
+    matrix, entered = families.square, families.lists[3]
     for i in range(count + 1):
         one = path[i] if i < count else child
         for j in range(count + 1):
             matrix[i, j] = covariance[one, path[j] if j < count else child]
     for i in range(count):
-        if matrix[i, i] > _DEPENDENT * covariance[path[i], path[i]]:
-            _sweep(matrix, i)
-            entered[i] = True
+        entered[i] = matrix[i, i] > _DEPENDENT * covariance[path[i], path[i]]
+        if entered[i]:
+            _sweep(matrix, count + 1, i)
     while True:
         worst, least_loss = count, np.inf
         for i in range(forced, count):
@@ -167,8 +173,8 @@ def _shrink(
         left = max(matrix[count, count], smallest)
         if worst == count or 0.5 * rows * np.log((left + least_loss) / left) > problem.penalty:
             break
-        _sweep(matrix, worst)
-        entered[worst] = False
+        _sweep(matrix, count + 1, worst)
+        entered[worst] = 0
     kept = 0
     for i in range(count):
         if i < forced or entered[i]:
@@ -178,9 +184,10 @@ def _shrink(
     return kept
 
 
-@compiled
+@part
 def _score(
     problem: EntropyProblem,
+    families: Families,
     child: int,
     parents: NDArray[np.int64],
     weights: NDArray[np.float64],
@@ -190,7 +197,7 @@ def _score(
     group = problem.rows_of[child]
     if not problem.covariances[group, child, child] > 0.0:
         return -problem.penalty * count
-    residuals = np.empty(problem.columns.shape[1])
+    residuals = families.residuals
     for row in range(residuals.size):
         residuals[row] = problem.columns[child, row]
     for i in range(count):
@@ -203,7 +210,7 @@ def _score(
     return float(-problem.totals[group] * entropy - problem.penalty * count)
 
 
-@borrowing
+@part
 def _candidates(
     support: NDArray[np.bool_],
     required: NDArray[np.bool_],
@@ -227,7 +234,7 @@ def _candidates(
     return count
 
 
-@compiled
+@borrowing
 def refit(
     problem: EntropyProblem,
     families: Families,
@@ -242,7 +249,7 @@ def refit(
     Candidates are the first ``stop`` variables of the order without one, and an extra one. A
     trial that ends in the stored family has its score.
     """
-    candidates = np.empty(stop + 1, np.int64)
+    candidates = families.lists[0]
     count = _candidates(
         problem.support,
         problem.required,
@@ -254,8 +261,8 @@ def refit(
         candidates,
     )
     path, parents, weights = families.paths[row], families.parents[row], families.weights[row]
-    grown = grow(problem, child, candidates, count, path)
-    kept = _shrink(problem, child, path, grown, parents, weights)
+    grown = grow(problem, families, child, candidates, count, path)
+    kept = _shrink(problem, families, child, path, grown, parents, weights)
     families.path_counts[row] = grown
     families.parent_counts[row] = kept
     same = row != child and families.parent_counts[child] == kept
@@ -263,7 +270,7 @@ def refit(
         same = same and families.parents[child, i] == parents[i]
     score = families.scores[child]
     if not same:
-        score = _score(problem, child, parents, weights, kept)
+        score = _score(problem, families, child, parents, weights, kept)
     families.scores[row] = score
     return float(score)
 
@@ -279,6 +286,10 @@ def fit_order(problem: EntropyProblem, order: NDArray[np.int64]) -> Families:
         paths=np.zeros((d + 2, d), np.int64),
         path_counts=np.zeros(d + 2, np.int64),
         scores=np.zeros(d + 2),
+        residuals=np.zeros(problem.columns.shape[1]),
+        numbers=np.zeros((3, d + 1)),
+        square=np.zeros((d + 1, d + 1)),
+        lists=np.zeros((4, d + 1), np.int64),
     )
     for place, child in enumerate(families.order):
         refit(problem, families, child, place, child, child, child)

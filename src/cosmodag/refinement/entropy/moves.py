@@ -1,8 +1,6 @@
 """Moves of the entropy search: one variable to its best place, refitting changed families."""
 
-import numpy as np
-
-from cosmodag.compiled import compiled, inlined
+from cosmodag.compiled import borrowing, inlined, part
 from cosmodag.refinement.entropy.families import EntropyProblem, Families, grow, refit
 
 __all__ = ["improve_place"]
@@ -19,7 +17,7 @@ def _holds(families: Families, row: int, variable: int) -> bool:
     return found
 
 
-@compiled
+@part
 def _would_enter(
     problem: EntropyProblem, families: Families, child: int, row: int, newcomer: int
 ) -> bool:
@@ -27,17 +25,17 @@ def _would_enter(
     if not problem.support[newcomer, child]:
         return False
     known = families.path_counts[row]
-    candidates, path = np.empty(known + 1, np.int64), np.empty(known + 1, np.int64)
+    candidates, path = families.lists[1], families.lists[2]
     for i in range(known):
         candidates[i] = families.paths[row, i]
     candidates[known] = newcomer
-    for i in range(grow(problem, child, candidates, known + 1, path)):
+    for i in range(grow(problem, families, child, candidates, known + 1, path)):
         if path[i] == newcomer:
             return True
     return False
 
 
-@compiled
+@part
 def _best_place(
     problem: EntropyProblem, families: Families, start: int, end: int
 ) -> tuple[int, float]:
@@ -75,7 +73,7 @@ def _best_place(
     return best, best_gain
 
 
-@compiled
+@borrowing
 def improve_place(problem: EntropyProblem, families: Families, variable: int, reach: int) -> bool:
     """Move one variable to its best place within reach; return whether it moved."""
     order = families.order

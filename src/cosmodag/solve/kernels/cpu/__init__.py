@@ -61,7 +61,7 @@ def _network_entries(task: Task) -> int:
 def _networks(name: str, loss: Loss, *, has_own_variances: bool) -> Backend:
     """Kernel of networks, for one of two losses."""
     prepared = partial(mlp.workspace, has_own_variances=has_own_variances)
-    kernel = Kernel(mlp.gather, mlp.scatter, prepared, mlp.run)
+    kernel = Kernel(mlp.gather, mlp.scatter, prepared, mlp.run, has_one_program=True)
     return Backend(
         name,
         partial(_is_network_cosmo, loss=loss),

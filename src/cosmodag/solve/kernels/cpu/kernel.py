@@ -42,12 +42,17 @@ class Kernel:
         arrays → arrays that steps overwrite.
     run
         The loop; it changes the arrays in place and returns the fields of `Reached`.
+    has_one_program
+        Whether problems without optional inputs run the program for those with some. A program
+        without them compiles faster; but where a fit has problems of both kinds, as networks are
+        trained again on the arcs found, one program compiles faster than two.
     """
 
     gather: Callable[[AdamState, int], Any]
     scatter: Callable[[Any, AdamState, int], None]
     workspace: Callable[[Any], Any]
     run: Callable[..., tuple[int, float, int]]
+    has_one_program: bool = False
 
     def start(self, batch: Batch) -> AdamState:
         """Draw the initial states of all problems, or use their given start parameters."""
@@ -86,7 +91,7 @@ class Kernel:
         settings = batch.settings_of(lane)
         arrays = self.gather(state, lane)
         extras = None
-        if batch.features:
+        if batch.features or self.has_one_program:
             extras = Extras(*(_given(batch, name, lane) for name in Extras._fields))
         taken = int(state.step[lane])
         seed, size, steps, rounds = batch.seeds[lane], passes.size, passes.steps, passes.rounds

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import borrowing, inlined
+from cosmodag.compiled import borrowing, inlined, part
 from cosmodag.model.objective import SMALLEST_VARIANCE
 from cosmodag.solve.kernels.cpu.products import product, transposed_product
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
@@ -174,7 +174,7 @@ def _add_up(products: Any, totals: Any) -> None:
             totals[v] += products[i, v]
 
 
-@inlined
+@part
 def _orient(state: Any, extras: Any, work: Any, scalars: Any) -> None:
     """S and W = H ∘ S."""
     for u in range(state.order.shape[0]):
@@ -189,7 +189,7 @@ def _orient(state: Any, extras: Any, work: Any, scalars: Any) -> None:
             work.weights[u, k] = state.arcs[u, k] * work.repeated_row[k]
 
 
-@inlined
+@part
 def backward(rows: Any, counted: Any, units: Any, count: Any, state: Any, work: Any) -> Any:
     """Turn x W into δ in place, fill the gradients of b, w and c, and return Σ r².
 
@@ -240,7 +240,7 @@ def backward(rows: Any, counted: Any, units: Any, count: Any, state: Any, work: 
     return total
 
 
-@inlined
+@part
 def _weigh_networks(counted: Any, count: Any, work: Any, scalars: Any) -> Any:
     """Set the factors of the gradients of all networks to those of the loss, and return the loss.
 
@@ -266,7 +266,7 @@ def _weigh_networks(counted: Any, count: Any, work: Any, scalars: Any) -> Any:
     return loss / d
 
 
-@inlined
+@part
 def _update_arcs(state: Any, work: Any, scalars: Any) -> Any:
     """Add the arcs' part of ∂p, move H by Adam, and return the old ‖H‖₁ and the new ‖H‖_F²."""
     d = state.order.shape[0]
