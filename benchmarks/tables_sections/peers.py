@@ -1,13 +1,18 @@
-"""Searches of other packages on the same tables: causal-learn (PC, GES), pgmpy (hill climbing).
+"""Searches of other packages on the same tables: causal-learn, pgmpy, lingam, gCastle.
 
-Peers that are not installed, or that fail, have no row. Class errors as in *fits*; of PC, pairs at
-which its graph differs from the class of the truth.
+Each fit of a peer has a process of its own, which is ended after ten minutes; searches with kernels
+are tried on the first table alone. Peers that are not installed, fail or do not end have no row.
+Class errors as in *fits*; of PC, pairs at which its graph differs from the class of the truth.
 """
 
+import multiprocessing
+import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from multiprocessing.connection import Connection
 
 import numpy as np
 
@@ -18,10 +23,16 @@ from trust_sections.base import Cell, Found, Row, mean_row, values
 ABOUT = __doc__.partition("\n\n")[2].strip()
 
 
+LIMIT = 600.0
+"""Seconds that a peer has for one table."""
+
+
 def cells() -> list[Cell]:
     """List kinds of tables, and the peers that can take them."""
     levels = ["pgmpy BDeu", "pgmpy BIC", "causal-learn GES BDeu", "causal-learn PC chi²"]
-    numbers = ["causal-learn GES BIC", "causal-learn PC Fisher z"]
+    numbers = ["causal-learn GES BIC", "causal-learn PC Fisher z", "lingam DirectLiNGAM"]
+    numbers += ["gCastle GES BIC", "gCastle PC Fisher z"]
+    numbers += ["causal-learn GES kernels", "causal-learn PC kernels"]
     return [
         _cell("categories, added effects, n = 2,000", "all_levels", 2000, levels, {}),
         _cell("categories, random tables, n = 2,000", "level_tables", 2000, levels, {}),
@@ -38,7 +49,12 @@ def _cell(name: str, generator: str, n: int, peers: list[str], options: dict) ->
     return Cell("peers", name, settings)
 
 
-_PACKAGES = {"pgmpy": "pgmpy", "causal-learn": "causallearn"}
+_PACKAGES = {
+    "pgmpy": "pgmpy",
+    "causal-learn": "causallearn",
+    "lingam": "lingam",
+    "gCastle": "castle",
+}
 
 
 def measure(cell: Cell, seed: int) -> Found:
@@ -46,18 +62,50 @@ def measure(cell: Cell, seed: int) -> Found:
     given = cell.settings
     draw = GENERATORS[given["generator"]]
     truth, table = draw(np.random.default_rng(seed), 20, given["n"], **given["options"])
-    methods: dict[str, Callable] = {"BlockSearch()": lambda one: _fitted("BlockSearch()", one)}
-    methods |= {peer: _PEERS[peer] for peer in given["peers"]}
     found: Found = {}
     _fitted("BlockSearch()", table.head(100))
-    for name, method in methods.items():
-        begin = time.process_time()
+    begin = time.process_time()
+    graph = _fitted("BlockSearch()", table)
+    found["BlockSearch(): seconds"] = time.process_time() - begin
+    found["BlockSearch(): class errors"] = _errors(truth, graph)
+    for peer in given["peers"]:
+        if peer.endswith("kernels") and seed > 0:
+            continue
+        result = _limited(peer, table)
+        if result is not None:
+            graph, found[f"{peer}: seconds"] = result
+            found[f"{peer}: class errors"] = _errors(truth, graph)
+    return found
+
+
+def _limited(peer: str, table) -> tuple[np.ndarray, float] | None:
+    """Run a peer in a process of its own; None if it fails or takes longer than the limit."""
+    spawn = multiprocessing.get_context("spawn")
+    here, there = spawn.Pipe(duplex=False)
+    process = spawn.Process(target=_run, args=(peer, table, there))
+    process.start()
+    there.close()
+    try:
+        return here.recv() if here.poll(LIMIT) else None
+    except EOFError:
+        return None
+    finally:
+        process.kill()
+        process.join()
+
+
+def _run(peer: str, table, answer: Connection) -> None:
+    """Send the graph that a peer finds, and its CPU seconds."""
+    try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            method = _PEERS[peer]()
+            begin = time.process_time()
             graph = method(table)
-        found[f"{name}: seconds"] = time.process_time() - begin
-        found[f"{name}: class errors"] = _errors(truth, graph)
-    return found
+        answer.send((graph, time.process_time() - begin))
+    except Exception:
+        print(f"{peer}:\n{traceback.format_exc()}", file=sys.stderr)
+        answer.close()
 
 
 def _errors(truth: np.ndarray, graph: np.ndarray) -> float:
@@ -73,32 +121,58 @@ def _errors(truth: np.ndarray, graph: np.ndarray) -> float:
     return float(np.triu((one != graph) | (one.T != graph.T), 1).sum())
 
 
-def _pgmpy(table, score: str) -> np.ndarray:
+def _pgmpy(score: str) -> Callable:
     import logging
 
     from pgmpy.estimators import HillClimbSearch
 
     logging.disable(logging.WARNING)
-    search = HillClimbSearch(table.astype("category"))
-    graph = search.estimate(scoring_method=score, show_progress=False)
-    names = {name: place for place, name in enumerate(table)}
-    arcs = np.zeros((len(names), len(names)), bool)
-    for tail, head in graph.edges():
-        arcs[names[tail], names[head]] = True
-    return arcs
+
+    def found(table) -> np.ndarray:
+        search = HillClimbSearch(table.astype("category"))
+        graph = search.estimate(scoring_method=score, show_progress=False)
+        names = {name: place for place, name in enumerate(table)}
+        arcs = np.zeros((len(names), len(names)), bool)
+        for tail, head in graph.edges():
+            arcs[names[tail], names[head]] = True
+        return arcs
+
+    return found
 
 
-def _ges(table, score: str) -> np.ndarray:
+def _ges(score: str) -> Callable:
     from causallearn.search.ScoreBased.GES import ges
 
-    return _class(ges(_codes(table).to_numpy(), score_func=score)["G"].graph)
+    return lambda table: _class(ges(_codes(table).to_numpy(), score_func=score)["G"].graph)
 
 
-def _pc(table, test: str) -> np.ndarray:
+def _pc(test: str) -> Callable:
     from causallearn.search.ConstraintBased.PC import pc
 
-    found = pc(_codes(table).to_numpy(), 0.01, test, show_progress=False)
-    return _class(found.G.graph)
+    return lambda table: _class(
+        pc(_codes(table).to_numpy(), 0.01, test, show_progress=False).G.graph
+    )
+
+
+def _lingam() -> Callable:
+    from lingam import DirectLiNGAM
+
+    def found(table) -> np.ndarray:
+        model = DirectLiNGAM(random_state=0).fit(_codes(table).to_numpy())
+        return np.abs(model.adjacency_matrix_.T) > 0
+
+    return found
+
+
+def _castle(name: str, **options: str) -> Callable:
+    from castle import algorithms
+
+    def found(table) -> np.ndarray:
+        model = getattr(algorithms, name)(**options)
+        model.learn(_codes(table).to_numpy())
+        return np.asarray(model.causal_matrix) != 0
+
+    return found
 
 
 def _class(marks: np.ndarray) -> np.ndarray:
@@ -108,14 +182,20 @@ def _class(marks: np.ndarray) -> np.ndarray:
     return arrow | both
 
 
-_PEERS: dict[str, Callable] = {
-    "pgmpy BDeu": lambda table: _pgmpy(table, "bdeu"),
-    "pgmpy BIC": lambda table: _pgmpy(table, "bic-d"),
-    "causal-learn GES BDeu": lambda table: _ges(table, "local_score_BDeu"),
-    "causal-learn GES BIC": lambda table: _ges(table, "local_score_BIC"),
-    "causal-learn PC chi²": lambda table: _pc(table, "chisq"),
-    "causal-learn PC Fisher z": lambda table: _pc(table, "fisherz"),
+_PEERS: dict[str, Callable[[], Callable]] = {
+    "pgmpy BDeu": lambda: _pgmpy("bdeu"),
+    "pgmpy BIC": lambda: _pgmpy("bic-d"),
+    "causal-learn GES BDeu": lambda: _ges("local_score_BDeu"),
+    "causal-learn GES BIC": lambda: _ges("local_score_BIC"),
+    "causal-learn GES kernels": lambda: _ges("local_score_marginal_general"),
+    "causal-learn PC chi²": lambda: _pc("chisq"),
+    "causal-learn PC Fisher z": lambda: _pc("fisherz"),
+    "causal-learn PC kernels": lambda: _pc("kci"),
+    "lingam DirectLiNGAM": _lingam,
+    "gCastle GES BIC": lambda: _castle("GES", criterion="bic"),
+    "gCastle PC Fisher z": lambda: _castle("PC", ci_test="fisherz"),
 }
+"""By name: what imports a peer, and gives the function that turns a table into a graph."""
 
 
 def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]:
@@ -123,7 +203,8 @@ def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]
     lines: list[Row] = []
     for cell, found in zip(cells, results, strict=True):
         peers = [peer for peer in cell.settings["peers"] if found]
-        best = min((values(found, f"{peer}: class errors").mean() for peer in peers), default=None)
+        errors = [values(found, f"{peer}: class errors") for peer in peers]
+        best = min((one.mean() for one in errors if len(one)), default=None)
         for name in ["BlockSearch()", *peers]:
             figure = f"{name}: class errors"
             if name == "BlockSearch()" and best is not None:

@@ -120,6 +120,29 @@ FAULTS = (
         (f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_are_told_once",),
     ),
     Fault(
+        "curves that explain arcs far better refute nothing",
+        "refinement/noise/decision.py",
+        "    if bent.refutes:\n",
+        "    if False:\n",
+        ("refinement/test_noise_curves.py::test_bent_pairs_get_no_arrow_from_the_shape_of_noise",),
+    ),
+    Fault(
+        "an arc beside another path is turned",
+        "refinement/noise/curves.py",
+        "        if not self._has_detour(u, v):\n",
+        "        if True:\n",
+        ("refinement/test_noise_curves.py::test_an_arc_beside_another_path_is_not_turned",),
+    ),
+    Fault(
+        "joint parents are scored without the price of their combinations",
+        "refinement/mixed/joint.py",
+        "return likelihood - of.log(used, q * r) + of.log(used, q)",
+        "return likelihood",
+        (
+            "refinement/mixed/test_joint.py::test_joint_parents_are_found_and_effects_that_add_up_are_not_enough",
+        ),
+    ),
+    Fault(
         "residuals of rows that were set decide about the noise",
         "refinement/noise/decision.py",
         "rows = slice(None) if given.counted is None else given.untouched",

@@ -66,12 +66,14 @@ class Records:
 
     def at(self, v: int, earlier: int) -> _Record:
         """Give the record of a variable after those whose bits are set."""
-        for record in self.known[v]:
+        known = self.known[v]
+        for place, record in enumerate(known):
             if not record.path & ~earlier and not record.later & earlier:
+                if place:  # the next question is most often answered by the same record
+                    known.insert(0, known.pop(place))
                 return record
-        record = self._made(v, earlier)
-        self.known[v].insert(0, record)
-        return record
+        known.insert(0, self._made(v, earlier))
+        return known[0]
 
     def given(self, v: int, parents: list[int]) -> tuple[float, NDArray[np.int64]]:
         """Score of a variable with certain parents, and the columns of them that raise it most."""
