@@ -178,11 +178,11 @@ def in_own_units(given: Prepared) -> NDArray[np.float64]:
 
 def _typical(embedding: Embedding, X: NDArray[np.float64]) -> NDArray[np.float64]:
     """Means of numbers and counts, and the most frequent levels."""
-    found = X.mean(axis=0)
+    found = np.asarray(X.mean(axis=0), np.float64)
     for v in range(X.shape[1]):
         if embedding.is_levels(v):
-            level = np.argmax(np.bincount(embedding.levels_of(X[:, v], v)))
-            found[v] = embedding.value_of(level, v)
+            counts = np.bincount(embedding.levels_of(X[:, v], v))
+            found[v] = embedding.value_of(counts.argmax(keepdims=True), v)[0]
     return found
 
 

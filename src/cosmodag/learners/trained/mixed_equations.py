@@ -72,7 +72,7 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
         cls,
         networks: NetworkEquations,
         embedding: Embedding,
-        numbers: dict[str, NDArray[np.float64]],
+        numbers: dict[str, Any],
     ) -> "MixedNetworkEquations":
         """Add what the kinds of variables need to trained networks."""
         parts = {part.name: getattr(networks, part.name) for part in fields(NetworkEquations)}
@@ -92,7 +92,7 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
         """
         variances = np.ones(len(self.means))
         everything = np.arange(len(self.means))
-        for v in everything[[not self.embedding.is_levels(v) for v in everything]].tolist():
+        for v in (v for v in range(len(variances)) if not self.embedding.is_levels(v)):
             left = columns[:, v] - self._outputs(columns, everything, v)[:, 0]
             weights = None if counted is None else counted[:, v]
             variances[v] = max(float(np.average(left**2, weights=weights)), 1e-12)
