@@ -16,6 +16,7 @@ _RIDGE = 1e-10
 # Smallest improvement of a score that counts.
 _LEAST = 1e-6
 
+# Places in `cosmodag.data.regimes.CHANGES`.
 NOISE, CUT, WEIGHTS, SLOPES = range(4)
 
 
