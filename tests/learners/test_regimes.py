@@ -141,7 +141,7 @@ def test_the_page_names_the_targets(model, tmp_path):
     (section,) = facts["sections"]
     assert {variable for _, variable, *_ in section["rows"]} == {"x", "y", "z"}
     text = next(one["text"] for one in facts["choices"] if one["title"] == "Regimes")
-    assert "drug: y (weights, evidence" in text
+    assert "drug: y (slopes, evidence" in text
     assert "regimes=…" in facts["reproduce"]["code"]
 
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cosmodag.data.regimes import CHANGES
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.regimes import (
-    CHANGES,
     RankEvidence,
     RegimeMoments,
     RegimeScore,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.data.regimes import CHANGES
 from cosmodag.io.kinds import KINDS
 
 __all__ = ["DamagedError", "check_arrays", "check_facts", "check_model", "check_values"]
@@ -178,7 +179,8 @@ def _check_regimes(arrays: dict[str, NDArray[Any]], regimes: int, d: int) -> Non
     ):
         array = _array(arrays, f"regime_{name}", "iufb", len(shape))
         _require(array.shape == shape, f"'regime_{name}' has a wrong shape")
-    _require(bool(((changes >= 0) & (changes <= 2)).all()), "a change of a regime is unknown")
+    is_known = (changes >= 0) & (changes < len(CHANGES))
+    _require(bool(is_known.all()), "a change of a regime is unknown")
     _require(bool((arrays["regime_parameters"][:, -1] > 0).all()), "a deviation is not positive")
 
 

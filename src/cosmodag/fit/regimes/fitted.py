@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.findings import Finding
-from cosmodag.data.regimes import OBSERVATIONAL
+from cosmodag.data.regimes import CHANGES, OBSERVATIONAL
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class FittedRegimes:
     price
         Evidence above which a variable that was not named is a target.
     changes
-        (k, d): what changed, as a number into `cosmodag.refinement.regimes.CHANGES`.
+        (k, d): what changed, as a number into `cosmodag.data.regimes.CHANGES`.
     parameters
         (m, d + 2): intercept, weights and deviation of the own equations, one for each target in
         the order of ``np.argwhere(targets)``.
@@ -84,8 +84,6 @@ class FittedRegimes:
     def table(self, names: list[Any]) -> "pd.DataFrame":
         """List the targets, as ``targets_`` of a learner describes."""
         import pandas as pd
-
-        from cosmodag.refinement.regimes.equation import CHANGES
 
         places, variables = np.nonzero(self.targets)
         return pd.DataFrame(

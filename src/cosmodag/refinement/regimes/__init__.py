@@ -1,12 +1,11 @@
 """Regimes: which equations differ between parts of a table, found together with the graph."""
 
-from cosmodag.refinement.regimes.equation import CHANGES, RegimeScore
+from cosmodag.refinement.regimes.equation import RegimeScore
 from cosmodag.refinement.regimes.evidence import RankEvidence
 from cosmodag.refinement.regimes.finding import FoundTargets, find_targets, regime_score
 from cosmodag.refinement.regimes.moments import RegimeMoments
 
 __all__ = [
-    "CHANGES",
     "FoundTargets",
     "RankEvidence",
     "RegimeMoments",

@@ -11,8 +11,8 @@ score is
 where :math:`T_v` are the regimes in which v is a target, N the number of rows of the others,
 :math:`\ell_r` the log-likelihood of the regime's own equation, and :math:`k_r` the number of its
 parameters that differ from the shared ones. It is maximised over :math:`T_v` and over what differs
-(`CHANGES`), so that it depends on v and P alone: the score of a graph is a sum over variables, and
-a graph is compared with another together with the targets that each needs.
+(`cosmodag.data.regimes.CHANGES`), so that it depends on v and P alone: the score of a graph is a
+sum over variables, and a graph is compared with another together with the targets that each needs.
 """
 
 from dataclasses import dataclass
@@ -25,17 +25,10 @@ from cosmodag.refinement.regimes import kernel
 from cosmodag.refinement.regimes.kernel import Work
 from cosmodag.refinement.regimes.moments import RegimeMoments
 
-__all__ = ["CHANGES", "Local", "RegimeScore", "parents_of"]
+__all__ = ["Local", "RegimeScore", "parents_of"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-CHANGES = ("noise", "cut", "weights", "slopes")
-"""What differs in the own equation of a regime. *Noise*: intercept and variance. *Cut*: it has no
-parents, and its own intercept and variance. *Weights*: all parameters. *Slopes*: all but the
-variance; on true graphs (12 to 15 variables, 100 rows per regime, 160 tables of weights drawn anew)
-it raised the share of targets seen at the same price from .897 to .919, with 17 false ones for 13;
-own equations with one weight or the intercept alone gave more false ones than right ones."""
 
 
 class Local(NamedTuple):
@@ -122,7 +115,7 @@ class RegimeScore:
     def changes(self, v: int, parents: frozenset[int], targets: Bools) -> NDArray[np.intp]:
         """Say which own equation v has in each regime (k,) in which it is a target.
 
-        Numbers into `CHANGES`; for the other regimes, what it would be.
+        Numbers into `cosmodag.data.regimes.CHANGES`; for the other regimes, what it would be.
         """
         work = self._work_for(sorted(parents), v)
         moments, found = self.moments, np.zeros(len(targets), np.intp)

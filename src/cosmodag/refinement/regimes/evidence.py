@@ -60,7 +60,7 @@ class RankEvidence:
         ranked[both] = ndtri((rankdata(residuals[both]) - 0.5) / np.count_nonzero(both))
         variance = max(float(ranked[others].var()), _LEAST_VARIANCE)
         apart = -0.5 * np.count_nonzero(others) * math.log(variance)
-        together = _free(np.count_nonzero(both), float(ranked[both].var()))
+        together = _free(int(np.count_nonzero(both)), float(ranked[both].var()))
         return apart - together + _own(ranked[own], self.X[np.ix_(own, parents)], variance)
 
 

@@ -16,6 +16,7 @@ _RIDGE = 1e-10
 # Smallest improvement of a score that counts.
 _LEAST = 1e-6
 
+# Places in `cosmodag.data.regimes.CHANGES`.
 NOISE, CUT, WEIGHTS, SLOPES = range(4)
 
 
@@ -43,9 +44,18 @@ class Work(NamedTuple):
     def of(cls, regimes: int, members: int) -> "Work":
         """Allocate the arrays for so many regimes, and parents with the variable itself."""
         k, m = regimes, members
-        shapes = ((k, m, m), (k, m), (k, m, m), (k,), (m, m), (m,), (m, m), (m,))
-        arrays: list[Any] = [np.zeros(shape) for shape in shapes]
-        return cls(*arrays, np.zeros(m, np.int64), np.zeros(k, np.bool_))
+        return cls(
+            raw=np.zeros((k, m, m)),
+            sums=np.zeros((k, m)),
+            own=np.zeros((k, m, m)),
+            apart=np.zeros(k),
+            gathered=np.zeros((m, m)),
+            totals=np.zeros(m),
+            square=np.zeros((m, m)),
+            weights=np.zeros(m),
+            members=np.zeros(m, np.int64),
+            targets=np.zeros(k, np.bool_),
+        )
 
 
 @borrowing
