@@ -1,11 +1,14 @@
 """Ancestral graphs of best score: their likelihood, and the hidden causes that it shows."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 from cosmodag.graph.mixed.ancestral import ancestral_graph, pag_of_ancestral_graph, pag_of_dag
 from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL
+from cosmodag.graph.mixed.separation import Separation
 from cosmodag.order import choose_parents
 from cosmodag.order.ancestral import pag_by_score, pag_by_tests
 from cosmodag.order.ancestral.graph import AncestralGraph
@@ -124,6 +127,28 @@ def test_a_graph_in_which_nothing_separates_a_pair_is_not_maximal():
     path = graph_of(4, [(1, 3), (2, 0)], [(0, 1), (1, 2), (2, 3)])
     assert not path.is_maximal()
     assert graph_of(4, [], [(0, 1), (1, 2), (2, 3)]).is_maximal()
+
+
+def random_ancestral_graph(seed: int, d: int = 6) -> AncestralGraph:
+    random = np.random.default_rng(seed)
+    graph = AncestralGraph.of_dag(np.triu(random.random((d, d)) < 0.25, 1))
+    for u, v in np.argwhere(np.triu(random.random((d, d)) < 0.5, 1)).tolist():
+        graph = (None if graph.are_joined(u, v) else graph.with_spouses(u, v)) or graph
+    return graph
+
+
+def test_a_maximal_graph_separates_every_pair_by_its_ancestors():
+    answers = []
+    for seed in range(60):
+        graph = random_ancestral_graph(seed)
+        separation = Separation(graph.marks())
+        answers.append(graph.is_maximal())
+        assert answers[-1] == all(
+            separation.holds(u, v, graph.ancestors([u, v]) - {u, v})
+            for u, v in combinations(range(6), 2)
+            if not graph.are_joined(u, v)
+        )
+    assert 3 <= answers.count(False) <= 57
 
 
 def test_tiers_give_arrowheads_and_required_arcs_arrows():
