@@ -57,12 +57,19 @@ def main() -> int:
         lines += [as_text(row) for row in rows]
         failures += failed
         print(f"{name}: {time.perf_counter() - begin:.0f} s, {failed} failed", file=sys.stderr)
-    lines.sort(key=lambda line: line["section"])
+    lines.sort(key=_place)
     write_lines(given.output / "questions.csv", lines)
     page = _page(lines)
     (given.output / "questions.md").write_text(page, encoding="utf-8")
     print(page)
     return 1 if failures else 0
+
+
+def _place(line: dict[str, str]) -> tuple[str, int]:
+    """Place of a line: sections by name, kinds of tables as their section lists them."""
+    listed = [cell.table for cell in _module(line["section"]).cells()]
+    known = line["table"] in listed
+    return line["section"], listed.index(line["table"]) if known else len(listed)
 
 
 def _arguments() -> argparse.Namespace:

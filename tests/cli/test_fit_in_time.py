@@ -57,10 +57,17 @@ def test_the_effect_of_a_window_is_a_response_over_time(table, tmp_path, capsys)
     assert fit(table, "-o", out, "--lags", 1, "--time", "date", "--series", "patient") == 0
     capsys.readouterr()
     assert main(["effect", str(out), "--of", "dose", "--on", "level", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["responses"]
+    told = json.loads(capsys.readouterr().out)
+    found = told["responses"]
     assert found[0] == 0
     assert found[1] == pytest.approx(2, abs=0.3)
     assert not any(found[2:])
+    assert told["low"][1] < 2 < told["high"][1]
+    assert told["high"][1] - told["low"][1] < 0.8
+    assert main(["effect", str(out), "--of", "dose", "--on", "level"]) == 0
+    assert f"1: +{found[1]:.4g}, +{told['low'][1]:.4g} to +" in capsys.readouterr().out
+    assert main(["effect", str(out), "--of", "dose", "--on", "level", "--direct"]) == 2
+    assert "leave --data, --direct" in capsys.readouterr().err
 
 
 def test_missing_values_break_the_lag(table, tmp_path):
@@ -87,3 +94,20 @@ def test_missing_values_break_the_lag(table, tmp_path):
 def test_what_cannot_be_used_is_refused_in_a_sentence(table, tmp_path, capsys, options, message):
     assert fit(table, "-o", tmp_path / "out", *options) == 2
     assert message in capsys.readouterr().err
+
+
+def test_blocks_learn_from_rows_in_time(table, tmp_path):
+    frame = pd.read_csv(table)
+    frame["mood"] = np.where(
+        frame["level"] > 1, "high", np.where(frame["level"] < -1, "low", "mid")
+    )
+    frame.to_csv(table, index=False)
+    options = ("--lags", 1, "--time", "date", "--series", "patient", "--method", "block-search")
+    assert main(["fit", str(table), "-o", str(tmp_path / "out"), *map(str, options)]) == 0
+    summary = pd.read_csv(tmp_path / "out" / "summary.csv")
+    arcs = summary[["cause", "effect", "lag"]].to_numpy().tolist()
+    assert ["dose", "level", 1] in arcs
+    assert ["level", "mood", 0] in arcs or ["mood", "level", 0] in arcs
+    assert main(["report", str(tmp_path / "out")]) == 0
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Which variable acts on which, and when" in page
