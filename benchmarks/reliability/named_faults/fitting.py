@@ -243,7 +243,7 @@ FAULTS = (
     ),
     Fault(
         "samples draw residuals of rows that were set",
-        "fit/dag/drawn.py",
+        "fit/dag/noise.py",
         "    if counted is None:\n        rows = random.integers",
         "    if True:\n        rows = random.integers",
         (f"{TOLD}::test_values_that_were_set_say_nothing_of_their_own_equation[EmptyGraph]",),

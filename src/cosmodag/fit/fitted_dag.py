@@ -18,10 +18,10 @@ from cosmodag.errors import DataError
 from cosmodag.fit.basis import mask_of
 from cosmodag.fit.dag.basis_of_fit import basis_of_fit, known_directions
 from cosmodag.fit.dag.constants import with_constants
-from cosmodag.fit.dag.drawn import drawn_noise
 from cosmodag.fit.dag.hidden_causes import pag_of_fit
 from cosmodag.fit.dag.likelihoods import likelihoods_of
 from cosmodag.fit.dag.new_rows import prepared_rows
+from cosmodag.fit.dag.noise import drawn_noise
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.preparation import Preparation

@@ -12,7 +12,6 @@ from cosmodag.errors import DataError
 from cosmodag.refinement.best import best_of, distinct, restarts_for
 from cosmodag.refinement.blocks.columns import Columns
 from cosmodag.refinement.blocks.pruning import are_worth_it
-from cosmodag.refinement.equal_or_not import gaussian_best, refine_by_best_score
 from cosmodag.refinement.jobs import Job
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.refined import Refined
@@ -24,6 +23,7 @@ from cosmodag.refinement.starts import (
     further_starts,
     respecting,
 )
+from cosmodag.refinement.variance_choice import gaussian_best, refine_by_best_score
 
 if TYPE_CHECKING:
     import jax

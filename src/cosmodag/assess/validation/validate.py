@@ -17,9 +17,9 @@ from cosmodag.assess.validation.independences import (
     Test,
     standardised,
 )
-from cosmodag.assess.validation.listed import arc_tests, pair_tests
 from cosmodag.assess.validation.result import Validation
 from cosmodag.assess.validation.rows import rows_to_test
+from cosmodag.assess.validation.tables import arc_tests, pair_tests
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count, refuse_lags
 from cosmodag.fit.known import NOTHING, Known
