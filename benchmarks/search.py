@@ -193,7 +193,7 @@ def _wanted(options: argparse.Namespace) -> list[tuple[Cell, int]]:
         (cell, number)
         for cell in sorted(CELLS, key=lambda cell: -cell.variables * max(cell.degree, 1))
         if cell.variables <= options.largest
-        if not options.only or any(word in cell.name for word in options.only)
+        if not options.only or any(f"{word};" in f"{cell.name};" for word in options.only)
         for number in range(min(cell.tables, options.tables))
     ]
 
@@ -237,7 +237,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--tables", type=int, default=10, help="most tables of a row")
     parser.add_argument("--largest", type=int, default=1000, help="most variables")
-    parser.add_argument("--only", nargs="*", help="parts of the names of the kinds to measure")
+    parser.add_argument("--only", nargs="*", help="parts of names of kinds: d=50, local, n=500")
     parser.add_argument("--limit", type=float, default=1e9, help="seconds for searches to end in")
     parser.add_argument("--boss", type=int, default=0, help="tables of the first row for BOSS")
     parser.add_argument("--resume", action="store_true")

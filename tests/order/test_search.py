@@ -23,6 +23,20 @@ def batched(request, monkeypatch):
         monkeypatch.setattr("cosmodag.order.restarts.BATCHED_FROM", 0)
 
 
+def test_the_score_of_the_start_is_reported_first(batched):
+    table, _ = linear_table(np.random.default_rng(0), 300, D)
+    scores = []
+    found = search(
+        Moments.of(table),
+        np.arange(D),
+        random=generator(),
+        restarts=2,
+        on_progress=lambda _, score: scores.append(score),
+    )
+    assert scores[0] == pytest.approx(found.start_score)
+    assert np.all(np.diff(scores) >= 0)
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("score", ["gaussian", "equal-variance"])
 def test_the_graph_agrees_with_the_order_and_is_no_worse_than_the_start(seed, score, batched):

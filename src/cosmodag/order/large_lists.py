@@ -20,8 +20,6 @@ MOST = 1024
 # Variables scanned by one task of a thread.
 TOGETHER = 64
 
-Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
-
 
 class Lists:
     """Lists of candidates, which only grow.
@@ -69,7 +67,7 @@ class Lists:
 
     def _scanned(
         self, key: NDArray[np.float64], some: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
         """Heads and tails of what is listed for some variables, and which come first in a step."""
         d, done, room = len(key), 0, FIRST_ROOM
         lists = np.empty((2, len(some), min(d, MOST)), np.int32)
@@ -89,11 +87,11 @@ class Lists:
             )
             room *= 2
         filled = np.arange(lists.shape[2]) < counts[:, None]
-        heads = np.repeat(some, counts)
-        return heads, lists[0][filled].astype(np.int64), lists[1][filled] == 1
+        heads = np.repeat(some.astype(np.int32), counts)
+        return heads, lists[0][filled], lists[1][filled] == 1
 
 
-def _symmetric(heads: NDArray[np.int64], tails: NDArray[np.int64], d: int) -> Any:
+def _symmetric(heads: NDArray[np.int32], tails: NDArray[np.int32], d: int) -> Any:
     ones = np.ones(2 * len(heads), np.bool_)
     pairs = np.concatenate([heads, tails]), np.concatenate([tails, heads])
     return sparse.csr_array((ones, pairs), shape=(d, d))

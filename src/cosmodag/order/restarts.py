@@ -14,17 +14,22 @@ from cosmodag.refinement.starts import respecting
 __all__ = ["Climb", "Memory", "perturbed"]
 
 LEAST_IMPROVEMENT = 1e-6
+# Variables that one perturbation moves.
+MOST_MOVED = 15
 
 
 def perturbed(
     order: NDArray[np.int64], random: np.random.Generator, before: NDArray[np.uint8]
 ) -> NDArray[np.int64]:
-    """Move two to seven variables by up to a random distance, and restore required precedence.
+    """Move two to fifteen variables by up to a random distance, and restore required precedence.
 
-    The logarithms of their number and of the reach are uniform, so that small and large
-    perturbations are both made. On three tables (d = 150, degree 6), from two starts, they reached
-    the best BIC seen by .5 CPU s; of five fixed or other sizes one did so from one start, the
-    others by 1 or 2 s.
+    At most half of the variables are moved, but seven where there are few. The logarithms of their
+    number and of the reach are uniform, so that small and large perturbations are both made. With
+    seven at most, 7 of 120 searches (d = 30, degree 8, uneven noise) ended more than 1 below the
+    best score known, by 11 on average; with fifteen 1 of 120. At equal CPU time both reached the
+    same BIC on tables of 50 and 150 variables (degree 10 and 6), and half of 150 variables a worse
+    one. Moving a block, reversing or shuffling a part of the order in three restarts of ten
+    escaped less often.
 
     Examples
     --------
@@ -33,7 +38,8 @@ def perturbed(
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
     d = len(order)
-    count = int(2 * 4 ** random.random())
+    most = min(MOST_MOVED, max(7, d // 2))
+    count = int(2 * (most / 2) ** random.random())
     reach = max(3, int(d ** random.random()))
     changed = order.tolist()
     for _ in range(count):

@@ -124,7 +124,7 @@ def search(
         At most; by default `default_restarts`.
     patience : int, optional
         Restarts in a row without success after which the search ends; by default the larger of 20
-        and half the number of variables.
+        and a third of the number of variables.
     should_stop : function, optional
         Asked about every second; then the best so far is returned.
     on_progress : function, optional
@@ -179,7 +179,7 @@ def search(
             if climb.moves == moves or climb.ended_early:
                 break
         most = default_restarts(d) if restarts is None else restarts
-        climb.restart(local, most, max(20, d // 2) if patience is None else patience)
+        climb.restart(local, most, max(20, d // 3) if patience is None else patience)
     improve = partial(
         polish, moments, score=score, penalty=penalty, support=support, required=required
     )

@@ -78,7 +78,7 @@ def gaussian_best(
 
     Which of several graphs of one score is found thus does not depend on units, but a better graph
     that only an order by units leads to is not lost: of 10 tables (d = 30, degree 4, noise
-    deviations from .5 to 2) there was one, 54 higher.
+    deviations from .5 to 2) there was one, 54 higher, until restarts moved up to fifteen variables.
     """
     best, report = best_of(job, method, "gaussian", orders)
     if not rivals:
