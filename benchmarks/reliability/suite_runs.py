@@ -49,9 +49,7 @@ from environment import Kept, machine, versions  # noqa: E402
 PACKAGES = ("pytest", "jax", "numba", "numpy")
 SITUATIONS = ("cold", "warm", "load", "cold-load")
 BUSY = (sys.executable, "-c", "while True: pass")
-LEFT_OUT = shutil.ignore_patterns(
-    ".git", ".venv", "venv", "__pycache__", ".*_cache", ".hypothesis", "build", "dist", "_build"
-)
+FOLDERS = (".ci", "benchmarks", "docs", "examples", "src", "tests")
 UNUSUAL = ("NUMBA_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR", "XLA_FLAGS", "PYTHONDONTWRITEBYTECODE")
 NAMED_CACHES = (".pytest_cache", ".hypothesis", ".cache")
 COUNT = re.compile(r"(\d+) (passed|failed|skipped|xfailed|xpassed|errors?)\b")
@@ -114,6 +112,16 @@ class Caches:
         _copy_caches(self._folder, tree)
 
 
+def _copy_tree(target: Path) -> None:
+    """Copy all that the tests need: the folders of the project, and the files beside them."""
+    left_out = shutil.ignore_patterns("__pycache__", "_build")
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, target / name, ignore=left_out)
+    for file in ROOT.iterdir():
+        if file.is_file() and file.name != ".git":  # which is a file in a second working tree
+            shutil.copy2(file, target)
+
+
 def _copy_caches(source: Path, target: Path) -> None:
     named = [source / name for name in NAMED_CACHES]
     compiled = (source / "src").rglob("__pycache__")
@@ -158,7 +166,7 @@ class Suite:
         os.sched_setaffinity(0, cores)  # of this thread and of all processes that it starts
         with tempfile.TemporaryDirectory(prefix="suite-", ignore_cleanup_errors=True) as folder:
             tree = Path(folder) / "tree"
-            shutil.copytree(ROOT, tree, ignore=LEFT_OUT)
+            _copy_tree(tree)
             if not run.is_cold:
                 self._caches.give(tree)
             log = self._logs / f"{run.situation}-{run.seed}.log"
