@@ -49,7 +49,7 @@ PATHS = {
     "a table with a category": (
         SMALL + "import pandas\n"
         "frame = pandas.DataFrame(X, columns=[f'x{i}' for i in range(10)])\n"
-        "frame['x3'] = ['low' if x < 0 else 'high' for x in frame['x3']]\n"
+        "frame['x3'] = pandas.cut(frame['x3'], 3, labels=['low', 'middle', 'high']).astype(str)\n"
         "cosmodag.Cosmo(random_state=0).fit(frame)",
         False,
     ),

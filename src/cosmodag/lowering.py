@@ -15,6 +15,7 @@ from numba.core import cgutils, ir, types
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering
+from numba.core.types.containers import BaseTuple, NamedTuple
 
 __all__ = ["QuickLowering"]
 
@@ -53,7 +54,7 @@ class _QuickLower(Lower):  # type: ignore[misc]
         """Translate one expression."""
         if expr.op == "getattr":
             kind = self.typeof(expr.value.name)
-            if isinstance(kind, types.NamedTuple) and expr.attr in kind.fields:
+            if isinstance(kind, NamedTuple) and expr.attr in kind.fields:
                 return self._part(expr.value, kind.fields.index(expr.attr))
             if isinstance(kind, types.Array) and expr.attr == "shape":
                 return self._part(expr.value, self._field(kind, "shape"))
@@ -124,13 +125,13 @@ class _QuickLower(Lower):  # type: ignore[misc]
     def _places(self, array: Any, index: Any) -> list[Any] | None:
         """Place on each axis that an index gives, or None where it is not made of integers."""
         kind = self.typeof(index.name)
-        kinds = list(kind) if isinstance(kind, types.BaseTuple) else [kind]
+        kinds = list(kind) if isinstance(kind, BaseTuple) else [kind]
         if not self._is_array(array) or not all(isinstance(k, types.Integer) for k in kinds):
             return None
         whole = self.loadvar(index.name)
         parts = (
             [self.builder.extract_value(whole, i) for i in range(len(kinds))]
-            if isinstance(kind, types.BaseTuple)
+            if isinstance(kind, BaseTuple)
             else [whole]
         )
         return [

@@ -60,8 +60,9 @@ def new_space(layout: NDArray[np.int64]) -> Space:
         widest + 1,
         (size + widest, size + widest),
     )
-    ints = (np.zeros(length, np.int64) for length in (size + widest, len(starts) - 1))
-    return Space(*(np.zeros(shape) for shape in shapes), *ints)
+    arrays: list[Any] = [np.zeros(shape) for shape in shapes]
+    arrays += [np.zeros(length, np.int64) for length in (size + widest, len(starts) - 1)]
+    return Space(*arrays)
 
 
 @borrowing
@@ -257,7 +258,7 @@ def _shrink(
 
 
 @part
-def _sweep(correlations: Any, starts: Any, first: int, count: int, found: Any, space: Any) -> int:
+def _sweep(correlations: Any, starts: Any, first: int, count: int, found: Any, space: Any) -> Any:
     """Regress targets on parents; give the number of the parents' columns.
 
     Writes the inverse of the parents' correlations, weights, and residual covariance of the targets

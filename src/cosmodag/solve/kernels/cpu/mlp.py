@@ -147,15 +147,10 @@ def workspace(state: Arrays, has_own_variances: bool = False) -> Workspace:
     d, wide = state.arcs.shape
     repeated, products = np.empty((2, wide // d, d), np.float32)
     shapes = ((d, d), (d, wide), (d, wide), d, 2 * wide + d)
-    return Workspace(
-        *(np.empty(shape, np.float32) for shape in shapes),
-        repeated,
-        products,
-        repeated.reshape(-1),
-        products.reshape(-1),
-        *np.empty((3, d), np.float32),
-        has_own_variances=has_own_variances,
-    )
+    fields: list[Any] = [np.empty(shape, np.float32) for shape in shapes]
+    fields += [repeated, products, repeated.reshape(-1), products.reshape(-1)]
+    fields += [*np.empty((3, d), np.float32), has_own_variances]
+    return Workspace(*fields)
 
 
 @inlined
