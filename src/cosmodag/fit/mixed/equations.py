@@ -77,12 +77,12 @@ class BlockEquations(AdditiveNoise):
             design = _design(embedding, table.X[rows], np.asarray(widths[:, v]))
             if embedding.is_levels(v):
                 levels = embedding.levels_of(table.X[rows, v], v)
-                found, _ = fit_levels(design, levels, int(embedding.widths[v]) + 1)
+                weights, _ = fit_levels(design, levels, int(embedding.widths[v]) + 1)
             else:
                 y = embedding.block(table.X[rows, v], v, 1)
-                found = np.asarray(np.linalg.lstsq(design, y, rcond=1e-10)[0], np.float64)
-                variances[v] = max(float(np.mean((y - design @ found) ** 2)), _LEAST_VARIANCE)
-            coefficients.append(found)
+                weights = np.asarray(np.linalg.lstsq(design, y, rcond=1e-10)[0], np.float64)
+                variances[v] = max(float(np.mean((y - design @ weights) ** 2)), _LEAST_VARIANCE)
+            coefficients.append(weights)
         return cls(
             embedding,
             np.asarray(widths, np.int64),
@@ -320,7 +320,8 @@ class BlockEquations(AdditiveNoise):
         coefficients = tuple(
             part.reshape(tuple(shape)) for part, shape in zip(parts, shapes, strict=True)
         )
-        return cls(embedding, widths, coefficients, *arrays["block_noise"], joint)
+        variances, means, scales = arrays["block_noise"]
+        return cls(embedding, widths, coefficients, variances, means, scales, joint)
 
 
 def _design(
