@@ -19,8 +19,9 @@ __all__ = ["ROWS_OF_LEVELS", "BlockTable"]
 ROWS_OF_LEVELS = 2000
 """Rows that count in a search among categories, at most. The Gaussian density of indicators is an
 approximation whose error, of a row, does not fall with the number of rows: of 25,000 rows it
-found 53, 55 and 71 arcs where there are 36, 44 and 44 (d = 20, three tables). Correlations are those of all
-rows; multinomial likelihoods, which cost more, are of so many evenly spaced rows."""
+found 53, 55 and 71 arcs where there are 36, 44 and 44 (d = 20, three tables). Correlations
+are those of all rows; multinomial likelihoods, which cost more, are of so many evenly spaced
+rows."""
 
 Bools = NDArray[np.bool_]
 
