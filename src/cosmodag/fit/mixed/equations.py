@@ -227,7 +227,8 @@ class BlockEquations(EquationsByKind):
         coefficients = tuple(
             part.reshape(tuple(shape)) for part, shape in zip(parts, shapes, strict=True)
         )
-        return cls(embedding, widths, coefficients, *arrays["block_noise"], joint)
+        variances, means, scales = arrays["block_noise"]
+        return cls(embedding, widths, coefficients, variances, means, scales, joint)
 
 
 def _design(

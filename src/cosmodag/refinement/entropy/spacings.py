@@ -19,7 +19,7 @@ def log_densities(values: Floats) -> Floats:
 
     The density at a value is the share of values within ½ √n places of it, over the distance that
     these span (Vasicek 1976). Equal values are spread over the half distances to their neighbours.
-    A reach of √n made curves that are none gain more, 5 in 3 in place of 1 % of 225 tables.
+    With √n places, curves gained 5 or more on 2.4 in place of 1.1 % of 450 linear pairs.
 
     Parameters
     ----------

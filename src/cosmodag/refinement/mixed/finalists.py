@@ -5,7 +5,6 @@ but a probability that depends on a number is a curve even where its logarithm i
 between numbers and categories suffer.
 """
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -16,13 +15,11 @@ from cosmodag.graph.dags import is_dag
 from cosmodag.order import BlockProblem, FoundBlocks
 from cosmodag.order.block_records import Records
 from cosmodag.refinement.mixed.multinomial import fit_levels
-from cosmodag.refinement.mixed.table import BlockTable
+from cosmodag.refinement.mixed.table import ROWS_OF_LEVELS, BlockTable
 from cosmodag.refinement.starts import respecting
 
 __all__ = ["improved"]
 
-# Rows of which multinomial likelihoods are computed; of more rows, evenly spaced ones.
-_MOST_ROWS = 2000
 _LEAST_GAIN = 1e-6
 _MOST_STEPS = 200
 
@@ -67,8 +64,7 @@ def improved(
     for _ in range(_MOST_STEPS):
         gain, best = _LEAST_GAIN, None
         for change in _changes(parents, problem):
-            at = scores.at if len(change) > 1 else scores.surely
-            more = sum(at(v, new) - at(v, parents[v]) for v, new in change.items())
+            more = sum(scores.at(v, new) - scores.at(v, parents[v]) for v, new in change.items())
             if more > gain and _is_allowed(parents, change, problem.precedence):
                 gain, best = more, change
         if best is None or stop():
@@ -115,31 +111,28 @@ class _LocalScores:
 
     def __init__(self, table: BlockTable, problem: BlockProblem, records: Records) -> None:
         self.table, self.problem, self.records = table, problem, records
-        self.known: dict[tuple[int, frozenset[int]], tuple[float, float, Widths]] = {}
-        self.fits: dict[tuple[int, bytes], tuple[float, float]] = {}
+        self.known: dict[tuple[int, frozenset[int]], tuple[float, Widths]] = {}
+        self.fits: dict[tuple[int, bytes], float] = {}
         self.alone: dict[int, float] = {}
 
     def at(self, v: int, parents: frozenset[int]) -> float:
-        """Score of v; that of a category, of which some rows were used, is an estimate."""
+        """Score of v."""
         return self._best(v, parents)[0]
-
-    def surely(self, v: int, parents: frozenset[int]) -> float:
-        """Score of v by the rows that were used: what keeps an arc must not be their chance."""
-        return self._best(v, parents)[1]
 
     def widths(self, v: int, parents: frozenset[int]) -> Widths:
         """(d,): how many columns of each parent the equation uses."""
-        return self._best(v, parents)[2]
+        return self._best(v, parents)[1]
 
-    def _best(self, v: int, parents: frozenset[int]) -> tuple[float, float, Widths]:
+    def _best(self, v: int, parents: frozenset[int]) -> tuple[float, Widths]:
         key = (v, parents)
         if key not in self.known:
             score, widths = self.records.given(v, sorted(parents))
-            found = (score, score, widths)
             if self.table.embedding.is_levels(v):
-                options = [(*self._levels(v, option), option) for option in self._fewer(widths)]
-                found = max(options, key=lambda option: option[1])
-            self.known[key] = found
+                options = list(self._fewer(widths))
+                worth = [self._levels(v, option) for option in options]
+                best = int(np.argmax(worth))
+                score, widths = worth[best], options[best]
+            self.known[key] = (score, widths)
         return self.known[key]
 
     def _fewer(self, widths: Widths) -> Iterator[Widths]:
@@ -155,45 +148,26 @@ class _LocalScores:
             fewer[u] = shortest[u]
             yield fewer
 
-    def _levels(self, v: int, widths: Widths) -> tuple[float, float]:
-        """Penalised gains of the multinomial likelihood of a category over no parents.
-
-        The first is what all rows are expected to gain. Of a gain by chance, half of the number of
-        parameters, no more is expected of further rows. The second counts the price of an arc by
-        the rows that were used, so that their chance keeps none: 25,000 rows of which 2,000 were
-        used kept 10 arcs too many, on 3 tables of 40, where gains were scaled alone.
-        """
+    def _levels(self, v: int, widths: Widths) -> float:
+        """Penalised gain of the multinomial likelihood of a category over no parents."""
         key = (v, widths.tobytes())
         if key not in self.fits:
-            none = np.zeros_like(widths)
+            count = int(self.table.embedding.widths[v])
             if v not in self.alone:
-                self.alone[v] = self._likelihood(v, none)
-            rows, used, problem = self._rows(v), len(self._used(v)), self.problem
-            parameters = int(self.table.embedding.widths[v]) * int(widths.sum())
-            arcs = np.count_nonzero(widths)
-            gain, times = self._likelihood(v, widths) - self.alone[v], max(rows / used, 1.0)
-            gain *= min(rows / used, 1.0)
-            chance = 0.5 * parameters
-            price = problem.penalty * parameters + problem.arc_penalty * arcs
-            half = 0.5 * math.log(used) if times > 1 else problem.penalty
-            own = half * parameters + problem.arc_penalty * arcs
-            self.fits[key] = times * (gain - chance) + chance - price, times * (gain - own)
+                self.alone[v] = self._likelihood(v, np.zeros_like(widths))
+            gain = self._likelihood(v, widths) - self.alone[v]
+            price = self.problem.penalty * count * widths.sum()
+            self.fits[key] = gain - price - self.problem.arc_penalty * np.count_nonzero(widths)
         return self.fits[key]
 
-    def _rows(self, v: int) -> float:
-        """Rows that count as measured in the equation of a variable."""
-        return float(self.records.settings[v, 0] * 2)
-
-    def _used(self, v: int) -> NDArray[np.int64]:
-        """Rows of which likelihoods are computed: all, if these are few."""
-        rows = np.arange(len(self.table.X))[self.table.rows_of(v)]
-        return rows[:: -(-len(rows) // _MOST_ROWS)]
-
     def _likelihood(self, v: int, widths: Widths) -> float:
-        """Log-likelihood of a category, of the rows that are used."""
-        table, some = self.table, self._used(v)
-        starts = table.embedding.starts
+        """Log-likelihood of a category, of all rows if these are few."""
+        table = self.table
+        starts, rows = table.embedding.starts, np.arange(len(table.X))[table.rows_of(v)]
+        some = rows[:: -(-len(rows) // ROWS_OF_LEVELS)]
         places = [starts[u] + k for u in np.flatnonzero(widths) for k in range(widths[u])]
         design = np.column_stack([np.ones(len(some)), table.columns[np.ix_(some, places)]])
         levels = table.embedding.levels_of(table.X[some, v], v)
-        return fit_levels(design, levels, int(table.embedding.widths[v]) + 1)[1]
+        _, likelihood = fit_levels(design, levels, int(table.embedding.widths[v]) + 1)
+        counting = 2.0 * self.records.settings[v, 0]  # rows, as the search counts them
+        return float(likelihood * counting / len(some))

@@ -126,7 +126,7 @@ def arc_curves(
     )
     gains = np.zeros(len(compared))
     for place, (u, v) in enumerate(compared):
-        rows = None if counted is None else (counted[::step][:, [u, v]] > 0).all(axis=1)
+        rows = None if counted is None else np.all(counted[::step][:, [u, v]] > 0, axis=1)
         gains[place] = first.gain(u, v, rows)
         if gains[place] > _limit(count):
             again = [other.gain(u, v, rows) for other in further]
