@@ -182,7 +182,7 @@ def _typical(embedding: Embedding, X: NDArray[np.float64]) -> NDArray[np.float64
     for v in range(X.shape[1]):
         if embedding.is_levels(v):
             counts = np.bincount(embedding.levels_of(X[:, v], v))
-            found[v] = embedding.value_of(counts.argmax(keepdims=True), v)[0]
+            found[v] = embedding.value_of(np.array([counts.argmax()]), v)[0]
     return found
 
 
