@@ -3,12 +3,17 @@
 import numpy as np
 import pytest
 
-from learner_catalogue import CATALOGUE, QUICK, marks_of
+from learner_catalogue import CATALOGUE, COMPILING_LONG, QUICK
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
-# Of each learner its first variant: the others differ after the window is made.
-FIRST = [pytest.param(CATALOGUE[name], id=name, marks=marks_of(name)) for name in QUICK]
+# Of each learner its first variant: the others differ after the window is made. Refinement of
+# networks compiles for many seconds.
+NIGHTLY = {"CosmoMLP", *COMPILING_LONG}
+FIRST = [
+    pytest.param(CATALOGUE[name], id=name, marks=[pytest.mark.nightly] if name in NIGHTLY else [])
+    for name in [*QUICK, "CosmoMLP-unrefined"]
+]
 
 
 @pytest.fixture(scope="module")

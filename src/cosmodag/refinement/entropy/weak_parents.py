@@ -124,4 +124,4 @@ def scores_of(residuals: NDArray[np.float64], counted: NDArray[np.float64]) -> N
     density = np.convolve(counts, kernel)[reach : reach + _POINTS]
     slope = np.convolve(counts, -offsets * kernel)[reach : reach + _POINTS]
     ratio = -slope / np.maximum(density, np.finfo(np.float64).tiny)
-    return np.interp(places, np.arange(_POINTS), ratio)
+    return np.asarray(np.interp(places, np.arange(_POINTS), ratio), np.float64)
