@@ -205,12 +205,18 @@ def _of_rivals(options: argparse.Namespace, kept: Kept, end: float) -> list[Task
         key = row["cell"], row["arm"]
         longest[key] = max(longest.get(key, 0.0), float(row["seconds"]))
     tasks = [
-        Task(cell.name, number, arm, {}, longest.get((cell.name, arm), 0.0), end)
+        Task(cell.name, number, arm, {}, longest.get((cell.name, arm), _stated(arm)), end)
         for cell, number in _wanted(options)
         for arm in ((BOSS,) if options.boss else cell.rivals[::-1])
         if not kept.is_done(cell.name, number, arm)
     ]
     return sorted(tasks, key=lambda task: -task.seconds)
+
+
+def _stated(arm: str) -> float:
+    """Seconds that the name of an arm states, or 0."""
+    _, *rest = arm.split()
+    return float(rest[0]) if rest[1:] == ["s"] else 0.0
 
 
 def _of_ours(options: argparse.Namespace, kept: Kept, end: float) -> list[Task]:

@@ -18,7 +18,8 @@ HEADINGS += ["our BIC in the same time", "our class SHD", "no worse"]
 def write_page(points: list[dict[str, str]], about: str, folder: Path) -> None:
     """Write search.md, and search.png where matplotlib is installed."""
     try:
-        draw(points, folder / "search.png")
+        if any(point["arm"] == OURS for point in points):
+            draw(points, folder / "search.png")
     except ImportError:
         print("No picture without matplotlib: --render makes it elsewhere.")
     page = [header("Order search against FLOP", ("numba", "numpy", "flopsearch")), about]

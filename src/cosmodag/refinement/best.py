@@ -14,6 +14,7 @@ from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.jobs import Job, Result
 from cosmodag.refinement.polish import POLISHED_UP_TO, polish
 from cosmodag.refinement.scores import total_of
+from cosmodag.refinement.starts import is_wide
 
 __all__ = ["ALL_UP_TO", "best_of", "distinct", "restarts_for"]
 
@@ -22,9 +23,9 @@ __all__ = ["ALL_UP_TO", "best_of", "distinct", "restarts_for"]
 ALL_UP_TO = 40
 
 
-def restarts_for(d: int) -> int:
+def restarts_for(d: int, rows: float) -> int:
     """Restarts of a search of d variables: none where they would cost more than they find."""
-    return default_restarts(d) if d <= LARGE else 0
+    return default_restarts(d) if d <= LARGE or is_wide(d, rows) else 0
 
 
 def best_of(
@@ -46,7 +47,8 @@ def best_of(
         names.sort(key=lambda name: -round(job.finish("prune", score, "", orders[name]).total, 6))
     results: list[Result] = []
     d = job.moments.variables
-    searches = len(names) if d <= ALL_UP_TO else 2 if d < LARGE else 1
+    are_two_cheap = d < LARGE or is_wide(d, float(job.moments.rows.max()))
+    searches = len(names) if d <= ALL_UP_TO else 2 if are_two_cheap else 1
     for name in names:
         how = method if len(results) < searches else "prune"
         result = job.finish(how, score, name, orders[name])

@@ -124,7 +124,9 @@ def refine_linear(
         should_stop or (lambda: False),
         on_progress,
         threads,
-        restarts_for(moments.variables) if restarts is None else restarts,
+        restarts_for(moments.variables, float(moments.rows.max()))
+        if restarts is None
+        else restarts,
         device,
     )
     orders = {name: respecting(order, closed) for name, order in starts.items()}

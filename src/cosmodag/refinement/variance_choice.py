@@ -15,7 +15,7 @@ from cosmodag.refinement.jobs import Job, Result
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.noise.variances import Variances, are_plausible, compare_best
 from cosmodag.refinement.refined import Refined
-from cosmodag.refinement.starts import RANDOM, SCALE_FREE
+from cosmodag.refinement.starts import HUBS_FIRST, RANDOM, SCALE_FREE
 
 __all__ = ["gaussian_best", "refine_by_best_score"]
 
@@ -43,7 +43,8 @@ def refine_by_best_score(
     # A generator of its own: the scale-free score then draws the same numbers whether or not
     # equal variances were searched, which depends on units.
     for_equal = replace(job, random=deepcopy(job.random))
-    trusted = {name: order for name, order in orders.items() if name not in (RANDOM, SCALE_FREE)}
+    uninformed = (RANDOM, SCALE_FREE, HUBS_FIRST)
+    trusted = {name: order for name, order in orders.items() if name not in uninformed}
     trusted = trusted or dict(orders)
     pruned = (job.finish("prune", "gaussian", "", order).graph for order in trusted.values())
     is_plausible = any(are_plausible(job.moments, graph) for graph in pruned)
