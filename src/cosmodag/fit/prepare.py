@@ -19,7 +19,7 @@ from cosmodag.errors import DataError, ScaleWarning
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.missing import REMEDY, Completed, complete
-from cosmodag.fit.mixed.kinds import check_levels, kinds_findings
+from cosmodag.fit.mixed.kinds import check_levels, kinds_findings, models_kinds
 from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.regimes.targets import targets_found
 from cosmodag.fit.time.unroll import InTime, unroll
@@ -157,6 +157,7 @@ def prepare(
             Known(None, whole.targets).untouched if grouped is None else grouped.reference,
             shown.kinds,
             in_time=window is not None,
+            by_kind=models_kinds(learner, shown),
         ),
     ]
     warn_about(findings, stacklevel=4)

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.mixed.refining import needs_blocks, refine_blocks
+from cosmodag.fit.mixed.kinds import needs_blocks
+from cosmodag.fit.mixed.refining import refine_blocks
 from cosmodag.fit.pipeline import RefinedFit
 from cosmodag.fit.regimes.targets import graph_over_regimes
 from cosmodag.refinement.noise.decision import decide_noise

@@ -69,7 +69,8 @@ class BlockSearch(OrderSearch):
         return {**super().decided(), "curves": self.fitted_.equations.is_curved}
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
-        from cosmodag.fit.mixed.refining import needs_blocks, refine_blocks, with_curves
+        from cosmodag.fit.mixed.kinds import needs_blocks
+        from cosmodag.fit.mixed.refining import refine_blocks, with_curves
 
         if needs_blocks(given.kinds):
             return refine_blocks(

@@ -11,7 +11,7 @@ from cosmodag.data.interventions import take_column
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.missing import Completed, complete
-from cosmodag.fit.mixed.refining import needs_blocks
+from cosmodag.fit.mixed.kinds import needs_blocks
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import prepare
 from cosmodag.io.tables.frames import Table

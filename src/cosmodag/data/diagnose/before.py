@@ -1,6 +1,7 @@
 """Findings before a fit: cheap checks of the table alone."""
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from cosmodag.data.diagnose.rows.populations import several_populations
 from cosmodag.data.diagnose.rows.sampling import few_rows, rows_follow
 from cosmodag.data.diagnose.rows.series import changing_series
 from cosmodag.data.value_counts import FEW_VALUES, value_counts
-from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 
 __all__ = ["MOST_CORRELATED", "before_fit"]
 
@@ -46,6 +47,7 @@ def before_fit(
     kinds: Sequence[ColumnKind] | None = None,
     *,
     in_time: bool = False,
+    by_kind: bool = False,
 ) -> list[Finding]:
     """Check the table alone: O(n·d), plus correlations for up to 500 columns.
 
@@ -65,6 +67,9 @@ def before_fit(
     in_time : bool
         Whether the rows are those of time series, in order, and are learnt from as such: they may
         follow one another, but their distribution must not change.
+    by_kind : bool
+        Whether levels and counts have equations of their kinds: what is said of values that lines
+        do not suit is then not said of them.
 
     Returns
     -------
@@ -81,16 +86,27 @@ def before_fit(
     constant ('b',) A column with a single value stays isolated in the graph: leave out 'b'.
     """
     rare = [] if kinds is None else list(rare_levels(X, kinds, names))
-    if kinds is not None and not all(kind.is_number for kind in kinds):
-        places = [v for v, kind in enumerate(kinds) if kind.is_number]
-        X, names = X[:, places], [names[v] for v in places]
-    return rare + (_of_numbers(X, names, untouched, in_time) if len(names) else [])
+    given = kinds or (NOT_EXAMINED,) * len(names)
+    places = [v for v, kind in enumerate(given) if kind.is_number]
+    if not places:
+        return rare
+    lines = np.array([not (by_kind and _has_own_equation(given[v])) for v in places])
+    X, names = X[:, places], [names[v] for v in places]
+    return rare + _of_numbers(X, names, untouched, in_time, lines)
+
+
+def _has_own_equation(kind: ColumnKind) -> bool:
+    return kind.kind in ("binary", "categorical", "count")
 
 
 def _of_numbers(
-    X: NDArray[Any], names: Sequence[str], untouched: NDArray[np.bool_] | None, in_time: bool
+    X: NDArray[Any],
+    names: Sequence[str],
+    untouched: NDArray[np.bool_] | None,
+    in_time: bool,
+    lines: NDArray[np.bool_],
 ) -> list[Finding]:
-    """Check columns whose numbers are ordered."""
+    """Check columns whose numbers are ordered; some of them have linear equations."""
     summary = summary_of(X)
     is_constant = summary.spans == 0
     varying = np.flatnonzero((summary.spans >= SMALL) & (summary.spans <= LARGE)).tolist()
@@ -114,11 +130,18 @@ def _of_numbers(
         *following,
         *changing,
         *outliers(summary.distances, names),
-        *binary(number, names),
-        *few_values(X, number, names),
-        *counts(X, number, names),
+        *_unlike_lines(X[:, lines], number[lines], list(compress(names, lines))),
         *_correlated(rows, distinct, number, names, bool(alike), in_time or bool(following)),
     ]
+
+
+def _unlike_lines(
+    X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]
+) -> Iterator[Finding]:
+    """Find values that linear equations with continuous noise do not have."""
+    yield from binary(number, names)
+    yield from few_values(X, number, names)
+    yield from counts(X, number, names)
 
 
 def _correlated(

@@ -1,18 +1,28 @@
 """Which kinds of columns a learner can use, and the warnings and errors about the others."""
 
 import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cosmodag.data.diagnose.columns.kinds import inferred_kinds, levels_as_numbers
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.kinds import declared_names
 from cosmodag.errors import DataError
+from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import Table
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["check_levels", "kinds_findings"]
+__all__ = ["check_levels", "kinds_findings", "models_kinds", "needs_blocks"]
+
+
+def needs_blocks(kinds: Sequence[ColumnKind]) -> bool:
+    """Whether a table has categories of three levels or more, or counts.
+
+    All other kinds are as well plain columns: the indicator of a binary variable is one.
+    """
+    return any(not kind.is_number or kind.kind == "count" for kind in kinds)
 
 
 def check_levels(learner: "StructureLearner", table: Table) -> None:
@@ -31,6 +41,12 @@ def check_levels(learner: "StructureLearner", table: Table) -> None:
         f"{'is a category' if one else 'are categories'}: use OrderSearch (--method order-search), "
         f"or leave {'it' if one else 'them'} out (--drop {shlex.quote(','.join(unordered))})."
     )
+
+
+def models_kinds(learner: "StructureLearner", table: Table) -> bool:
+    """Whether levels and counts of a table get equations of their kinds."""
+    takes_levels = learner.why_no_levels(len(table.names)) is None
+    return takes_levels and needs_blocks(table.kinds or ())
 
 
 def kinds_findings(learner: "StructureLearner", table: Table) -> list[Finding]:

@@ -1,6 +1,6 @@
 """Refinement of tables with categories, counts or curves: a search among blocks of columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.kinds import ColumnKind
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.mixed.equations import BlockEquations
 from cosmodag.fit.pipeline import RefinedFit
@@ -25,18 +24,10 @@ if TYPE_CHECKING:
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.solve.watch import Watch
 
-__all__ = ["needs_blocks", "refine_blocks", "with_curves"]
+__all__ = ["refine_blocks", "with_curves"]
 
 _GAUSSIAN = "Gaussian noise with one variance per variable"
 _ASKED = {True: "Curves were asked for.", False: "Lines were asked for."}
-
-
-def needs_blocks(kinds: Sequence[ColumnKind]) -> bool:
-    """Whether a table has categories of three levels or more, or counts.
-
-    All other kinds are as well plain columns: the indicator of a binary variable is one.
-    """
-    return any(not kind.is_number or kind.kind == "count" for kind in kinds)
 
 
 @dataclass(frozen=True, eq=False)
