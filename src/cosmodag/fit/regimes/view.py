@@ -27,7 +27,7 @@ class RegimesView:
         Columns: ``regime``, ``variable``; ``stated``, whether the user named it; ``evidence``, the
         log-likelihood that an own equation gains in the regime, penalised and by ranks, so that it
         does not depend on the shape of the noise (a variable that was not named is a target above
-        log(d − 1)); ``change``: ``noise`` (the shared weights with another intercept and
+        log(2 (d − 1))); ``change``: ``noise`` (the shared weights with another intercept and
         variance), ``slopes`` (other weights and intercept, the same noise), ``cut`` (no parents)
         or ``weights`` (all parameters its own); ``deviation`` of the noise of the own equation;
         ``rows`` of the regime.

@@ -52,7 +52,7 @@ class RegimeScore:
     penalty : float
         Per arc.
     price : float
-        λ, per target that was not stated. With log(d − 1) one target is expected in each regime.
+        λ, per target that was not stated. With log(2 (d − 1)) one is expected in two regimes.
     """
 
     moments: RegimeMoments

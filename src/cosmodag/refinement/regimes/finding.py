@@ -142,7 +142,7 @@ def regime_score(
         stated,
         may_change,
         default_penalty(len(X), d),
-        math.log(max(d - 1, 1)),
+        math.log(2 * max(d - 1, 1)),
     )
 
 
