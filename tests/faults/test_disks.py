@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import cosmodag.io.files as files
+from cosmodag.io.files import writing as files
 from cosmodag import Cosmo
 from cosmodag.cli import main
 from learner_catalogue import chain_table

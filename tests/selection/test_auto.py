@@ -41,7 +41,7 @@ def test_lines_are_kept_where_they_do():
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_networks_are_taken_where_they_gain_over_sums_of_curves(monkeypatch):
-    monkeypatch.setattr(choosing, "_RESTARTS", 1)
+    monkeypatch.setattr(choosing, "_TRAININGS", 1)
     monkeypatch.setattr(choosing, "network_gain", lambda *given: NetworkGain(1.0, 0.1))
     X = simulate.load("n200_d5_ER2_mlp", seed=3).X
     choice = selection.auto(X, random_state=0)

@@ -70,7 +70,7 @@ class RegimeMoments:
         >>> X = np.array([[0.0, 1.0], [2.0, 2.0], [5.0, 0.0], [9.0, 4.0]])
         >>> moments = RegimeMoments.of(X, np.array([0, 0, 1, 1]), 2)
         >>> moments.without(np.array([[False, False], [False, True]])).rows.tolist()
-        [4.0, 2.0]
+        [2.0, 4.0]
         """
         kept, group = np.unique(~targets, axis=1, return_inverse=True)
         counted = np.ascontiguousarray(kept.T, np.float64)
