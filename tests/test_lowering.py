@@ -43,6 +43,13 @@ def _mix(pair, cube, places, marks, small):
 
 
 @borrowing
+def _ends(line, table):
+    for i in range(2):
+        line[-2] += table[-1, 0] + table[i, -1]
+    return line[-1]
+
+
+@borrowing
 def _entry(line, i):
     return line[i]
 
@@ -94,3 +101,9 @@ def test_garbage_is_collected_again_after_a_compilation(is_on):
         assert gc.isenabled() == is_on
     finally:
         (gc.enable if was_on else gc.disable)()
+
+
+def test_a_constant_place_is_counted_from_the_end():
+    line, table = np.arange(4.0), np.arange(6.0).reshape(3, 2)
+    assert _ends(line, table) == 3
+    assert line.tolist() == [0, 1, 14, 3]

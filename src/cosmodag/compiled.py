@@ -17,11 +17,8 @@ from typing import Any, TypeVar, cast
 from numba import njit, version_info
 from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
-from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
 from numba.core.runtime import rtsys
-
-from cosmodag.compilers import CountingCompiler, PartCompiler, QuickCompiler
 
 __all__ = ["borrowing", "compiled", "inlined", "part", "programs_of"]
 
@@ -55,7 +52,7 @@ def compiled(function: Function) -> Function:
     are unchanged. Numba itself compares only the function's file, and would run an outdated program
     after a change in an inlined helper.
     """
-    return _kept(function, {**_OPTIONS, **_compiler(CountingCompiler)})
+    return _kept(function, {**_OPTIONS, **_compiler("CountingCompiler")})
 
 
 def borrowing(function: Function) -> Function:
@@ -66,7 +63,7 @@ def borrowing(function: Function) -> Function:
     consist of plain loops, and places in arrays must not be negative (`cosmodag.lowering`). The
     result is cached as by `compiled`.
     """
-    return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler(QuickCompiler)})
+    return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler("QuickCompiler")})
 
 
 def part(function: Function) -> Function:
@@ -74,12 +71,17 @@ def part(function: Function) -> Function:
 
     It gets no machine code of its own and no way in from Python; both take as long as the rest.
     """
-    return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler(PartCompiler)})
+    return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler("PartCompiler")})
 
 
-def _compiler(kind: type[Compiler]) -> dict[str, Any]:
-    """Choose a compiler, where Numba is known to work with it."""
-    return {"pipeline_class": kind} if version_info.short <= _TRIED else {}
+def _compiler(name: str) -> dict[str, Any]:
+    """Choose one of `cosmodag.compilers`, where Numba is known to work with it.
+
+    They are made of Numba's internals, so they are not even imported with another version of it.
+    """
+    if version_info.short != _TRIED:
+        return {}
+    return {"pipeline_class": getattr(import_module("cosmodag.compilers"), name)}
 
 
 def inlined(function: Function) -> Function:

@@ -26,8 +26,8 @@ _BY_VALUE = (operator.pow, operator.ipow)
 class _QuickLower(Lower):  # type: ignore[misc]
     """Numba's translator, with short forms of what small loops consist of.
 
-    Places in arrays are not counted from the end where they are negative: that is an error, which
-    Numba's setting ``NUMBA_BOUNDSCHECK=1`` reveals.
+    A negative place is counted from the end if it is a constant. One that is computed is an error,
+    which Numba's setting ``NUMBA_BOUNDSCHECK=1`` reveals.
     """
 
     def delvar(self, name: str) -> None:
@@ -128,6 +128,8 @@ class _QuickLower(Lower):  # type: ignore[misc]
         kinds = list(kind) if isinstance(kind, BaseTuple) else [kind]
         if not self._is_array(array) or not all(isinstance(k, types.Integer) for k in kinds):
             return None
+        if self._counts_from_the_end(index):
+            return None
         whole = self.loadvar(index.name)
         parts = (
             [self.builder.extract_value(whole, i) for i in range(len(kinds))]
@@ -138,6 +140,23 @@ class _QuickLower(Lower):  # type: ignore[misc]
             self.context.cast(self.builder, part, kind, types.intp)
             for part, kind in zip(parts, kinds, strict=True)
         ]
+
+    def _counts_from_the_end(self, index: Any) -> bool:
+        """Whether an index has a negative constant place."""
+        found = self._definition(index)
+        items = found.items if getattr(found, "op", None) == "build_tuple" else [index]
+        for value in (getattr(self._definition(item), "value", None) for item in items):
+            places = value if isinstance(value, tuple) else (value,)
+            if any(isinstance(place, int) and place < 0 for place in places):
+                return True
+        return False
+
+    def _definition(self, variable: Any) -> Any:
+        """Find what a variable is set to; None if that happens at several places."""
+        try:
+            return self.func_ir.get_definition(variable)
+        except KeyError:
+            return None
 
     def _address(self, variable: Any, array: Any, places: list[Any]) -> Any:
         """Address of an entry, or of the first entry of a row."""

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cosmodag.io.files import writing as files
 from cosmodag import Cosmo
 from cosmodag.cli import main
+from cosmodag.io.files import writing as files
 from learner_catalogue import chain_table
 
 
