@@ -144,10 +144,11 @@ class _QuickLower(Lower):  # type: ignore[misc]
     def _counts_from_the_end(self, index: Any) -> bool:
         """Whether an index has a negative constant place."""
         found = self._definition(index)
-        items = found.items if getattr(found, "op", None) == "build_tuple" else [index]
-        for value in (getattr(self._definition(item), "value", None) for item in items):
+        is_tuple = isinstance(found, ir.Expr) and found.op == "build_tuple"
+        for item in map(self._definition, found.items) if is_tuple else [found]:
+            value = item.value if isinstance(item, ir.Const | ir.Global | ir.FreeVar) else 0
             places = value if isinstance(value, tuple) else (value,)
-            if any(isinstance(place, int) and place < 0 for place in places):
+            if any(place < 0 for place in places):
                 return True
         return False
 
