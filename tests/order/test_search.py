@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -6,6 +8,7 @@ from order_reference import linear_table, parents_on
 
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import Memory, choose_parents, local, search
+from cosmodag.order.restarts import Climb
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import total_of
 
@@ -215,12 +218,32 @@ def test_restarts_find_what_one_search_does_not():
         table, _ = linear_table(np.random.default_rng(seed), 500, 20)
         moments = Moments.of(table)
         one, more = (
-            search(moments, np.arange(20), random=generator(), restarts=restarts).score
+            search(moments, np.arange(20), random=generator(), restarts=restarts)
             for restarts in (0, 60)
         )
-        gains.append(more - one)
+        gains.append(more.score - one.score)
+        scores = [score for _, score in more.improved]
+        assert (np.diff([-np.inf, *scores]) > 0).all()
+        assert len(scores) < more.restarts
     assert min(gains) >= 0
     assert max(gains) > 1
+
+
+def test_a_search_that_ends_below_its_start_gives_its_start(monkeypatch):
+    table, _ = linear_table(np.random.default_rng(0), 500, D)
+    moments = Moments.of(table)
+    start = search(moments, np.arange(D), random=generator(), restarts=3).order
+
+    class Worse(Climb):
+        def search(self, problem, order, *options):
+            local = super().search(problem, order, *options)
+            self.best, self.bests = order[::-1], [order[::-1]]
+            return local
+
+    monkeypatch.setattr(sys.modules["cosmodag.order.search"], "Climb", Worse)
+    found = search(moments, start, random=generator(), restarts=0)
+    np.testing.assert_array_equal(found.order, start)
+    assert found.score == found.start_score
 
 
 def test_memory_of_other_searches_changes_nothing(batched):

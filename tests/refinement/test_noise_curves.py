@@ -48,7 +48,7 @@ def test_rows_in_which_a_variable_was_set_do_not_count():
     assert arc_curves(X, ARC, [(0, 1)], counted).gains == pytest.approx(own, rel=0.5)
 
 
-def test_an_arc_beside_another_path_is_not_turned():
+def test_curves_of_arcs_beside_another_path():
     x, e = np.random.default_rng(0).laplace(size=(2, 400))
     X = np.column_stack([x, x + e, 0.5 * x**2 + x + e])
     weights = np.zeros((3, 3))
@@ -56,6 +56,17 @@ def test_an_arc_beside_another_path_is_not_turned():
     gains = arc_curves(X, sparse.csr_array(weights), [(0, 2), (0, 1)]).gains
     assert gains[0] > 20
     assert gains[1] < 5
+
+
+def test_turning_an_arc_beside_another_path_gains_nothing():
+    cause, e, f = np.random.default_rng(0).normal(size=(3, 400))
+    bent = cause + 0.5 * cause**2 + e
+    X = np.column_stack([bent, cause, 0.3 * bent + f])
+    arcs = np.zeros((3, 3))
+    arcs[0, 1:] = 1.0
+    free = arc_curves(X, sparse.csr_array(arcs), [(0, 1)]).gains[0]
+    arcs[2, 1] = 1.0  # 0 → 2 → 1
+    assert arc_curves(X, sparse.csr_array(arcs), [(0, 1)]).gains[0] < free / 2
 
 
 @pytest.mark.filterwarnings("ignore")

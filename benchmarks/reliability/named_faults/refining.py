@@ -131,7 +131,7 @@ FAULTS = (
         "refinement/noise/curves.py",
         "        if not self._has_detour(u, v):\n",
         "        if True:\n",
-        ("refinement/test_noise_curves.py::test_an_arc_beside_another_path_is_not_turned",),
+        ("refinement/test_noise_curves.py::test_turning_an_arc_beside_another_path_gains_nothing",),
     ),
     Fault(
         "joint parents are scored without the price of their combinations",
