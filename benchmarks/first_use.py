@@ -140,10 +140,11 @@ def main() -> None:
     text = table(rows)
     print(text)
     if options.write:
-        intro = (
-            "# First use\n\nCPU seconds of a whole process, imports included, with an empty cache "
-            "and again\n(`python benchmarks/first_use.py --write`); the difference is compiling. "
-            "The shared cache of the paths that\ncome after `Cosmo()` holds what it compiled. "
+        from environment import header
+
+        intro = header("First use") + (
+            "\nCPU seconds of a whole process, imports included, with an empty cache "
+            "and again;\nthe difference is compiling. The shared cache of the paths that\ncome after `Cosmo()` holds what it compiled. "
             "JAX's programs are not kept between processes by the library.\n\n"
         )
         (HERE / "first_use.md").write_text(intro + text, encoding="utf-8")
