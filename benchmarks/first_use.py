@@ -144,7 +144,8 @@ def main() -> None:
 
         intro = header("First use") + (
             "\nCPU seconds of a whole process, imports included, with an empty cache "
-            "and again;\nthe difference is compiling. The shared cache of the paths that\ncome after `Cosmo()` holds what it compiled. "
+            "and again;\nthe difference is compiling. The shared cache of the paths that\n"
+            "come after `Cosmo()` holds what it compiled. "
             "JAX's programs are not kept between processes by the library.\n\n"
         )
         (HERE / "first_use.md").write_text(intro + text, encoding="utf-8")
