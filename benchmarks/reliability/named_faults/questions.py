@@ -4,7 +4,7 @@ from named_faults.fault import Fault
 
 EFFECTS, POSSIBLE = "assess/test_effects.py", "assess/test_possible.py"
 MIXED, VALIDATE = "assess/test_mixed_graph.py", "assess/test_validate.py"
-LAGS, IN_TIME = "data/test_lags.py", "fit/test_in_time.py"
+LAGS, IN_TIME = "data/time/test_lags.py", "fit/test_in_time.py"
 
 FAULTS = (
     Fault(
@@ -72,14 +72,14 @@ FAULTS = (
     ),
     Fault(
         "a lag crosses a gap in time",
-        "data/lags.py",
+        "data/time/lags.py",
         "np.diff(times[rows]) > GAP * step",
         "np.diff(times[rows]) > np.inf",
         (f"{LAGS}::test_no_window_crosses_a_gap_in_time",),
     ),
     Fault(
         "a lag crosses from one series into another",
-        "data/lags.py",
+        "data/time/lags.py",
         "members.setdefault(label, []).append(row)",
         "members.setdefault(0, []).append(row)",
         (f"{LAGS}::test_every_window_is_k_steps_of_one_series",),
@@ -117,7 +117,7 @@ FAULTS = (
     ),
     Fault(
         "knowledge of a variable forgets its lags",
-        "data/window.py",
+        "data/time/window.py",
         "return tuple(self._at([variable], lag)[0] for lag in range(self.lags + 1))",
         "return (variable,)",
         (f"{IN_TIME}::test_knowledge_of_variables_holds_at_all_lags",),

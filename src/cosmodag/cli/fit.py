@@ -147,7 +147,7 @@ def fit(
     """
     keep_compiled_programs()
     from cosmodag.data.knowledge import as_knowledge
-    from cosmodag.data.window import lagged_names
+    from cosmodag.data.time.window import lagged_names
 
     known, asked = as_knowledge(knowledge), AskedKinds.of(kinds, categorical, ordinal, count)
     noted: list[str] = []

@@ -13,7 +13,7 @@ from scipy import sparse
 from cosmodag.data.interventions import take_columns, targets_of
 from cosmodag.data.kinds import ColumnKind
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
-from cosmodag.data.window import Window
+from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
 from cosmodag.fit.basis import mask_of
 from cosmodag.fit.dag.basis_of_fit import basis_of_fit, known_directions

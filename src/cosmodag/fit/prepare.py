@@ -14,7 +14,7 @@ from cosmodag.data.interventions import never_free, take_columns
 from cosmodag.data.kinds import ColumnKind, with_kinds
 from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
 from cosmodag.data.regimes import Regimes, label_texts, regimes_of
-from cosmodag.data.window import Window
+from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError, ScaleWarning
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.known import NOTHING, Known

@@ -10,7 +10,7 @@ from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.diagnose.graph.hidden.finding import MOST_COLUMNS as MOST_SEARCHED
 from cosmodag.data.diagnose.graph.hidden.finding import hidden_causes
 from cosmodag.data.diagnose.graph.relations import curved_relations, examine_arcs, uneven_noise
-from cosmodag.data.value_counts import value_counts
+from cosmodag.data.kinds.value_counts import value_counts
 
 __all__ = ["MOST_TESTED", "after_fit", "standardised"]
 

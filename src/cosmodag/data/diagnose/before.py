@@ -29,7 +29,7 @@ from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.diagnose.rows.populations import several_populations
 from cosmodag.data.diagnose.rows.sampling import few_rows, rows_follow
 from cosmodag.data.diagnose.rows.series import changing_series
-from cosmodag.data.value_counts import FEW_VALUES, value_counts
+from cosmodag.data.kinds.value_counts import FEW_VALUES, value_counts
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 
 __all__ = ["MOST_CORRELATED", "before_fit"]

@@ -1,8 +1,8 @@
 """Kinds of columns: what the numbers of a column mean, inferred from the values or said."""
 
 from cosmodag.data.kinds.decision import with_kinds
+from cosmodag.data.kinds.declared import check_kinds, declared_names, plain_kinds
 from cosmodag.data.kinds.matching import matched
-from cosmodag.data.kinds.said import check_kinds, declared_names, plain_kinds
 from cosmodag.io.kinds import KINDS, ColumnKind, Kind
 
 __all__ = [

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.kinds.said import as_said, by_place
-from cosmodag.data.value_counts import FEW_VALUES, are_counts, value_counts
+from cosmodag.data.kinds.declared import as_said, by_place
+from cosmodag.data.kinds.value_counts import FEW_VALUES, are_counts, value_counts
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 from cosmodag.io.tables.frames import Table
 

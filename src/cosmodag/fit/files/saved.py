@@ -12,7 +12,7 @@ from scipy import sparse
 
 from cosmodag.data.kinds import ColumnKind, plain_kinds
 from cosmodag.data.knowledge import Knowledge
-from cosmodag.data.window import Window
+from cosmodag.data.time.window import Window
 from cosmodag.errors import CosmodagError, DataError
 from cosmodag.fit.files.trusted import (
     DamagedError,

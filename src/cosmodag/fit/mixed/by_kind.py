@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.embedding import Embedding
+from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.equations import AdditiveNoise
 from cosmodag.refinement.mixed.multinomial import probabilities
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.embedding import Embedding
+from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.mixed.by_kind import EquationsByKind
 from cosmodag.fit.mixed.joint import joint_log_odds, joint_states
 from cosmodag.fit.preparation import Preparation

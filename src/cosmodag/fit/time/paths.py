@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.window import Window
+from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.interventions import take_column, targets_of
 from cosmodag.data.kinds import declared_names, with_kinds
-from cosmodag.data.lags import LaggedTable, lagged
-from cosmodag.data.window import Window
+from cosmodag.data.time.lags import LaggedTable, lagged
+from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError, name_list
 from cosmodag.io.tables.frames import Table, as_table
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.embedding import Embedding
+from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.prepare import Prepared
 from cosmodag.learners.trained.mixed_equations import (
     MixedNetworkEquations,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.embedding import Embedding
+from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.mixed.by_kind import EquationsByKind
 from cosmodag.learners.trained.network_equations import NetworkEquations
 from cosmodag.model.mechanism.mixed import InputBlocks, block_outputs

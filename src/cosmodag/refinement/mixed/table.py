@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.embedding import CURVE_COLUMNS, Embedding
 from cosmodag.data.kinds import ColumnKind
+from cosmodag.data.kinds.embedding import CURVE_COLUMNS, Embedding
 from cosmodag.order import BlockProblem
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty

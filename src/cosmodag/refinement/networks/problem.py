@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.data.embedding import Embedding
+from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.refinement.networks.columns import ProcessColumns

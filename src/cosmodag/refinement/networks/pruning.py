@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.data.embedding import Embedding
+from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.refinement.networks.inputs import (
     Effort,
     Needed,

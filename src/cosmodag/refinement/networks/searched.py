@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.data.embedding import Embedding
+from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.refinement.networks.additive import additive_start
 from cosmodag.refinement.networks.families import SearchEffort
 from cosmodag.refinement.networks.problem import Arcs, NetworkProblem, closest_order

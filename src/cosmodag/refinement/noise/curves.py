@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.embedding import Embedding
+from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.refinement.entropy.spacings import log_densities
 
 __all__ = ["ArcCurves", "arc_curves"]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.findings import Finding
-from cosmodag.data.value_counts import FEW_VALUES, FEWEST_ROWS, are_counts
+from cosmodag.data.kinds.value_counts import FEW_VALUES, FEWEST_ROWS, are_counts
 from cosmodag.errors import name_list
 
 __all__ = ["binary", "counts", "few_values", "running_ids"]

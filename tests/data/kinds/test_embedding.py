@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosmodag.data.embedding import CURVE_COLUMNS, Embedding
 from cosmodag.data.kinds import ColumnKind
+from cosmodag.data.kinds.embedding import CURVE_COLUMNS, Embedding
 
 KINDS = (
     ColumnKind("continuous"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cosmodag import Knowledge
-from cosmodag.data.window import Window
+from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError, KnowledgeError
 
 WINDOW = Window(("a", "b", "c"), 2)

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.knowledge import Knowledge
-from cosmodag.data.times import GAP, as_times, usual_step
-from cosmodag.data.window import Window, lagged_names, window_graph
+from cosmodag.data.time.times import GAP, as_times, usual_step
+from cosmodag.data.time.window import Window, lagged_names, window_graph
 from cosmodag.errors import DataError
 
 __all__ = ["LaggedTable", "lagged", "lagged_names", "window_graph"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-from cosmodag.data.kinds import ColumnKind
+from cosmodag.io.kinds import ColumnKind
 
 __all__ = ["CURVE_COLUMNS", "Embedding"]
 
