@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from cosmodag.later import jax, jnp
 from cosmodag.model.objective.losses import Loss, Predicted, mean_squared_error
-from cosmodag.model.structure.base import Parameters, Settings, names_of
+from cosmodag.model.structure.base import Parameters, Settings
 
 if TYPE_CHECKING:
     from cosmodag.graph.constraint import Constraint
@@ -58,14 +58,6 @@ def _priced(arcs: jax.Array, prices: Any) -> jax.Array:
     return arcs * (per_arc.reshape(per_arc.shape + (1,) * (arcs.ndim - 2)) if per_arc.ndim else 1)
 
 
-class AnnealedSettings(TypedDict):
-    """λ₁, λ₂ and λ_p of Section 4.2."""
-
-    lambda1: float
-    lambda2: float
-    lambda_p: float
-
-
 @dataclass(frozen=True)
 class AnnealedObjective:
     """COSMO's objective: L(W) + λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ (Section 4.2).
@@ -75,11 +67,7 @@ class AnnealedObjective:
     """
 
     loss: Loss = mean_squared_error
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The three λ's."""
-        return names_of(AnnealedSettings)
+    needs: ClassVar[frozenset[str]] = frozenset({"lambda1", "lambda2", "lambda_p"})
 
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
@@ -98,14 +86,6 @@ class AnnealedObjective:
 def arc_squares(weights: jax.Array) -> jax.Array:
     """A_uv = Σ_i W_uvi², d × d: zero exactly where there is no arc, however many hidden units."""
     return jnp.sum(weights**2, axis=tuple(range(2, weights.ndim)))
-
-
-class PenalisedSettings(TypedDict):
-    """λ₁, α and ρ."""
-
-    lambda1: float
-    multiplier: float
-    penalty: float
 
 
 @dataclass(frozen=True)
@@ -129,7 +109,8 @@ class Penalised:
     @property
     def needs(self) -> frozenset[str]:
         """λ₁, and the multipliers of the constraint if there is one."""
-        return frozenset({"lambda1"}) if self.constraint is None else names_of(PenalisedSettings)
+        of_constraint = set() if self.constraint is None else {"multiplier", "penalty"}
+        return frozenset({"lambda1", *of_constraint})
 
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
@@ -141,14 +122,6 @@ class Penalised:
             h = self.constraint.of(arc_squares(weights))
             value += settings["multiplier"] * h + 0.5 * settings["penalty"] * h**2
         return value
-
-
-class BarrierSettings(TypedDict):
-    """λ₁, μ and s."""
-
-    lambda1: float
-    score_weight: float
-    radius: float
 
 
 @dataclass(frozen=True)
@@ -164,11 +137,7 @@ class Barrier:
     """
 
     loss: Loss
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """λ₁, μ and s."""
-        return names_of(BarrierSettings)
+    needs: ClassVar[frozenset[str]] = frozenset({"lambda1", "score_weight", "radius"})
 
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings

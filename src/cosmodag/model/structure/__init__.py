@@ -5,7 +5,7 @@ weights W that a mechanism uses. It is written for one problem; `cosmodag.solve.
 batch.
 """
 
-from cosmodag.model.structure.base import Parameters, Settings, Structure, names_of
+from cosmodag.model.structure.base import Parameters, Settings, Structure
 from cosmodag.model.structure.free import Free
 from cosmodag.model.structure.potential import Potential
 from cosmodag.model.structure.priority import Priority
@@ -17,5 +17,4 @@ __all__ = [
     "Priority",
     "Settings",
     "Structure",
-    "names_of",
 ]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cosmodag.later import jax, jnp
 
-__all__ = ["Parameters", "Settings", "Structure", "keep_gaps", "names_of", "spread"]
+__all__ = ["Parameters", "Settings", "Structure", "keep_gaps", "spread"]
 
 Parameters = dict[str, Any]
 """Parameters: `arcs` (H: d × d, then any hidden units), `order` (p), `functions` (the rest).
@@ -55,11 +55,6 @@ class Structure(Protocol):
     def order_of(self, parameters: Parameters) -> NDArray[np.intp] | None:
         """Causal order, causes first; None if it must be read from the weights."""
         ...
-
-
-def names_of(declaration: type) -> frozenset[str]:
-    """Names of the settings that a `TypedDict` declares."""
-    return frozenset(declaration.__annotations__)
 
 
 def spread(mask: jax.Array, like: jax.Array) -> jax.Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,7 @@ class Free:
 
     masked: bool = True
     from_zero: bool = True
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """No settings."""
-        return frozenset()
+    needs: ClassVar[frozenset[str]] = frozenset()
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
         """Return initial weights, and an empty order."""

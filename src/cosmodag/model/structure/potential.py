@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,7 @@ class Potential:
     """
 
     from_zero: bool = False
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """No settings."""
-        return frozenset()
+    needs: ClassVar[frozenset[str]] = frozenset()
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
         """Draw K, and φ ~ N(0, 1)."""

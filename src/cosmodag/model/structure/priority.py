@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,19 +12,12 @@ from numpy.typing import NDArray
 from cosmodag.graph.dags import order_of
 from cosmodag.model.draws import normal
 from cosmodag.model.orientation import host_orientation_rows, smooth_orientation_rows
-from cosmodag.model.structure.base import Parameters, Settings, keep_gaps, names_of, spread
+from cosmodag.model.structure.base import Parameters, Settings, keep_gaps, spread
 
-__all__ = ["BOUND_SHIFTS", "Priority", "PrioritySettings"]
+__all__ = ["BOUND_SHIFTS", "Priority"]
 
 BOUND_SHIFTS = 3.0
 """Shifts between the priorities of variables in a known order: S is then practically one."""
-
-
-class PrioritySettings(TypedDict):
-    """ε and t of Definition 1."""
-
-    shift: float
-    temperature: float
 
 
 @dataclass(frozen=True)
@@ -35,12 +28,8 @@ class Priority:
     exceeds p_u by more than the shift ε, and the transition sharpens as the temperature t falls.
     """
 
+    needs: ClassVar[frozenset[str]] = frozenset({"shift", "temperature"})
     takes_numpy: ClassVar[bool] = True
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The shift and the current temperature."""
-        return names_of(PrioritySettings)
 
     def start(self, key: Any, suggested: Any, settings: Settings) -> Parameters:
         """Take H as suggested; draw p ~ N(0, ε²/2), differences densest at the threshold ε."""

@@ -1,24 +1,16 @@
 """DAGMA's solver: a central path along which the weight of the score against a barrier falls."""
 
 from dataclasses import dataclass
-from typing import TypedDict
 
 import numpy as np
 
-from cosmodag.model.structure import names_of
 from cosmodag.solve.methods.one_recipe import OneRecipe
 from cosmodag.solve.methods.progress import Progress, replace_where
-from cosmodag.solve.minimisers.base import LimitSettings, first_that_implements, needs_of
+from cosmodag.solve.minimisers.base import first_that_implements, needs_of
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.watch import Watch
 
-__all__ = ["CentralPath", "PathSettings", "Stage"]
-
-
-class PathSettings(TypedDict):
-    """Adam's learning rate, which is halved at every attempt at a stage."""
-
-    learning_rate: float
+__all__ = ["CentralPath", "Stage"]
 
 
 @dataclass(frozen=True)
@@ -54,8 +46,8 @@ class CentralPath(OneRecipe):
     @property
     def needs(self) -> frozenset[str]:
         """Settings of the recipe and its minimisers, except those that the stages set."""
-        read = needs_of(self.minimisers, self.recipe) | names_of(PathSettings)
-        return read - {"score_weight", "radius"} - names_of(LimitSettings)
+        read = needs_of(self.minimisers, self.recipe) | {"learning_rate"}
+        return read - {"score_weight", "radius", "rounds"}
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve a batch of problems of one shape, each at its own stage."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypedDict
+from typing import Any
 
 import jax
 import numpy as np
@@ -11,21 +11,14 @@ from numpy.typing import NDArray
 from cosmodag.errors import SettingsError
 from cosmodag.graph.constraint import Constraint
 from cosmodag.model.objective import Objective, arc_squares
-from cosmodag.model.structure import Parameters, Settings, Structure, names_of
+from cosmodag.model.structure import Parameters, Settings, Structure
 from cosmodag.solve.methods.one_recipe import OneRecipe
 from cosmodag.solve.methods.progress import Progress, exactly, of_each, replace_where
 from cosmodag.solve.minimisers.base import Mask, first_that_implements, needs_of
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.watch import Watch
 
-__all__ = ["Lagrangian", "LagrangianSettings", "constraint_of"]
-
-
-class LagrangianSettings(TypedDict):
-    """Initial values of α and ρ."""
-
-    multiplier: float
-    penalty: float
+__all__ = ["Lagrangian", "constraint_of"]
 
 
 def constraint_of(objective: Objective) -> Constraint:
@@ -75,7 +68,7 @@ class Lagrangian(OneRecipe):
     @property
     def needs(self) -> frozenset[str]:
         """Settings of the recipe and its minimisers, and initial values of α and ρ."""
-        return needs_of(self.minimisers, self.recipe) | names_of(LagrangianSettings)
+        return needs_of(self.minimisers, self.recipe) | {"multiplier", "penalty"}
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve a batch of problems of one shape, sub-problem by sub-problem."""

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from cosmodag.model.structure import names_of
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import AdamSettings
+from cosmodag.solve.training.adam import ADAM_SETTINGS
 from cosmodag.solve.training.checkpoint import Checkpoint
 from cosmodag.solve.training.train import solutions, train
 from cosmodag.solve.watch import Watch
@@ -45,7 +44,7 @@ class OneProblem:
     @property
     def needs(self) -> frozenset[str]:
         """Settings of the recipe and of Adam, and the number of rounds."""
-        return self.recipe.needs | names_of(AdamSettings) | {"rounds"}
+        return self.recipe.needs | ADAM_SETTINGS | {"rounds"}
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve a batch of problems of one shape."""

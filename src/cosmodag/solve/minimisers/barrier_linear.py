@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, TypedDict
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from cosmodag.graph.acyclicity.closed_forms import log_determinant_value_and_gra
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Barrier
 from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
-from cosmodag.model.structure import Free, Parameters, names_of
+from cosmodag.model.structure import Free, Parameters
 from cosmodag.solve.backend import FEATURES
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.covariance import (
@@ -30,8 +30,8 @@ from cosmodag.solve.training.schedules import Constant
 from cosmodag.solve.watch import Watch
 
 __all__ = [
+    "DESCENT_SETTINGS",
     "Arcs",
-    "DescentSettings",
     "LinearDescent",
     "StageSettings",
     "descend",
@@ -46,13 +46,8 @@ _BLOCK = 16
 _GOES_ON, _LEFT_THE_DOMAIN, _AT_REST = 0, 1, 2
 
 
-class DescentSettings(TypedDict):
-    """Adam's settings, and iterations at most."""
-
-    learning_rate: float
-    beta1: float
-    beta2: float
-    rounds: float
+DESCENT_SETTINGS = frozenset({"learning_rate", "beta1", "beta2", "rounds"})
+"""Adam's settings, and the largest number of iterations."""
 
 
 class StageSettings(NamedTuple):
@@ -97,11 +92,7 @@ class LinearDescent:
     settled: float = 1e-3
     trains: ClassVar[bool] = False
     working_copies: ClassVar[int] = 8
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Adam's settings, and iterations at most."""
-        return names_of(DescentSettings)
+    needs: ClassVar[frozenset[str]] = DESCENT_SETTINGS
 
     def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
         """Whether a recipe is half squared errors of linear relations and a barrier, full batch."""

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from cosmodag.compiled import compiled, inlined
 from cosmodag.model.mechanism import MLP, Mechanism
 from cosmodag.model.objective import Barrier, Decayed, log_squared_error
-from cosmodag.model.structure import Free, Parameters, names_of
+from cosmodag.model.structure import Free, Parameters
 from cosmodag.solve.backend import FEATURES
 from cosmodag.solve.kernels.cpu.mlp import backward, gather, scatter, workspace
 from cosmodag.solve.kernels.cpu.steps import adam, move, norms, sign_of
-from cosmodag.solve.minimisers.barrier_linear import DescentSettings, invert_m_matrix
+from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS, invert_m_matrix
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.each_lane import Ended, each_lane, gains_and_prices
 from cosmodag.solve.problems import Batch
@@ -84,11 +84,7 @@ class NetworkDescent:
 
     trains: ClassVar[bool] = False
     working_copies: ClassVar[int] = 8
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Adam's settings, and iterations at most."""
-        return names_of(DescentSettings)
+    needs: ClassVar[frozenset[str]] = DESCENT_SETTINGS
 
     def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
         """Whether a recipe is DAGMA's objective for one sigmoid hidden layer, full batch."""

@@ -1,7 +1,7 @@
 """The interface of minimisers, which solve one unconstrained sub-problem of a method."""
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, Protocol, TypedDict
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
 
 __all__ = [
-    "LimitSettings",
     "Mask",
     "Minimised",
     "Minimiser",
@@ -25,12 +24,6 @@ __all__ = [
 ]
 
 Mask = NDArray[np.bool_]
-
-
-class LimitSettings(TypedDict):
-    """Limit on rounds of training, or on iterations over all rows."""
-
-    rounds: float
 
 
 class Minimised(NamedTuple):
@@ -73,15 +66,14 @@ class Minimiser(Protocol):
         Whether it trains by the reference loop or a kernel, which the plan must choose.
     working_copies
         Number of parameter-sized arrays beside the parameters, for minimisers that do not train.
+    needs
+        Names of the settings that it reads in addition to the recipe's; `rounds` is the limit on
+        rounds of training, or on iterations over all rows.
     """
 
     trains: ClassVar[bool]
     working_copies: ClassVar[int]
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Names of the settings that it reads in addition to the recipe's."""
-        ...
+    needs: ClassVar[frozenset[str]]
 
     def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
         """Whether it can minimise a recipe for problems with these features."""

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.model.objective import Decayed, Objective, Penalised
-from cosmodag.model.structure import Free, Parameters, names_of
+from cosmodag.model.structure import Free, Parameters
 from cosmodag.solve.backend import FEATURES
 from cosmodag.solve.devices import jax_device
-from cosmodag.solve.minimisers.base import LimitSettings, Mask, Minimised
+from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.each_lane import Ended, each_lane
 from cosmodag.solve.minimisers.orthant_wise import minimise_orthant_wise
 from cosmodag.solve.problems import Batch
@@ -46,11 +46,7 @@ class FullBatch:
     trains: ClassVar[bool] = False
     # Ten pairs of vectors, and the arrays of one step.
     working_copies: ClassVar[int] = 30
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The number of iterations."""
-        return names_of(LimitSettings)
+    needs: ClassVar[frozenset[str]] = frozenset({"rounds"})
 
     def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
         """Whether a recipe has free weights with a one-norm; the other parts may be any."""

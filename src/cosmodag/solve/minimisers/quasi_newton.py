@@ -12,9 +12,9 @@ from cosmodag.graph.constraint import Constraint, ValueAndGradient
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised
 from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
-from cosmodag.model.structure import Free, Parameters, Potential, names_of
+from cosmodag.model.structure import Free, Parameters, Potential
 from cosmodag.solve.backend import FEATURES
-from cosmodag.solve.minimisers.base import LimitSettings, Mask, Minimised
+from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.covariance import (
     Covariances,
     covariances_of,
@@ -60,11 +60,7 @@ class QuasiNewton:
     trains: ClassVar[bool] = False
     # L-BFGS-B keeps ten pairs of vectors and some more, each twice as long as the parameters.
     working_copies: ClassVar[int] = 80
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The number of iterations."""
-        return names_of(LimitSettings)
+    needs: ClassVar[frozenset[str]] = frozenset({"rounds"})
 
     def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
         """Whether the recipe is penalised half squared errors of linear relations."""

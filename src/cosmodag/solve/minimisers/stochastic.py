@@ -6,12 +6,12 @@ from typing import ClassVar
 import jax
 import numpy as np
 
-from cosmodag.model.structure import Parameters, names_of
+from cosmodag.model.structure import Parameters
 from cosmodag.solve.devices import jax_device
-from cosmodag.solve.minimisers.base import LimitSettings, Mask, Minimised
+from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import AdamSettings, fresh_states
+from cosmodag.solve.training.adam import ADAM_SETTINGS, fresh_states
 from cosmodag.solve.training.train import parameters_of, train
 from cosmodag.solve.watch import Watch
 
@@ -29,11 +29,7 @@ class Stochastic:
 
     trains: ClassVar[bool] = True
     working_copies: ClassVar[int] = 0
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Adam's settings, and the number of rounds."""
-        return names_of(AdamSettings) | names_of(LimitSettings)
+    needs: ClassVar[frozenset[str]] = ADAM_SETTINGS | {"rounds"}
 
     def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
         """Everything."""

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from cosmodag.later import jax, jitted, jnp
 from cosmodag.model.structure import Parameters, Settings
 
-__all__ = ["EPSILON", "AdamSettings", "AdamState", "adam_step", "fresh_state", "fresh_states"]
+__all__ = ["ADAM_SETTINGS", "EPSILON", "AdamState", "adam_step", "fresh_state", "fresh_states"]
 
 EPSILON = 1e-8
 
-
-class AdamSettings(TypedDict):
-    """Learning rates, and decay rates of the running moments."""
-
-    learning_rate: float
-    priority_learning_rate: float
-    beta1: float
-    beta2: float
+ADAM_SETTINGS = frozenset({"learning_rate", "priority_learning_rate", "beta1", "beta2"})
+"""Learning rates, and decay rates of the running moments."""
 
 
 class AdamState(NamedTuple):

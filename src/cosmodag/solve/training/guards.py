@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from cosmodag.later import jax, jnp
 from cosmodag.model.structure import Settings
@@ -36,40 +36,6 @@ class Guard(Protocol):
 
 
 @dataclass(frozen=True)
-class Domain:
-    """Guard of the stochastic central path: sI − W∘W is an M-matrix at the end of every epoch.
-
-    An epoch that ends outside is undone. A stage restarts if this happens in its first epoch, or at
-    all if s ≤ 0.9; otherwise it ends after as many undone epochs as halvings that bring the
-    learning rate below 10⁻⁶. (The COSMO paper's code halves a copy of the rate that the optimiser
-    does not use, so only this count has an effect.)
-    """
-
-    slack: float = 1e-5
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The radius s, and the learning rate."""
-        return frozenset({"radius", "learning_rate"})
-
-    def holds(self, strengths: jax.Array, settings: Settings) -> jax.Array:
-        """Whether no entry of (sI − W∘W)⁻¹ is negative."""
-        from cosmodag.graph.acyclicity import in_domain
-
-        inside: jax.Array = in_domain(strengths, settings["radius"], self.slack)
-        return inside
-
-    def patience(self, settings: Settings) -> jax.Array:
-        """Return how many epochs may be undone."""
-        halvings = jnp.ceil(jnp.log2(settings["learning_rate"] / 1e-6))
-        return jnp.where(settings["radius"] < NARROW, 1, halvings)
-
-    def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
-        """Whether the stage must restart."""
-        return (undone > 0) & ((first_undone == first) | (settings["radius"] < NARROW))
-
-
-@dataclass(frozen=True)
 class Inside:
     """Guard of DAGMA's networks: a stage that leaves the domain of the barrier restarts.
 
@@ -77,11 +43,7 @@ class Inside:
     """
 
     slack: float = 1e-5
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The radius s."""
-        return frozenset({"radius"})
+    needs: ClassVar[frozenset[str]] = frozenset({"radius"})
 
     def holds(self, strengths: jax.Array, settings: Settings) -> jax.Array:
         """Whether no entry of (sI − A)⁻¹ is negative."""
@@ -97,3 +59,25 @@ class Inside:
     def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
         """Whether any step was undone."""
         return undone > 0
+
+
+@dataclass(frozen=True)
+class Domain(Inside):
+    """Guard of the stochastic central path: an epoch that ends outside the domain is undone.
+
+    A stage restarts if this happens in its first epoch, or at all if s ≤ 0.9; otherwise it ends
+    after as many undone epochs as halvings that bring the learning rate below 10⁻⁶. (The COSMO
+    paper's code halves a copy of the rate that the optimiser does not use, so only this count has
+    an effect.)
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"radius", "learning_rate"})
+
+    def patience(self, settings: Settings) -> jax.Array:
+        """Return how many epochs may be undone."""
+        halvings = jnp.ceil(jnp.log2(settings["learning_rate"] / 1e-6))
+        return jnp.where(settings["radius"] < NARROW, 1, halvings)
+
+    def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
+        """Whether the stage must restart."""
+        return (undone > 0) & ((first_undone == first) | (settings["radius"] < NARROW))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol, TypedDict
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from cosmodag.later import jnp
-from cosmodag.model.structure import Settings, names_of
+from cosmodag.model.structure import Settings
 
 __all__ = ["Constant", "CosineAnnealing", "Schedule"]
 
@@ -36,27 +36,12 @@ class Schedule(Protocol):
 class Constant:
     """Leave the settings as they are."""
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """No settings."""
-        return frozenset()
-
-    @property
-    def sets(self) -> frozenset[str]:
-        """No settings."""
-        return frozenset()
+    needs: ClassVar[frozenset[str]] = frozenset()
+    sets: ClassVar[frozenset[str]] = frozenset()
 
     def __call__(self, round: Any, settings: Settings) -> Settings:
         """Return the settings for a round."""
         return settings
-
-
-class AnnealingSettings(TypedDict):
-    """Initial and final temperature, and the number of rounds over which it falls."""
-
-    temperature_start: float
-    temperature_end: float
-    rounds: float
 
 
 @dataclass(frozen=True)
@@ -74,15 +59,8 @@ class CosineAnnealing:
     [0.45, 0.25, 0.05]
     """
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """Initial and final temperature, and the number of rounds."""
-        return names_of(AnnealingSettings)
-
-    @property
-    def sets(self) -> frozenset[str]:
-        """The temperature."""
-        return frozenset({"temperature"})
+    needs: ClassVar[frozenset[str]] = frozenset({"temperature_start", "temperature_end", "rounds"})
+    sets: ClassVar[frozenset[str]] = frozenset({"temperature"})
 
     def __call__(self, round: Any, settings: Settings) -> Settings:
         """Return the settings for a round."""
