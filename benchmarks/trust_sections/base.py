@@ -111,8 +111,9 @@ def read_lines(path: Path) -> list[dict[str, str]]:
 
 
 def write_lines(path: Path, lines: list[dict[str, str]]) -> None:
-    """Write rows as a CSV file, by section."""
+    """Write rows as a CSV file, with the date and machine of each."""
+    names = [*(field.name for field in fields(Row)), "measured"]
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
+        writer = csv.DictWriter(file, names, restval="", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(sorted(lines, key=lambda line: line["section"]))
+        writer.writerows(lines)

@@ -16,7 +16,7 @@ RESAMPLES = 60
 ROWS = 500
 
 # Kind of table: (graph, mechanism, units).
-TABLES = {
+KINDS = {
     "Gaussian chains d=6, random units": ("chain", "linear", "random"),
     "Gaussian trees d=6, random units": ("tree", "linear", "random"),
     "Gaussian d=8, own units": ("random", "linear", "own"),
@@ -40,13 +40,13 @@ ABOUT = (
 
 def cells() -> list[Cell]:
     """Every kind of table with the order search, and chains and linear tables with COSMO."""
-    made = [_cell(table, "OrderSearch") for table in TABLES]
-    made += [_cell(table, "Cosmo") for table in list(TABLES)[:1] + list(TABLES)[3:4]]
+    made = [_cell(table, "OrderSearch") for table in KINDS]
+    made += [_cell(table, "Cosmo") for table in list(KINDS)[:1] + list(KINDS)[3:4]]
     return made
 
 
 def _cell(table: str, learner: str) -> Cell:
-    graph, mechanism, units = TABLES[table]
+    graph, mechanism, units = KINDS[table]
     settings = {"graph": graph, "mechanism": mechanism, "units": units, "learner": learner}
     return Cell("bootstrap", f"{table}, {learner}()", settings)
 
