@@ -18,11 +18,9 @@ COLUMNS = ["table", "figure", "now", "target", "", "tables", "note"]
 
 def main() -> int:
     """Measure the sections asked for, and write the files."""
-    from environment import header
-
     given = arguments(PAGE, __doc__).parse_args()
     lines, failures = measure(PAGE, given, given.output / "questions.csv")
-    text = header("Questions asked of a graph, and how far the answers can be believed")
+    text = "# Questions asked of a graph, and how far the answers can be believed\n"
     text += text_of(PAGE, lines, COLUMNS)
     (given.output / "questions.md").write_text(text, encoding="utf-8")
     return 1 if failures else 0

@@ -148,7 +148,7 @@ def _measure(page: Page, section: str, cell: Cell, seed: int, part: str) -> dict
     """Figures of one table or a part of it; None where the code that is measured failed."""
     if str(HERE) not in sys.path:
         sys.path.insert(0, str(HERE))
-    from environment import machine
+    from environment import machine, versions
 
     begin, found = time.process_time(), None
     try:
@@ -157,7 +157,8 @@ def _measure(page: Page, section: str, cell: Cell, seed: int, part: str) -> dict
         print(f"{section}, {cell.table}, {seed}:\n{traceback.format_exc()}", file=sys.stderr)
     seconds = time.process_time() - begin
     print(f"{section}, {cell.table}, {seed}, {part}: {seconds:.1f} CPU s", file=sys.stderr)
-    measured = f"{datetime.date.today().isoformat()}, {machine()}"
+    packages = versions(("jax", "numba", "numpy"))
+    measured = f"{datetime.date.today().isoformat()}, {machine()}, {packages}"
     return {
         "table": cell.table,
         "seed": seed,
@@ -199,12 +200,17 @@ Cells = Callable[[dict[str, str]], list[object]]
 
 
 def text_of(page: Page, lines: Lines, columns: list[str], cells: Cells | None = None) -> str:
-    """Markdown: how many targets are met, and one table for each section."""
+    """Markdown: how many targets are met, and one table for each section.
+
+    Sections say when and where they were measured, since a page may be made of several runs.
+    """
     from environment import table
 
     missed = sum(line["met"] == "False" for line in lines)
     held = sum(line["met"] == "True" for line in lines)
-    text = f"\nTargets met: {held}; missed: {missed}.\n"
+    command = f"python benchmarks/{page.name}.py"
+    text = f"\nWritten by `{command}`, which measures the sections named after `--sections`.\n"
+    text += f"\nTargets met: {held}; missed: {missed}.\n"
     for section in dict.fromkeys(line["section"] for line in lines):
         own = [line for line in lines if line["section"] == section]
         module = page.module(section)

@@ -18,11 +18,9 @@ COLUMNS = ["table", "figure", "now", "target", "", "tables", "note"]
 
 def main() -> int:
     """Measure the sections asked for, and write the files."""
-    from environment import header
-
     given = arguments(PAGE, __doc__).parse_args()
     lines, failures = measure(PAGE, given, given.output / "tables.csv")
-    text = header("Tables of every kind")
+    text = "# Tables of every kind\n"
     text += "\nOwn generators (`tables_sections/generators.py`); the note is a standard error.\n"
     text += text_of(PAGE, lines, COLUMNS)
     (given.output / "tables.md").write_text(text, encoding="utf-8")

@@ -33,11 +33,9 @@ def main() -> int:
 
 def _text(lines: Lines, before: Lines) -> str:
     """Markdown, with the old figure beside the new one."""
-    from environment import header
-
     old = {_identity(line): line["now"] for line in before}
     lines = [_beside(line, old.get(_identity(line))) for line in lines]
-    text = header("Trust: what is asserted, and what the tables support")
+    text = "# Trust: what is asserted, and what the tables support\n"
     text += (
         "\nOwn generators (`trust_sections/tables.py`), not those of `cosmodag.simulate`. "
         "*Before* is the same script on the code before these guards.\n"
