@@ -13,8 +13,8 @@ from pathlib import Path
 import numba
 import pytest
 
-import cosmodag.compiled as compilation
-from cosmodag import compiling
+from cosmodag.compilation import cache, progress
+from cosmodag.compiled import programs_of
 from cosmodag.errors import FallbackWarning
 
 _FILES = {
@@ -73,8 +73,8 @@ def call(folder: Path, name: str = "twice") -> tuple[float, int]:
     for module in [name for name in sys.modules if name.split(".")[0] == "sample"]:
         del sys.modules[module]
     importlib.invalidate_caches()
-    compilation._stamp.cache_clear()
-    compilation._imports_of.cache_clear()
+    cache._stamp.cache_clear()
+    cache._imports_of.cache_clear()
     function = getattr(importlib.import_module("sample.kernel"), name)
     return function(1.0), sum(function.stats.cache_hits.values())
 
@@ -204,10 +204,10 @@ def test_what_is_compiled_is_told_and_what_is_read_is_not(package):
     )
     both = {"sample.kernel.twice", "sample.kernel.four_times"}
     heard = []
-    with compiling.listening(lambda tally: heard.append((tally.done, tally.total))):
+    with progress.listening(lambda tally: heard.append((tally.done, tally.total))):
         assert call(package, "four_times") == (8.0, 0)
         assert heard == [(0, 2), (0, 2), (1, 2), (2, 2)]
         assert call(package, "four_times") == (8.0, 1)
         assert len(heard) == 4
     four_times = importlib.import_module("sample.kernel").four_times
-    assert compilation.programs_of(four_times) == both
+    assert programs_of(four_times) == both

@@ -20,10 +20,8 @@ LAYERS = [
     [
         "_version",
         "errors",
+        "compilation",
         "compiled",
-        "compilers",
-        "compiling",
-        "lowering",
         "later",
         "random_state",
         "warning_filters",

@@ -10,7 +10,7 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cosmodag.compiling import begin_one, end_one
+from cosmodag.compilation.progress import begin_one, end_one
 from cosmodag.random_state import preserve_random_state
 
 __all__ = ["jax", "jitted", "jnp", "lax"]
@@ -41,7 +41,7 @@ def _module(name: str) -> Any:
 
 @cache
 def _listen() -> None:
-    """Have JAX tell of the programs that it compiles."""
+    """Register the listeners that count the programs that JAX compiles."""
     monitoring = import_module("jax.monitoring")
     for listener in (begin_one, end_one):
         monitoring.register_event_duration_secs_listener(listener)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cosmodag import compiling
+from cosmodag.compilation import progress
 from cosmodag.later import jax, jitted
 from cosmodag.solve import watch as watch_module
 from cosmodag.solve.watch import Watch
@@ -15,10 +15,10 @@ from cosmodag.solve.watch import Watch
 def compile_three() -> None:
     """Programs as Numba tells of them: one needs another, and a third that is left out."""
     needs = {"train", "shuffle", "mask"}
-    compiling.begin("train", needs)
-    compiling.begin("shuffle", {"shuffle"})
-    compiling.end("shuffle", {"shuffle"})
-    compiling.end("train", needs)
+    progress.begin("train", needs)
+    progress.begin("shuffle", {"shuffle"})
+    progress.end("shuffle", {"shuffle"})
+    progress.end("train", needs)
 
 
 class Terminal:
@@ -53,7 +53,7 @@ def test_on_a_terminal_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_a_terminal(monkeypatch)
     with Watch(1, "Cosmo") as watch:
         compile_three()
-        compiling.begin("search", {"search", "grow"})
+        progress.begin("search", {"search", "grow"})
         watch._bar.refresh()
     assert "compiling, once" in terminal.text
     assert "3 of 5" in terminal.text
@@ -112,9 +112,9 @@ def test_a_log_has_a_line_every_two_seconds(
 
 def test_nobody_is_told_after_the_run() -> None:
     heard: list[str] = []
-    with compiling.listening(lambda tally: heard.append(str(tally))):
-        compiling.begin("train", {"train"})
-    compiling.end("train", {"train"})
+    with progress.listening(lambda tally: heard.append(str(tally))):
+        progress.begin("train", {"train"})
+    progress.end("train", {"train"})
     assert heard == ["compiling, once: 0 of 1"]
 
 
@@ -125,7 +125,7 @@ def test_jax_tells_of_its_programs() -> None:
 
     jax.clear_caches()
     heard: list[tuple[int, int, bool]] = []
-    with compiling.listening(lambda tally: heard.append((tally.done, tally.total, tally.is_busy))):
+    with progress.listening(lambda tally: heard.append((tally.done, tally.total, tally.is_busy))):
         assert float(cubed(2.0)) == 9
     assert heard[0] == (0, 1, True)
     assert heard[-1][2] is False

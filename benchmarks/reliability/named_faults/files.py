@@ -143,7 +143,7 @@ FAULTS = (
     ),
     Fault(
         "Numba cache owner unchecked",
-        "compiled.py",
+        "compilation/cache.py",
         "return found.st_uid == os.getuid() and not found.st_mode & _OTHERS_MAY_WRITE",
         "return not found.st_mode & _OTHERS_MAY_WRITE",
         (
@@ -154,7 +154,7 @@ FAULTS = (
     ),
     Fault(
         "programs of changed helpers are run",
-        "compiled.py",
+        "compilation/cache.py",
         "        new = _imports_of(waiting.pop()) - found\n",
         "        new = set(list(_imports_of(waiting.pop()) - found)[:0])\n",
         (f"{COMPILED}::test_a_changed_helper_or_constant_elsewhere_is_noticed",),

@@ -12,7 +12,7 @@ from importlib import import_module
 from types import FrameType, TracebackType
 from typing import Any
 
-from cosmodag.compiling import Tally, listening
+from cosmodag.compilation.progress import Tally, listening
 from cosmodag.random_state import preserve_random_state
 
 __all__ = ["Interrupt", "QuietWatch", "Watch", "interrupt_run", "last_interrupt"]

@@ -71,9 +71,9 @@ _LISTENERS: list[tuple[Tally, Callable[[Tally], None]]] = []
 
 
 @contextmanager
-def listening(tell: Callable[[Tally], None]) -> Iterator[None]:
+def listening(report: Callable[[Tally], None]) -> Iterator[None]:
     """Context in which a function is called when a compilation begins or ends."""
-    entry = (Tally(), tell)
+    entry = (Tally(), report)
     _LISTENERS.append(entry)
     try:
         yield
@@ -83,16 +83,16 @@ def listening(tell: Callable[[Tally], None]) -> Iterator[None]:
 
 def begin(name: str, needs: set[str]) -> None:
     """Report that the compilation of a program begins."""
-    for tally, tell in list(_LISTENERS):
+    for tally, report in list(_LISTENERS):
         tally.begin(name, needs)
-        tell(tally)
+        report(tally)
 
 
 def end(name: str, needs: set[str]) -> None:
     """Report that the compilation of a program has ended."""
-    for tally, tell in list(_LISTENERS):
+    for tally, report in list(_LISTENERS):
         tally.end(name, needs)
-        tell(tally)
+        report(tally)
 
 
 _LOWERED = "/jax/core/compile/jaxpr_to_mlir_module_duration"

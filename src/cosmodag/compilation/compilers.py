@@ -7,7 +7,7 @@ from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.typed_passes import InlineOverloads, NativeLowering, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes, WithLifting
 
-from cosmodag.lowering import QuickLowering
+from cosmodag.compilation.lowering import QuickLowering
 
 __all__ = ["PartCompiler", "QuickCompiler"]
 
@@ -97,7 +97,7 @@ class QuickCompiler(Compiler):  # type: ignore[misc]
 
 
 class PartCompiler(QuickCompiler):
-    """Compiler of what only compiled functions call."""
+    """Compiler of functions that only compiled functions call."""
 
     library = _PartLibrary
 
@@ -107,7 +107,7 @@ class PartCompiler(QuickCompiler):
         self.state.flags.no_cpython_wrapper = True
 
     def compile_extra(self, func: Any) -> Any:
-        """Compile; where a way in from Python is expected, put one that refuses arguments."""
+        """Compile, with an entry point that refuses arguments in place of one for Python."""
         refusing = [].clear
         made = super().compile_extra(func)._replace(entry_point=refusing)
         self.state.targetctx.insert_user_function(refusing, made.fndesc, [made.library])

@@ -1,10 +1,10 @@
 """Short translation of typed functions without reference counts to LLVM's language.
 
-Numba copies the description of an array, seven to nine fields, or those of all arrays of a tuple,
-for every entry that is read or written; counts negative places from the end; empties each variable
-that is no longer used; and looks up afresh how all this is done. LLVM then removes most of it,
-which takes much of the time of a compilation. Here an entry is an address and a load, and a
-variable that is no longer used stays as it is.
+For every entry that is read or written, Numba copies the description of the array, seven to nine
+fields, or those of all arrays of a tuple. It also counts negative places from the end, clears each
+variable after its last use, and looks up the implementation of each of these steps again. LLVM then
+removes most of this code, which takes much of the time of a compilation. Here an entry is an
+address and a load, and a variable is not cleared.
 """
 
 import operator
@@ -36,7 +36,7 @@ class _QuickLower(Lower):  # type: ignore[misc]
             self._singly_assigned_vars.discard(name)
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
-        """Set a variable, without looking at what it held."""
+        """Set a variable, without releasing its previous value."""
         if name in self._singly_assigned_vars:
             self._blk_local_varmap[name] = value
         else:
@@ -64,7 +64,7 @@ class _QuickLower(Lower):  # type: ignore[misc]
         return super().lower_expr(resty, expr)
 
     def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
-        """Translate an operator, without a look for constants that mean something else."""
+        """Translate an operator on numbers, without a search for constant operands."""
         signature = self.fndesc.calltypes[expr]
         if op in _BY_VALUE or not all(isinstance(kind, types.Number) for kind in signature.args):
             return super().lower_binop(resty, expr, op)

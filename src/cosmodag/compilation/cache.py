@@ -1,0 +1,209 @@
+"""Compiled programs on disk, used only while their sources are unchanged.
+
+Numba compares only the file of the function itself, and would run an outdated program after a
+change in a function or constant that it imports.
+"""
+
+import hashlib
+import inspect
+import os
+import re
+import stat
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache, cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from numba import version_info
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.runtime import rtsys
+
+__all__ = ["TRIED_VERSION", "ProgramCache"]
+
+TRIED_VERSION = (0, 68)
+"""The latest version of Numba whose internals were tried."""
+
+_OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+_FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]*)", re.MULTILINE)
+
+
+class ProgramCache(NullCache):  # type: ignore[misc]
+    """Cache of one function's programs on disk; not read before the function is first compiled.
+
+    A program that cannot be read, for example after a crash, is compiled again; one that cannot be
+    written, for example on a full disk, is not kept.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @cached_property
+    def _found(self) -> Any:
+        try:
+            found = FunctionCache(self._function)
+            source = Path(inspect.getfile(self._function))
+            is_private = _check_folder(Path(found.cache_path), source)
+            found._cache_file = _Programs(found, _stamp(source), is_private)
+        # No such files; no folder that is writable and trusted.
+        except (AttributeError, OSError, RuntimeError):
+            return NullCache()
+        return found
+
+    @property
+    def cache_path(self) -> Any:
+        return self._found.cache_path
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        with suppress(Exception):  # a damaged file can raise anything
+            if version_info.short > TRIED_VERSION:
+                return self._found.load_overload(sig, target_context)
+            # What the public method does, without loading all that Numba can compile (0.3 s): of
+            # that, a program that is read needs only the allocation of memory.
+            rtsys.initialize(target_context)
+            return self._found._load_overload(sig, target_context)
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(Exception):
+            self._found.save_overload(sig, data)
+
+    def flush(self) -> None:
+        self._found.flush()
+
+
+class _Programs(IndexDataCacheFile):  # type: ignore[misc]
+    """One file per program, which records the sources and the key that it was made for.
+
+    Numba keeps an index beside its programs and writes the index first. If the program then cannot
+    be written, the new index points to an old program, which every later process runs. Here there
+    is no index: the digest of the sources is part of the file name, and the file itself records the
+    sources and the key.
+
+    Parameters
+    ----------
+    found : FunctionCache
+    stamp : str
+        Digest of the sources.
+    is_private : bool
+        Whether only files of this user are read.
+    """
+
+    def __init__(self, found: Any, stamp: str, is_private: bool) -> None:
+        base = found._impl.filename_base
+        super().__init__(found.cache_path, base, stamp)
+        self._base, self._is_private = base, is_private
+
+    def save(self, key: Any, data: Any) -> None:
+        for file in Path(self._cache_path).glob(f"{self._base}.*"):
+            if not file.name.startswith(f"{self._base}.{self._source_stamp}."):
+                file.unlink(missing_ok=True)  # made from outdated sources
+        name = self._name_of(key)
+        self._save_data(name, (self._made_for(key), data))
+        if self._is_private:
+            Path(self._cache_path, name).chmod(0o600)
+
+    def load(self, key: Any) -> Any:
+        path = Path(self._cache_path, self._name_of(key))
+        if not path.exists() or (self._is_private and not _is_own(path.lstat())):
+            return None
+        made_for, data = self._load_data(path.name)
+        return data if made_for == self._made_for(key) else None
+
+    def flush(self) -> None:
+        for file in Path(self._cache_path).glob(f"{self._base}.*"):
+            file.unlink(missing_ok=True)
+
+    def _made_for(self, key: Any) -> Any:
+        return self._version, self._base, self._source_stamp, key
+
+    def _name_of(self, key: Any) -> str:
+        number = hashlib.sha256(f"{self._version} {key}".encode()).hexdigest()[:16]
+        return f"{self._base}.{self._source_stamp}.{number}.nbc"
+
+
+def _is_own(found: os.stat_result) -> bool:
+    """Whether a file or folder belongs to this user, and only this user may write to it."""
+    return found.st_uid == os.getuid() and not found.st_mode & _OTHERS_MAY_WRITE
+
+
+def _check_folder(folder: Path, source: Path) -> bool:
+    """Refuse a folder in which other users could place programs that this process would run.
+
+    The folder of the source is always accepted: a user who can write there can change the source
+    itself.
+
+    Returns
+    -------
+    bool
+        Whether only this user may write to the folder, so that files of others must not be read.
+    """
+    if folder.parent == source.parent or not hasattr(os, "getuid"):
+        return False
+    found = folder.stat()
+    is_new = found.st_uid == os.getuid() and not any(folder.iterdir())
+    if is_new or _is_own(found):
+        folder.chmod(0o700)
+        return True
+    _warn_of(folder)
+    raise PermissionError(f"others may write to '{folder}'")
+
+
+@cache
+def _warn_of(folder: Path) -> None:
+    # No import statement: a change in errors.py would otherwise recompile everything.
+    errors = import_module("cosmodag.errors")
+    warnings.warn(
+        f"Compiled programs are not kept: others may write to '{folder}', and programs that they "
+        "put there would run with your rights. Delete the folder, and it is created again for "
+        "you alone, or set NUMBA_CACHE_DIR to a folder of your own.",
+        errors.FallbackWarning,
+        stacklevel=5,
+    )
+
+
+@cache
+def _stamp(file: Path) -> str:
+    """Digest of the source files of a module's compiled functions."""
+    digest = hashlib.sha256()
+    for source in sorted(_sources(file)):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _sources(file: Path) -> set[Path]:
+    """Find the files that a module imports from its own package, directly or indirectly."""
+    found, waiting = {file}, [file]
+    while waiting:
+        new = _imports_of(waiting.pop()) - found
+        found |= new
+        waiting += new
+    return found
+
+
+@cache
+def _imports_of(file: Path) -> frozenset[Path]:
+    """Files of the same package named in a module's import statements."""
+    package = file.parent
+    while (package.parent / "__init__.py").exists():
+        package = package.parent
+    places = (
+        package.parent.joinpath(*name.split("."))
+        for name in _imported_names(file.read_text("utf-8"))
+        if name.split(".")[0] == package.name
+    )
+    candidates = (path for p in places for path in (p.with_suffix(".py"), p / "__init__.py"))
+    return frozenset(path for path in candidates if path.is_file())
+
+
+def _imported_names(text: str) -> Iterator[str]:
+    """Dotted names of all modules that import statements may refer to."""
+    for names in _IMPORT.findall(text):
+        yield from re.findall(r"[\w.]+", names)
+    for module, names in _FROM.findall(text):
+        yield module
+        yield from (f"{module}.{name}" for name in re.findall(r"\w+", names))
