@@ -56,9 +56,11 @@ class ProgramCache(NullCache):  # type: ignore[misc]
 
     @property
     def cache_path(self) -> Any:
+        """Folder of the programs."""
         return self._found.cache_path
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Read the program for a signature; None if there is none that can be used."""
         with suppress(Exception):  # a damaged file can raise anything
             if version_info.short > TRIED_VERSION:
                 return self._found.load_overload(sig, target_context)
@@ -69,10 +71,12 @@ class ProgramCache(NullCache):  # type: ignore[misc]
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a program, if it can be written."""
         with suppress(Exception):
             self._found.save_overload(sig, data)
 
     def flush(self) -> None:
+        """Delete all programs of the function."""
         self._found.flush()
 
 
