@@ -39,9 +39,9 @@ WATCHED = {
     "moments": ("fit/known.py", "moments"),
     "edges": ("fit/fitted_dag.py", "edges"),
     "class of the graph": ("graph/equivalence.py", "essential_graph"),
-    "number of cores": ("solve/machine.py", "cores"),
+    "number of cores": ("solve/machine/threads.py", "cores"),
     "device": ("solve/plan.py", "device_named"),
-    "memory": ("solve/machine.py", "main_memory"),
+    "memory": ("solve/machine/memory.py", "main_memory"),
 }
 
 

@@ -10,8 +10,8 @@ import pytest
 from cosmodag import __version__
 from cosmodag.cli import doctor as doctor_module
 from cosmodag.cli import main
-from cosmodag.solve import machine
 from cosmodag.solve.kernels import backends_for
+from cosmodag.solve.machine import memory, threads
 
 
 @pytest.mark.optional
@@ -36,12 +36,12 @@ def test_json_holds_what_is_installed(capsys: pytest.CaptureFixture[str]) -> Non
 def test_cores_and_memory_are_those_of_the_container(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "cores", lambda: 3)
-    monkeypatch.setattr(machine, "main_memory", lambda: 5 * 2**29)
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setattr(memory, "main_memory", lambda: 5 * 2**29)
     assert main(["doctor", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["cores"], found["memory_gib"]) == (3, 2.5)
-    monkeypatch.setattr(machine, "main_memory", lambda: None)
+    monkeypatch.setattr(memory, "main_memory", lambda: None)
     assert main(["doctor"]) == 0
     assert "unknown" in capsys.readouterr().out
 

@@ -12,7 +12,7 @@ import pytest
 
 from cosmodag import Cosmo, CosmoMLP, Notears, OrderSearch
 from cosmodag.errors import CosmodagError
-from cosmodag.solve import forks
+from cosmodag.solve.machine import forks
 from cosmodag.solve.training.reference import _run_many
 from learner_catalogue import chain_table
 

@@ -19,9 +19,9 @@ os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
 import numpy as np
 from cosmodag import Cosmo, OrderSearch
 from cosmodag.errors import ResourceError
-from cosmodag.solve.threads import available_threads
-from cosmodag.solve import machine
-facts = {"cores": machine.cores(), "threads": available_threads(), "left": machine.main_memory()}
+from cosmodag.solve.machine.memory import main_memory
+from cosmodag.solve.machine.threads import available_threads, cores
+facts = {"cores": cores(), "threads": available_threads(), "left": main_memory()}
 table = np.random.default_rng(0).normal(size=(50, 20_000))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for learner in (Cosmo(epochs=2), OrderSearch()):

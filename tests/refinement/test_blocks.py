@@ -13,7 +13,7 @@ from cosmodag.refinement.blocks.columns import Columns
 from cosmodag.refinement.blocks.pruning import prune_blocks
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.refine import refine_linear
-from cosmodag.solve.devices import jax_device
+from cosmodag.solve.machine.devices import jax_device
 
 
 def assert_same(found, expected):

@@ -142,8 +142,8 @@ def _resources(
     engine: Engine, address: str | None, jobs: int | None, gpus: float, device: Device
 ) -> "Resources":
     from cosmodag.bench import Resources
-    from cosmodag.solve.devices import device_named
-    from cosmodag.solve.machine import cores
+    from cosmodag.solve.machine.devices import device_named
+    from cosmodag.solve.machine.threads import cores
 
     # Processes that share one GPU would compete for its memory.
     several = jobs is not None or engine is Engine.RAY

@@ -54,7 +54,8 @@ def doctor(json: JsonOption = False) -> None:
 
 
 def _examine() -> Examination:
-    from cosmodag.solve.machine import cores, main_memory
+    from cosmodag.solve.machine.memory import main_memory
+    from cosmodag.solve.machine.threads import cores
 
     packages, extras = _installed_packages()
     devices, device_problem = _devices()

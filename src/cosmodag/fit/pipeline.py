@@ -17,8 +17,7 @@ from scipy import sparse
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.errors import DivergenceError
 from cosmodag.fit.equations import FittedEquations, LinearEquations
-from cosmodag.solve.machine import blas_threads, threads_worth
-from cosmodag.solve.threads import as_completed
+from cosmodag.solve.machine.threads import as_completed, blas_threads, threads_worth
 from cosmodag.solve.watch import QuietWatch, Watch
 
 if TYPE_CHECKING:

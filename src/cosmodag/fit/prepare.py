@@ -24,7 +24,7 @@ from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.regimes.targets import targets_found
 from cosmodag.fit.time.unroll import InTime, unroll
 from cosmodag.io.tables.frames import Table
-from cosmodag.solve.machine import main_memory
+from cosmodag.solve.machine.memory import main_memory
 
 if TYPE_CHECKING:
     from cosmodag.data.diagnose import Finding

@@ -16,7 +16,7 @@ from cosmodag.refinement.noise.decision import decide_noise
 from cosmodag.refinement.noise.inputs import NoiseInputs
 from cosmodag.refinement.noise.outcome import Doubt
 from cosmodag.refinement.starts import respecting
-from cosmodag.solve.devices import device_named
+from cosmodag.solve.machine.devices import device_named
 
 if TYPE_CHECKING:
     from cosmodag.fit.known import Known

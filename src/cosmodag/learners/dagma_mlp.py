@@ -8,7 +8,7 @@ from cosmodag.learners.trained.networks import NetworkLearner
 from cosmodag.model.mechanism import MLP
 from cosmodag.model.objective import Barrier, Decayed, log_squared_error
 from cosmodag.model.structure import Free
-from cosmodag.solve.devices import device_named
+from cosmodag.solve.machine.devices import device_named
 from cosmodag.solve.methods.central_path import CentralPath, Stage
 from cosmodag.solve.minimisers.barrier_networks import NetworkDescent
 from cosmodag.solve.minimisers.stochastic import Stochastic

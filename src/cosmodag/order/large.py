@@ -15,7 +15,7 @@ from cosmodag.order.records import HEADER
 from cosmodag.order.search import Found
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import total_of
-from cosmodag.solve.threads import available_threads, mapper
+from cosmodag.solve.machine.threads import available_threads, mapper
 
 __all__ = ["LARGE", "search_large", "unexplained"]
 

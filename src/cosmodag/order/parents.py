@@ -12,7 +12,7 @@ from cosmodag.order.records import HEADER
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
-from cosmodag.solve.threads import available_threads, mapper
+from cosmodag.solve.machine.threads import available_threads, mapper
 
 __all__ = ["check_order", "choose_parents", "scores_on"]
 

@@ -15,7 +15,7 @@ from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.polish import POLISHED_UP_TO, polish
 from cosmodag.refinement.scores import SCORES, default_penalty, total_of
-from cosmodag.solve.threads import available_threads, mapper
+from cosmodag.solve.machine.threads import available_threads, mapper
 
 __all__ = ["Found", "default_restarts", "search"]
 

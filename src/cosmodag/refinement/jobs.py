@@ -22,7 +22,7 @@ from cosmodag.refinement.scores import total_of
 if TYPE_CHECKING:
     import jax
 
-    from cosmodag.solve.devices import Host
+    from cosmodag.solve.machine.devices import Host
 
 __all__ = ["Job", "Result"]
 

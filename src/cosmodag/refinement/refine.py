@@ -28,7 +28,7 @@ from cosmodag.refinement.variance_choice import gaussian_best, refine_by_best_sc
 if TYPE_CHECKING:
     import jax
 
-    from cosmodag.solve.devices import Host
+    from cosmodag.solve.machine.devices import Host
 
 __all__ = ["refine_linear"]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from cosmodag.errors import ResourceError
 from cosmodag.later import jax
-from cosmodag.solve.devices import Host
-from cosmodag.solve.machine import main_memory
+from cosmodag.solve.machine.devices import Host
+from cosmodag.solve.machine.memory import main_memory
 from cosmodag.solve.problems import Batch, Problem
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState

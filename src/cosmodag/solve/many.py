@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from cosmodag.solve.forks import refuse_after_fork
+from cosmodag.solve.machine.forks import refuse_after_fork
 from cosmodag.solve.plan import Plan, Solver, plan_many
 from cosmodag.solve.problems import Problem, Solution, check_settings
 from cosmodag.solve.watch import Watch

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from cosmodag.errors import FallbackWarning
 from cosmodag.solve.backend import Backend, Task
 from cosmodag.solve.cost import available_bytes, check_fits, lane_bytes, lanes_that_fit
-from cosmodag.solve.devices import Host, device_named
 from cosmodag.solve.kernels import backends_for
+from cosmodag.solve.machine.devices import Host, device_named
 from cosmodag.solve.problems import Batch, Problem, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch

@@ -14,7 +14,7 @@ from cosmodag.errors import SettingsError
 from cosmodag.later import jax, jitted
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.backend import Backend, Task
-from cosmodag.solve.devices import Host, jax_device
+from cosmodag.solve.machine.devices import Host, jax_device
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState, fresh_state, fresh_states
 from cosmodag.solve.trees import map_arrays

@@ -13,7 +13,7 @@ from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.later import jax, jitted
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.structure import Parameters, Priority, Settings
-from cosmodag.solve.devices import Host, jax_device
+from cosmodag.solve.machine.devices import Host, jax_device
 from cosmodag.solve.problems import Problem, Solution
 from cosmodag.solve.recipe import Recipe
 

@@ -13,7 +13,7 @@ from cosmodag.fit.basis import FREE, SCALE
 from cosmodag.fit.pipeline import FitTask, Learnt, fit_many
 from cosmodag.fit.prepare import Prepared
 from cosmodag.learners.base import StructureLearner
-from cosmodag.solve.machine import blas_threads, cores
+from cosmodag.solve.machine.threads import blas_threads, cores
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.resamples import block_length, rows_of
 

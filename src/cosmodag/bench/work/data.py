@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from cosmodag.bench.cell import Cell
 from cosmodag.engines import Failure
 from cosmodag.simulate import load, parse_name
-from cosmodag.solve.machine import cores
+from cosmodag.solve.machine.threads import cores
 
 __all__ = ["Drawn", "Result", "as_result", "draw_table", "draw_tables"]
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.refinement.moments import Moments, _standardised
-from cosmodag.solve.threads import available_threads, mapper
+from cosmodag.solve.machine.threads import available_threads, mapper
 
 __all__ = ["Columns"]
 

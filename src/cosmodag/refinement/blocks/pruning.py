@@ -18,9 +18,9 @@ from cosmodag.refinement.blocks.lanes import Queue, advance, begin
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.scores import default_penalty, growing_penalty
 from cosmodag.solve.cost import available_bytes
-from cosmodag.solve.devices import Host, device_named, jax_device
-from cosmodag.solve.forks import refuse_after_fork
-from cosmodag.solve.threads import available_threads, mapper
+from cosmodag.solve.machine.devices import Host, device_named, jax_device
+from cosmodag.solve.machine.forks import refuse_after_fork
+from cosmodag.solve.machine.threads import available_threads, mapper
 
 __all__ = ["are_worth_it", "prune_blocks"]
 

@@ -5,8 +5,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Self, TypeVar
 
-from cosmodag.solve.machine import blas_threads, cores
-from cosmodag.solve.threads import as_completed
+from cosmodag.solve.machine.threads import as_completed, blas_threads, cores
 
 __all__ = ["Workers"]
 

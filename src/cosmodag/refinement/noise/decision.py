@@ -23,7 +23,7 @@ from cosmodag.refinement.refined import Refined
 if TYPE_CHECKING:
     import jax
 
-    from cosmodag.solve.devices import Host
+    from cosmodag.solve.machine.devices import Host
 
 __all__ = ["decide_noise"]
 

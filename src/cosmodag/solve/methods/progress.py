@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cosmodag.later import jax
 from cosmodag.model.structure import Parameters
-from cosmodag.solve.devices import jax_device
+from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.model.structure import Parameters
-from cosmodag.solve.machine import blas_threads, threads_worth
+from cosmodag.solve.machine.threads import blas_threads, threads_worth
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.watch import Watch

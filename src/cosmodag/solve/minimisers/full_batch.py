@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cosmodag.model.objective import Decayed, Objective, Penalised
 from cosmodag.model.structure import Free, Parameters
 from cosmodag.solve.backend import FEATURES
-from cosmodag.solve.devices import jax_device
+from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.each_lane import Ended, each_lane
 from cosmodag.solve.minimisers.orthant_wise import minimise_orthant_wise

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from cosmodag.model.structure import Parameters
-from cosmodag.solve.devices import jax_device
+from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe

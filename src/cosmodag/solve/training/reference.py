@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cosmodag.later import jax, jitted
 from cosmodag.solve.backend import Backend
-from cosmodag.solve.devices import jax_device
+from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.loop import run_many

@@ -13,9 +13,8 @@ from cosmodag.model.draws import HostKey
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Reached, Stretch
 from cosmodag.solve.kernels.cpu.steps import KernelSettings
-from cosmodag.solve.machine import blas_threads, cores, threads_worth
+from cosmodag.solve.machine.threads import blas_threads, cores, mapper, threads_worth
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.threads import mapper
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.trees import map_arrays

@@ -1,18 +1,29 @@
-"""Cores, memory and BLAS threads that this process may use."""
+"""Cores, and threads for compiled code, which releases Python's lock, and for linear algebra.
 
-import os
+The pools are those of Python's standard library: joblib's threading backend consumes the iterator
+of items on other threads than the caller's, and here the next item may be a piece of training.
+"""
+
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from cosmodag.solve.container import memory_left
+__all__ = [
+    "as_completed",
+    "available_threads",
+    "blas_threads",
+    "cores",
+    "mapper",
+    "threads_worth",
+]
 
-__all__ = ["blas_threads", "cores", "main_memory", "threads_worth"]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # Multiplications in a matrix product (about a millisecond) below which a second thread gains little
 # on an idle machine; on a busy one, threads that wait for each other were measured to make such a
@@ -28,23 +39,50 @@ def cores() -> int:
     return int(cpu_count())
 
 
-def main_memory() -> int | None:
-    """Bytes of available main memory; None if the system does not report it."""
-    known = [size for size in (_machine_memory(), memory_left()) if size is not None]
-    return min(known) if known else None
+def available_threads(threads: int | None = None) -> int:
+    """Return the requested number of threads, or one per core that this process may use."""
+    return cores() if threads is None else max(1, threads)
 
 
-def _machine_memory() -> int | None:
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
+@contextmanager
+def mapper(
+    threads: int,
+) -> Iterator[Callable[[Callable[[Item], Result], Iterable[Item]], list[Result]]]:
+    """Context that yields a function like ``map`` that uses several threads and keeps the order."""
+    if threads == 1:
+        yield lambda function, items: [function(item) for item in items]
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        yield lambda function, items: list(pool.map(function, items))
+
+
+def as_completed(tasks: Iterable[Callable[[], Result]], threads: int) -> Iterator[Result]:
+    """Yield results of tasks as they complete; only a few tasks are requested in advance.
+
+    With one thread, tasks run in the caller's.
+
+    Examples
+    --------
+    >>> sorted(as_completed([lambda: 1, lambda: 2], threads=2))
+    [1, 2]
+    """
+    if threads == 1:
+        yield from (task() for task in tasks)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        pending: set[Future[Result]] = set()
+        try:
+            for task in tasks:
+                pending.add(pool.submit(task))
+                if len(pending) > 2 * threads:
+                    done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                    yield from (future.result() for future in done)
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        finally:
+            for future in pending:  # the caller, or an error in a task, ended the iteration early
+                future.cancel()
 
 
 def threads_worth(multiplications: float, workers: int = 1) -> int:

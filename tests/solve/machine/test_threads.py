@@ -1,4 +1,4 @@
-"""What a process may use: quotas and limits of containers, and BLAS threads shared by fits."""
+"""Cores that a process may use, and BLAS threads shared by fits."""
 
 import threading
 import warnings
@@ -11,34 +11,23 @@ import pytest
 from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
 from cosmodag import Cosmo, Notears
-from cosmodag.solve import machine
-from cosmodag.solve.threads import available_threads
-
-
-def test_the_smaller_of_machine_and_container_counts(monkeypatch):
-    monkeypatch.setattr(machine, "_machine_memory", lambda: 5000)
-    monkeypatch.setattr(machine, "memory_left", lambda: 2000)
-    assert machine.main_memory() == 2000
-    monkeypatch.setattr(machine, "memory_left", lambda: None)
-    assert machine.main_memory() == 5000
-    monkeypatch.setattr(machine, "_machine_memory", lambda: None)
-    assert machine.main_memory() is None
+from cosmodag.solve.machine import threads
 
 
 @pytest.fixture
 def three_cores(monkeypatch):
-    machine.cores.cache_clear()
+    threads.cores.cache_clear()
     asked = []
     monkeypatch.setattr(joblib, "cpu_count", lambda: asked.append(None) or 3)
     yield asked
-    machine.cores.cache_clear()
+    threads.cores.cache_clear()
 
 
 def test_cores_are_counted_once(three_cores):
-    assert machine.cores() == available_threads() == 3
-    assert machine.threads_worth(1e12) == 3
-    assert machine.threads_worth(1e12, workers=2) == 1
-    assert machine.threads_worth(10.0) == 1
+    assert threads.cores() == threads.available_threads() == 3
+    assert threads.threads_worth(1e12) == 3
+    assert threads.threads_worth(1e12, workers=2) == 1
+    assert threads.threads_worth(10.0) == 1
     assert len(three_cores) == 1
 
 
@@ -58,16 +47,16 @@ def two_threads():
 
 def in_turn(order: list[str]) -> list[list[int]]:
     """Limits that fits in two threads leave after each step: enters and leaves of 'a' and 'b'."""
-    contexts = {name: machine.blas_threads(1) for name in "ab"}
+    contexts = {name: threads.blas_threads(1) for name in "ab"}
     seen = []
     # Threads that outlive the fits: threadpoolctl lets no other set a limit while its first lives.
     with ThreadPoolExecutor(1) as a, ThreadPoolExecutor(1) as b:
-        threads = {"a": a, "b": b}
+        pools = {"a": a, "b": b}
         for step in order:
             verb, name = step.split()
             context = contexts[name]
             leave = partial(context.__exit__, None, None, None)
-            threads[name].submit(context.__enter__ if verb == "enter" else leave).result(10)
+            pools[name].submit(context.__enter__ if verb == "enter" else leave).result(10)
             seen.append(blas_limits())
     return seen
 
@@ -88,7 +77,7 @@ def test_the_caller_can_set_limits_after_a_fit_in_another_thread(two_threads):
 
 
 def test_a_limit_of_the_caller_is_not_raised():
-    with threadpool_limits(1, user_api="blas"), machine.blas_threads(2):
+    with threadpool_limits(1, user_api="blas"), threads.blas_threads(2):
         assert set(blas_limits()) == {1}
 
 
@@ -100,15 +89,15 @@ def test_a_limit_per_thread_is_put_back_by_its_thread(monkeypatch):
             self.num_threads = number
 
     library = PerThread()
-    monkeypatch.setattr(machine, "_blas", lambda: [library])
+    monkeypatch.setattr(threads, "_blas", lambda: [library])
     inside = []
 
     def fit():
-        with machine.blas_threads(1):
+        with threads.blas_threads(1):
             inside.append(library.num_threads)
         inside.append(library.num_threads)
 
-    with machine.blas_threads(2):
+    with threads.blas_threads(2):
         thread = threading.Thread(target=fit)
         thread.start()
         thread.join()
@@ -139,7 +128,7 @@ def test_a_fit_of_a_small_table_sets_the_limit_once(two_threads, monkeypatch):
         limits.append(threads)
         library.set_num_threads(threads)
 
-    monkeypatch.setattr(machine, "_set_from_any_thread", set_limit)
+    monkeypatch.setattr(threads, "_set_from_any_thread", set_limit)
     X = np.random.default_rng(0).normal(size=(50, 4))
     Cosmo(epochs=20, trainings=2, random_state=0).fit(X)
     assert limits == [1] * len(two_threads) + two_threads

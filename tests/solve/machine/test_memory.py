@@ -1,10 +1,11 @@
-"""Memory limits of control groups, of both versions, wherever in the tree the process is."""
+"""Available memory: the machine's, and limits of control groups wherever the process is."""
 
 from pathlib import Path
 
 import pytest
 
-from cosmodag.solve.container import memory_left
+from cosmodag.solve.machine import memory
+from cosmodag.solve.machine.memory import memory_left
 
 
 @pytest.fixture
@@ -77,3 +78,13 @@ def test_memory_that_is_left(system, membership, files, left):
 
 def test_a_system_without_control_groups(tmp_path):
     assert memory_left(tmp_path / "none", tmp_path / "none") is None
+
+
+def test_the_smaller_of_machine_and_container_counts(monkeypatch):
+    monkeypatch.setattr(memory, "_machine_memory", lambda: 5000)
+    monkeypatch.setattr(memory, "memory_left", lambda: 2000)
+    assert memory.main_memory() == 2000
+    monkeypatch.setattr(memory, "memory_left", lambda: None)
+    assert memory.main_memory() == 5000
+    monkeypatch.setattr(memory, "_machine_memory", lambda: None)
+    assert memory.main_memory() is None

@@ -6,8 +6,8 @@ import jax
 import pytest
 
 from cosmodag.errors import DataError
-from cosmodag.solve import devices
-from cosmodag.solve.devices import HOST, device_named, jax_device
+from cosmodag.solve.machine import devices
+from cosmodag.solve.machine.devices import HOST, device_named, jax_device
 
 
 @pytest.fixture

@@ -1,20 +1,40 @@
-"""Memory available under control groups, by which containers and batch systems limit processes.
+"""Available memory, also under the limits of containers and batch systems (control groups).
 
 A process belongs to a group in every hierarchy (version 1) or in the only one (version 2), and the
 limits of all parent groups apply too. Inside a container, the group's path may be that outside of
 it: the files are then at the top of the mount.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["memory_left"]
+__all__ = ["main_memory", "memory_left"]
 
 _MOUNT = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
 
 # Version 1 writes "no limit" as the largest possible number.
 _NO_LIMIT = 2**60
+
+
+def main_memory() -> int | None:
+    """Bytes of available main memory; None if the system does not report it."""
+    known = [size for size in (_machine_memory(), memory_left()) if size is not None]
+    return min(known) if known else None
+
+
+def _machine_memory() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 def memory_left(mount: Path = _MOUNT, membership: Path = _MEMBERSHIP) -> int | None:
