@@ -2,14 +2,16 @@
 
     python benchmarks/search.py --jobs 16             search.csv, search.md, search.png
     python benchmarks/search.py --jobs 16 --resume    goes on where a run was cut short
-    python benchmarks/search.py --jobs 16 --resume --only "d=500" "d=1000" --limit 500
-                                                      some kinds; what would take longer is left out
+    python benchmarks/search.py --only "d=150" --rivals "flop 0" "flop 20" --limit 500
+                                                      some kinds, some searches of FLOP; what would
+                                                      take longer is left out
     python benchmarks/search.py --render              the page and the picture from search.csv
     python benchmarks/search.py --boss 2              adds causal-learn's BOSS on two tables
 
 Coefficients ±U(.25, 1), noise of standard deviation U(.5, 2), columns standardised or in random
-units; one process and one thread per table. Graphs are random (a degree is given) or local: 0 to 4
-parents each (.25, .35, .25, .1, .05), among the 15 variables before, as in published networks.
+units. Graphs are random (a degree is given) or local: 0 to 4 parents each (.25, .35, .25, .1, .05),
+among the 15 variables before, as in published networks. All searches of one table run one after the
+other in one process on one thread; what was measured before of the same searches is replaced.
 
 The referee is n log RSS + 2 log n per arc, summed over variables, minus that of the true graph:
 lower is better. FLOP is `flopsearch` of PyPI with λ = 2 and 0, 20 or 100 restarts ("350 s": as many
@@ -22,8 +24,9 @@ rival was over; not polished, where there was no time for that.
 """
 
 import argparse
+import datetime
+import os
 import time
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,14 +42,16 @@ from cosmodag.order.search import FINALISTS
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.polish import POLISHED_UP_TO, polish
 from cosmodag.refinement.starts import scale_free_order
-from environment import Kept, is_first
+from environment import is_first, machine, versions
 from search_page import BOSS, OURS, write_page
-from search_tables import BY_NAME, CELLS, Cell, member, referee, simulated
+from search_points import COLUMNS, read_points, replace_points
+from search_tables import ARMS, BOSS_CELL, BY_NAME, CELLS, Cell, member, referee, simulated
 
 __doc__ = (__doc__ or "").replace("POLISHED", str(POLISHED_UP_TO))
 
 FIRST_SEED = 900_000
-COLUMNS = ("cell", "number", "arm", "seconds", "bic", "class_distance")
+TODAY = datetime.date.today().isoformat()
+MACHINE = f"{machine()}; {versions(('numba', 'numpy', 'flopsearch'))}"
 # Most points of a curve of one table, and of one of more than 150 variables.
 POINTS, POINTS_OF_LARGE = 40, 10
 # Time of a whole order search with its graphs, as a multiple of that of the longest rival.
@@ -54,12 +59,11 @@ AFTERWARDS = 1.3
 
 
 class Task(NamedTuple):
-    """One search of one table."""
+    """All searches of one table."""
 
     cell: str
     number: int
-    arm: str
-    rivals: dict[str, float]  # CPU seconds of each rival, for the order search
+    arms: tuple[str, ...]  # of rivals
     seconds: float  # how long it is expected to take
     end: float  # time of day at which it must have ended
 
@@ -74,30 +78,34 @@ def measure(task: Task) -> list[dict[str, object]]:
     cell = BY_NAME[task.cell]
     truth, X = simulated(cell, FIRST_SEED + task.number)
     least = referee(X, truth)
+    load = round(os.getloadavg()[0], 1)
+    points: list[dict[str, object]] = []
 
-    def point(arm: str, seconds: float, graph: np.ndarray) -> dict[str, object]:
+    def note(arm: str, seconds: float, graph: np.ndarray) -> None:
         bic, distance = referee(X, graph) - least, class_distance(truth, graph)
         values = (task.cell, task.number, arm, round(seconds, 4), round(bic, 3), distance)
-        return dict(zip(COLUMNS, values, strict=True))
+        points.append(dict(zip(COLUMNS, (*values, TODAY, MACHINE, load), strict=True)))
 
-    if task.arm != OURS:
-        rival = _boss if task.arm == BOSS else partial(_flop, arm=task.arm)
-        return [point(task.arm, *rival(X))]
     if is_first("warm"):
         _follow(np.random.default_rng(0).normal(size=(50, 5)), 0, 0.0)
-    moments, history = _follow(X, task.number, max(task.rivals.values()))
+    rivals = {}
+    for arm in task.arms:
+        rivals[arm], graph = _boss(X) if arm == BOSS else _flop(X, arm)
+        note(arm, rivals[arm], graph)
+    if BOSS in rivals:
+        return points
+    moments, history = _follow(X, task.number, max(rivals.values()))
     _, polishing = _graph_on(moments, history[-1][1])
-    points = []
-    for rival_arm, limit in task.rivals.items():
+    for arm, limit in rivals.items():
         finalists, with_polish = _finalists(history, limit, polishing)
         if finalists:
             graphs = (_graph_on(moments, order, with_polish)[0] for order in finalists)
             best = min(graphs, key=lambda graph: referee(X, graph))
-            points.append(point(f"{OURS} in the time of {rival_arm}", limit, best))
+            note(f"{OURS} in the time of {arm}", limit, best)
     most = POINTS if cell.variables <= 150 else POINTS_OF_LARGE
-    chosen = np.unique(np.geomspace(1, len(history), most).astype(int) - 1)
-    for seconds, order in (history[i] for i in chosen):
-        points.append(point(OURS, seconds + polishing, _graph_on(moments, order)[0]))
+    for i in np.unique(np.geomspace(1, len(history), most).astype(int) - 1):
+        seconds, order = history[i]
+        note(OURS, seconds + polishing, _graph_on(moments, order)[0])
     return points
 
 
@@ -184,55 +192,37 @@ def _boss(X: np.ndarray) -> tuple[float, np.ndarray]:
     return seconds, member(cpdag)
 
 
-def _wanted(options: argparse.Namespace) -> list[tuple[Cell, int]]:
-    """Tables that are asked for, the largest first."""
-    if options.boss:
-        cell = next(cell for cell in CELLS if cell.rows == 1000)
-        return [(cell, number) for number in range(options.boss)]
-    return [
-        (cell, number)
-        for cell in sorted(CELLS, key=lambda cell: -cell.variables * max(cell.degree, 1))
-        if cell.variables <= options.largest
-        if not options.only or any(f"{word};" in f"{cell.name};" for word in options.only)
-        for number in range(min(cell.tables, options.tables))
-    ]
-
-
-def _of_rivals(options: argparse.Namespace, kept: Kept, end: float) -> list[Task]:
-    """List searches of the rivals that are not done, the longest first as far as is known."""
+def _tasks(options: argparse.Namespace, points: list[dict[str, str]]) -> list[Task]:
+    """List the tables that are asked for, the longest first as far as is known."""
+    end = time.time() + options.limit
+    done = {(row["cell"], row["number"], row["arm"]) for row in points}
     longest: dict[tuple[str, str], float] = {}
-    for row in kept.rows:
+    for row in points:
         key = row["cell"], row["arm"]
         longest[key] = max(longest.get(key, 0.0), float(row["seconds"]))
-    tasks = [
-        Task(cell.name, number, arm, {}, longest.get((cell.name, arm), _stated(arm)), end)
-        for cell, number in _wanted(options)
-        for arm in ((BOSS,) if options.boss else cell.rivals[::-1])
-        if not kept.is_done(cell.name, number, arm)
-    ]
+    tasks = []
+    for cell in CELLS:
+        arms = (BOSS,) if options.boss else tuple(a for a in cell.rivals if a in options.rivals)
+        seconds = [longest.get((cell.name, arm), _stated(arm)) for arm in arms]
+        expected = sum(seconds) + AFTERWARDS * max(seconds, default=0.0)
+        for number in range(min(cell.tables, options.boss or options.tables)):
+            is_done = all((cell.name, str(number), arm) in done for arm in arms)
+            if arms and _is_wanted(cell, options) and not (is_done and options.resume):
+                tasks.append(Task(cell.name, number, arms, expected, end))
     return sorted(tasks, key=lambda task: -task.seconds)
+
+
+def _is_wanted(cell: Cell, options: argparse.Namespace) -> bool:
+    if options.boss:
+        return cell.name == BOSS_CELL
+    is_named = not options.only or any(f"{word};" in f"{cell.name};" for word in options.only)
+    return cell.variables <= options.largest and is_named
 
 
 def _stated(arm: str) -> float:
     """Seconds that the name of an arm states, or 0."""
     _, *rest = arm.split()
     return float(rest[0]) if rest[1:] == ["s"] else 0.0
-
-
-def _of_ours(options: argparse.Namespace, kept: Kept, end: float) -> list[Task]:
-    """List order searches of tables that the rivals have searched, the longest first."""
-    tasks = []
-    for cell, number in [] if options.boss else _wanted(options):
-        rows = {
-            row["arm"]: float(row["seconds"])
-            for row in kept.rows
-            if (row["cell"], row["number"]) == (cell.name, str(number))
-        }
-        rivals = {arm: rows[arm] for arm in cell.rivals if arm in rows}
-        if OURS not in rows and len(rivals) == len(cell.rivals):
-            seconds = AFTERWARDS * max(rivals.values())
-            tasks.append(Task(cell.name, number, OURS, rivals, seconds, end))
-    return sorted(tasks, key=lambda task: -task.seconds)
 
 
 def main() -> None:
@@ -245,22 +235,19 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=1000, help="most variables")
     parser.add_argument("--only", nargs="*", help="parts of names of kinds: d=50, local, n=500")
     parser.add_argument("--limit", type=float, default=1e9, help="seconds for searches to end in")
-    parser.add_argument("--boss", type=int, default=0, help="tables of the first row for BOSS")
-    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--rivals", nargs="*", default=ARMS, help="searches of FLOP: 'flop 0' …")
+    parser.add_argument("--boss", type=int, default=0, help="tables of one row for BOSS")
+    parser.add_argument("--resume", action="store_true", help="only tables without points")
     parser.add_argument("--render", action="store_true", help="measure nothing")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent)
     options = parser.parse_args()
-    resume = options.resume or options.render or options.boss > 0
-    kept = Kept(options.output / "search.csv", COLUMNS, 3, resume)
-    end = time.time() + options.limit
-    for listed in () if options.render else (_of_rivals, _of_ours):
-        tasks = listed(options, kept, end)
-        for index, found in each(measure, tasks, jobs=None if options.jobs == 1 else options.jobs):
-            if isinstance(found, Failure):
-                raise RuntimeError(f"{tasks[index]}: {found.message}")
-            for point in found:
-                kept.add(**point)
-    write_page(kept.rows, __doc__, options.output)
+    path = options.output / "search.csv"
+    tasks = [] if options.render else _tasks(options, read_points(path))
+    for index, found in each(measure, tasks, jobs=None if options.jobs == 1 else options.jobs):
+        if isinstance(found, Failure):
+            raise RuntimeError(f"{tasks[index]}: {found.message}")
+        replace_points(path, found)
+    write_page(read_points(path), __doc__, options.output)
 
 
 if __name__ == "__main__":

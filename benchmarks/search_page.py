@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from environment import header, table, verdict, with_error
+from environment import table, verdict, with_error
 from search_tables import CELLS
 
 OURS, BOSS = "order search", "BOSS"
@@ -12,7 +12,7 @@ COLOURS = {"flop 0": "tab:orange", "flop 20": "tab:red", "flop 100": "tab:green"
 # Of FLOP with a limit of time.
 OTHER_COLOUR = "tab:purple"
 HEADINGS = ["table", "tables", "rival", "its CPU s", "its BIC", "its class SHD"]
-HEADINGS += ["our BIC in the same time", "our class SHD", "no worse"]
+HEADINGS += ["our BIC in the same time", "our class SHD", "no worse", "measured"]
 
 
 def write_page(points: list[dict[str, str]], about: str, folder: Path) -> None:
@@ -22,9 +22,20 @@ def write_page(points: list[dict[str, str]], about: str, folder: Path) -> None:
             draw(points, folder / "search.png")
     except ImportError:
         print("No picture without matplotlib: --render makes it elsewhere.")
-    page = [header("Order search against FLOP", ("numba", "numpy", "flopsearch")), about]
-    page += [table(HEADINGS, rows_of(points)), "![BIC against time](search.png)", ""]
+    page = ["# Order search against FLOP", _runs(points), about, table(HEADINGS, rows_of(points))]
+    page += ["![BIC against time](search.png)", ""]
     (folder / "search.md").write_text("\n\n".join(page), encoding="utf-8")
+
+
+def _runs(points: list[dict[str, str]]) -> str:
+    """List days and machines of the points, and how busy a machine was where that is known."""
+    lines = []
+    for date, machine in sorted({(point["date"], point["machine"]) for point in points}):
+        loads = [p["load"] for p in points if (p["date"], p["machine"]) == (date, machine)]
+        known = [float(load) for load in loads if load]
+        load = f"; load average {min(known)} to {max(known)}" if known else ""
+        lines.append(f"- {date}: {machine}{load}")
+    return "\n".join(lines)
 
 
 def rows_of(points: list[dict[str, str]]) -> list[list[object]]:
@@ -53,6 +64,7 @@ def rows_of(points: list[dict[str, str]]) -> list[list[object]]:
             mine = [float(point["bic"]) for point in ours.values()]
             row += [with_error(mine, 1), _mean(ours, "class_distance", 1)]
             row.append(verdict(np.mean(mine) <= np.mean(bic) + 0.05))
+        row.append(", ".join(sorted({point["date"] for point in theirs.values()})))
         rows.append(row)
     places = {cell.name: place for place, cell in enumerate(CELLS)}
     return sorted(rows, key=lambda row: (places[str(row[0])], float(str(row[3]))))

@@ -41,6 +41,8 @@ CELLS = [
     Cell(1000, 6, 1000, "standardised", 3, ("flop 0", "flop 350 s")),
 ]
 BY_NAME = {cell.name: cell for cell in CELLS}
+ARMS = tuple(dict.fromkeys(arm for cell in CELLS for arm in cell.rivals))
+BOSS_CELL = "d=50; degree 8; n=1000; standardised"
 
 
 def drawn_graph(cell: Cell, random: np.random.Generator) -> np.ndarray:
