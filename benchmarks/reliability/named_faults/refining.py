@@ -68,17 +68,17 @@ FAULTS = (
     ),
     Fault(
         "polishing ignores what arcs may exist",
-        "refinement/polish.py",
+        "order/polish.py",
         "        allowed &= support\n",
         "        pass\n",
-        ("refinement/test_polish.py",),
+        ("order/test_polish.py",),
     ),
     Fault(
         "polishing may make a graph worse",
-        "refinement/polish.py",
+        "order/polish.py",
         "return found if better else graph",
         "return found",
-        ("refinement/test_polish.py",),
+        ("order/test_polish.py",),
     ),
     Fault(
         "equal variances win by any margin",

@@ -3,6 +3,8 @@
 As `cosmodag.order.records`, in Python: sets of variables are integers, one bit for each.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,11 +21,11 @@ from cosmodag.order.block_columns import (
 from cosmodag.order.block_problem import BlockProblem, FoundBlocks
 from cosmodag.refinement.scores import growing_penalty
 
-__all__ = ["Records"]
+__all__ = ["ParentRecords", "Record", "Records", "as_bits"]
 
 
 @dataclass(frozen=True)
-class _Record:
+class Record:
     """Columns of parents chosen once; they are chosen again wherever the condition holds.
 
     The condition, as bits: all of ``path`` comes before the variable, none of ``later`` does.
@@ -35,10 +37,56 @@ class _Record:
     score: float
 
 
-class Records:
-    """Chosen parents of every variable, with the conditions under which they hold."""
+class ParentRecords(ABC):
+    """Chosen parents of every variable by some score, with the conditions under which they hold.
+
+    A score defines how the parents of one variable are chosen (`made`).
+    """
+
+    def __init__(self, variables: int) -> None:
+        self.known: list[list[Record]] = [[] for _ in range(variables)]
+
+    @abstractmethod
+    def made(self, v: int, earlier: int) -> Record:
+        """Choose the parents of a variable after those whose bits are set."""
+
+    def at(self, v: int, earlier: int) -> Record:
+        """Give the record of a variable after those whose bits are set."""
+        known = self.known[v]
+        for place, record in enumerate(known):
+            if not record.path & ~earlier and not record.later & earlier:
+                if place:  # the next question is most often answered by the same record
+                    known.insert(0, known.pop(place))
+                return record
+        known.insert(0, self.made(v, earlier))
+        return known[0]
+
+    def total(self, order: list[int]) -> float:
+        """Sum of the local scores."""
+        earlier, total = 0, 0.0
+        for v in order:
+            total += self.at(v, earlier).score
+            earlier |= 1 << v
+        return total
+
+    def found(self, order: list[int]) -> FoundBlocks:
+        """Graph on an order."""
+        d, earlier = len(order), 0
+        widths, scores = np.zeros((d, d), np.int64), np.zeros(d)
+        for v in order:
+            record = self.at(v, earlier)
+            widths[:, v] = record.widths
+            scores[v] = record.score
+            earlier |= 1 << v
+        total = float(scores.sum())
+        return FoundBlocks(np.array(order, np.int64), widths, scores, total, total)
+
+
+class Records(ParentRecords):
+    """Parents chosen by the score of blocks of columns (`cosmodag.order.block_columns`)."""
 
     def __init__(self, problem: BlockProblem) -> None:
+        super().__init__(problem.variables)
         self.problem = problem
         moments, d = problem.moments, problem.variables
         self.layout = problem.layout
@@ -62,18 +110,6 @@ class Records:
                 np.maximum(rows - 2, 0),
             ]
         )
-        self.known: list[list[_Record]] = [[] for _ in range(d)]
-
-    def at(self, v: int, earlier: int) -> _Record:
-        """Give the record of a variable after those whose bits are set."""
-        known = self.known[v]
-        for place, record in enumerate(known):
-            if not record.path & ~earlier and not record.later & earlier:
-                if place:  # the next question is most often answered by the same record
-                    known.insert(0, known.pop(place))
-                return record
-        known.insert(0, self._made(v, earlier))
-        return known[0]
 
     def given(self, v: int, parents: list[int]) -> tuple[float, NDArray[np.int64]]:
         """Score of a variable with certain parents, and the columns of them that raise it most."""
@@ -82,14 +118,15 @@ class Records:
         score, found = self._chosen(v, roles)
         return score, found[1]
 
-    def _made(self, v: int, earlier: int) -> _Record:
+    def made(self, v: int, earlier: int) -> Record:
+        """Grow and shrink the parents of a variable after those whose bits are set."""
         roles = self.rules[v].copy()
         for u in range(len(roles)):
             if roles[u] == CANDIDATE and not earlier >> u & 1:
                 roles[u] = LATER
         roles[v] = NO_CANDIDATE
         score, (path, widths, later) = self._chosen(v, roles)
-        return _Record(_bits(np.flatnonzero(path)), _bits(np.flatnonzero(later)), widths, score)
+        return Record(as_bits(np.flatnonzero(path)), as_bits(np.flatnonzero(later)), widths, score)
 
     def _chosen(self, v: int, roles: NDArray[np.int64]) -> tuple[float, NDArray[np.int64]]:
         found = np.zeros((3, self.problem.variables), np.int64)
@@ -104,30 +141,13 @@ class Records:
         )
         return score, found
 
-    def scores(self, order: list[int]) -> list[float]:
-        """Local scores, in the order."""
-        earlier, scores = 0, []
-        for v in order:
-            scores.append(self.at(v, earlier).score)
-            earlier |= 1 << v
-        return scores
 
-    def total(self, order: list[int]) -> float:
-        """Sum of the local scores."""
-        return float(sum(self.scores(order)))
+def as_bits(places: Iterable[int]) -> int:
+    """Give a set of variables as an integer.
 
-    def found(self, order: list[int]) -> FoundBlocks:
-        """Graph on an order."""
-        d, earlier = len(order), 0
-        widths, scores = np.zeros((d, d), np.int64), np.zeros(d)
-        for v in order:
-            record = self.at(v, earlier)
-            widths[:, v] = record.widths
-            scores[v] = record.score
-            earlier |= 1 << v
-        total = float(scores.sum())
-        return FoundBlocks(np.array(order, np.int64), widths, scores, total, total)
-
-
-def _bits(places: NDArray[np.int64]) -> int:
+    Examples
+    --------
+    >>> as_bits([0, 3])
+    9
+    """
     return sum(1 << int(place) for place in places)

@@ -7,41 +7,22 @@ many rows count for each equation, and how wide blocks are, is data.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.order.block_problem import BlockProblem, FoundBlocks
-from cosmodag.order.block_records import Records
+from cosmodag.order.block_records import ParentRecords, Records
 from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.restarts import perturbed
 from cosmodag.order.search import search
 
-__all__ = ["ParentRecords", "choose_block_parents", "search_blocks"]
+__all__ = ["choose_block_parents", "search_blocks"]
 
 # More than rounding, in units of log-likelihood.
 LEAST_IMPROVEMENT = 1e-6
 SWEEPS = 100
-
-
-class ParentRecords(Protocol):
-    """A score as a search asks for it: the best parents of a variable after some others.
-
-    Sets of variables are integers, one bit for each.
-    """
-
-    def at(self, v: int, earlier: int) -> Any:
-        """Give what was chosen for a variable after others; its ``score`` is the local one."""
-        ...
-
-    def total(self, order: list[int]) -> float:
-        """Sum of the local scores."""
-        ...
-
-    def found(self, order: list[int]) -> FoundBlocks:
-        """Graph on an order."""
-        ...
 
 
 def choose_block_parents(problem: BlockProblem, order: ArrayLike) -> FoundBlocks:

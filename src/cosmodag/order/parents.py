@@ -1,5 +1,6 @@
 """Parents of every variable among its predecessors in an order."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +15,7 @@ from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-__all__ = ["check_order", "choose_parents", "scores_on"]
+__all__ = ["check_order", "choose_parents", "parents_left", "scores_on"]
 
 # Fewer variables than this are done before another thread has started.
 WORTH_THREADS = 256
@@ -97,6 +98,16 @@ def scores_on(problem: Problem, order: NDArray[np.int64], first: int, last: int)
     """Local scores of the variables order[first:last], each with the parents chosen for it."""
     found, _, _ = _choose(problem, order, first, last)
     return np.asarray(found[2], np.float64)
+
+
+def parents_left(problem: Problem, order: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(d, d): parents that are left on an order where shrinking begins with all predecessors."""
+    settings = problem.settings.copy()
+    settings[1] = -1.0  # whatever a column gains is enough
+    found, tails, _ = _choose(replace(problem, settings=settings), order, 0, len(order))
+    arcs = np.zeros((len(order), len(order)), np.bool_)
+    arcs[tails, np.repeat(order, found[0].astype(np.int64))] = True
+    return arcs
 
 
 def check_order(

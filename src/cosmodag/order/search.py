@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.order.parents import check_order, choose_parents
+from cosmodag.order.polish import POLISHED_UP_TO, polish
 from cosmodag.order.problem import problem_of
 from cosmodag.order.restarts import Climb, Memory
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.polish import POLISHED_UP_TO, polish
 from cosmodag.refinement.scores import SCORES, default_penalty, total_of
 from cosmodag.solve.machine.threads import available_threads, mapper
 
@@ -53,6 +53,11 @@ class Found:
     restarts: int
     improved: list[tuple[int, float]]
     ended_early: bool
+
+    @property
+    def is_polished(self) -> bool:
+        """Whether `polish` has looked at the parents."""
+        return self.restarts > 0 and len(self.order) <= POLISHED_UP_TO
 
 
 # Variables from which several threads are worth starting: with 15, two threads took 1.7 times the

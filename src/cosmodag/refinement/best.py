@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from cosmodag.order import default_restarts
 from cosmodag.order.large import LARGE
+from cosmodag.order.polish import POLISHED_UP_TO, polish
 from cosmodag.refinement.blocks.columns import Columns
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.jobs import Job, Result
-from cosmodag.refinement.polish import POLISHED_UP_TO, polish
 from cosmodag.refinement.scores import total_of
 from cosmodag.refinement.starts import is_wide
 
@@ -76,7 +76,8 @@ def _first_of_best(results: Sequence[Result]) -> Result:
 def _polished(job: Job, score: str, best: Result) -> tuple[RegressionGraph, float]:
     """Look once more at the parents that the best order has, where that costs little."""
     moments = job.moments
-    if isinstance(moments, Columns) or moments.variables > POLISHED_UP_TO:
+    is_large = isinstance(moments, Columns) or moments.variables > POLISHED_UP_TO
+    if best.is_polished or is_large:
         return best.graph, best.total
     graph = polish(
         moments,

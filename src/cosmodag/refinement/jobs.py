@@ -73,7 +73,7 @@ class Job:
         self, method: str, score: str, name: str, order: NDArray[np.int64], restarts: int = 0
     ) -> Result:
         """Prune, or search from, one start; restarts begin from the result of its search."""
-        begin = time.perf_counter()
+        begin, is_polished = time.perf_counter(), False
         if method == "prune" or self.should_stop():
             graph = self.pruned(order)
             total = total_of(score, self.moments, graph, self.penalty)
@@ -100,6 +100,7 @@ class Job:
             )
             order, graph, total, moves = found.order, found.graph, found.score, found.moves
             before_it, early = found.start_score, found.ended_early
+            is_polished = found.is_polished
         entry = {
             "start": name,
             "score": score,
@@ -109,7 +110,7 @@ class Job:
             "seconds": time.perf_counter() - begin,
             "chosen": False,
         }
-        return Result(order, graph, total, entry, early)
+        return Result(order, graph, total, entry, early, is_polished)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,3 +122,4 @@ class Result:
     total: float
     entry: dict[str, Any]
     ended_early: bool
+    is_polished: bool = False

@@ -5,13 +5,14 @@ combination of levels, so that the number of parents is limited by the rows.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from cosmodag.order.block_problem import BlockProblem, FoundBlocks
+from cosmodag.order.block_records import ParentRecords, Record, as_bits
 from cosmodag.refinement.mixed.table import BlockTable
 
 __all__ = ["JointRecords", "shares_of", "states_of"]
@@ -56,18 +57,8 @@ def shares_of(
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
-@dataclass(frozen=True)
-class _Record:
-    """Parents chosen once, as bits, and the condition under which they are chosen again."""
-
-    path: int
-    later: int
-    parents: int
-    score: float
-
-
-class JointRecords:
-    r"""Chosen parents of categories that act jointly; as `cosmodag.order.block_records.Records`.
+class JointRecords(ParentRecords):
+    r"""Chosen parents of categories that act jointly.
 
     The score of a variable with r levels, whose parents have q combinations of levels, is the
     quotient normalised maximum likelihood (Silander, Leppä-aho, Jääsaari and Roos 2018)
@@ -80,6 +71,7 @@ class JointRecords:
     """
 
     def __init__(self, table: BlockTable, problem: BlockProblem) -> None:
+        super().__init__(problem.variables)
         self.problem = problem
         embedding, d = table.embedding, problem.variables
         columns = [embedding.levels_of(table.X[:, v], v) for v in range(d)]
@@ -89,7 +81,6 @@ class JointRecords:
         self.share = table.share
         self.normalisers = _Normalisers()
         self.candidates = [self._candidates(v) for v in range(d)]
-        self.known: list[list[_Record]] = [[] for _ in range(d)]
         self.scored: list[dict[int, float]] = [{} for _ in range(d)]
 
     def _candidates(self, v: int) -> tuple[list[int], int]:
@@ -102,21 +93,10 @@ class JointRecords:
             may &= ~np.asarray(problem.before, np.bool_)[v]
         must = 0
         if problem.required is not None:
-            must = _bits(np.flatnonzero(np.asarray(problem.required, np.bool_)[:, v]))
+            must = as_bits(np.flatnonzero(np.asarray(problem.required, np.bool_)[:, v]))
         return [u for u in np.flatnonzero(may).tolist() if not must >> u & 1], must
 
-    def at(self, v: int, earlier: int) -> _Record:
-        """Give the record of a variable after those whose bits are set."""
-        known = self.known[v]
-        for place, record in enumerate(known):
-            if not record.path & ~earlier and not record.later & earlier:
-                if place:  # the next question is most often answered by the same record
-                    known.insert(0, known.pop(place))
-                return record
-        known.insert(0, self._made(v, earlier))
-        return known[0]
-
-    def _made(self, v: int, earlier: int) -> _Record:
+    def made(self, v: int, earlier: int) -> Record:
         """Add the parent that raises the score most while one does, then drop those that do not."""
         candidates, must = self.candidates[v]
         chosen, later, now = must, 0, self.score(v, must)
@@ -129,7 +109,7 @@ class JointRecords:
                         others.append((u, more))
                     elif more > gain:
                         best, gain = u, more
-            later |= _bits([u for u, more in others if more > gain])
+            later |= as_bits([u for u, more in others if more > gain])
             if best < 0:
                 break
             chosen, now = chosen | 1 << best, now + gain
@@ -140,7 +120,9 @@ class JointRecords:
             if self.score(v, fewer) < self.score(v, chosen):
                 break
             chosen = fewer
-        return _Record(path, later, chosen, self.score(v, chosen))
+        widths, parents = np.zeros(len(self.counts), np.int64), _places(chosen)
+        widths[parents] = self.counts[parents] - 1
+        return Record(path, later, widths, self.score(v, chosen))
 
     def score(self, v: int, parents: int) -> float:
         """Score of a variable with certain parents, given as bits, relative to none."""
@@ -166,33 +148,10 @@ class JointRecords:
         used = max(round(self.share * n), 1)
         return likelihood - of.log(used, q * r) + of.log(used, q)
 
-    def scores(self, order: list[int]) -> list[float]:
-        """Local scores, in the order."""
-        earlier, scores = 0, []
-        for v in order:
-            scores.append(self.at(v, earlier).score)
-            earlier |= 1 << v
-        return scores
-
-    def total(self, order: list[int]) -> float:
-        """Sum of the local scores."""
-        return float(sum(self.scores(order)))
-
     def found(self, order: list[int]) -> FoundBlocks:
-        """Graph on an order."""
-        d, earlier = len(order), 0
-        widths, scores = np.zeros((d, d), np.int64), np.zeros(d)
-        for v in order:
-            record = self.at(v, earlier)
-            parents = _places(record.parents)
-            widths[parents, v] = self.counts[parents] - 1
-            scores[v] = record.score
-            earlier |= 1 << v
-        total = float(scores.sum())
-        # With one parent, effects that add up are joint ones.
-        joint = np.count_nonzero(widths, axis=0) > 1
-        place = np.array(order, np.int64)
-        return FoundBlocks(place, widths, scores, total, total, joint=joint)
+        """Graph on an order; with one parent, effects that add up are joint ones."""
+        found = super().found(order)
+        return replace(found, joint=np.count_nonzero(found.widths, axis=0) > 1)
 
 
 class _Normalisers:
@@ -220,10 +179,6 @@ def _entropy(counts: NDArray[np.integer]) -> float:
     """Sum of n log n."""
     positive = counts[counts > 0].astype(np.float64)
     return float(positive @ np.log(positive))
-
-
-def _bits(places: NDArray[np.integer] | list[int]) -> int:
-    return sum(1 << int(place) for place in places)
 
 
 def _places(bits: int) -> list[int]:

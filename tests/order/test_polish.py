@@ -7,8 +7,8 @@ import pytest
 
 from cosmodag import simulate
 from cosmodag.order import choose_parents
+from cosmodag.order.polish import polish
 from cosmodag.refinement import Moments
-from cosmodag.refinement.polish import polish
 from cosmodag.refinement.scores import SCORES, default_penalty, gaussian_total, total_of
 
 
