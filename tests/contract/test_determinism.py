@@ -93,7 +93,6 @@ def test_pruning_and_order_search_do_not_depend_on_the_number_of_threads(
     small, random = Moments.of(data.X[:, :40]), np.random.default_rng
     for batched_from in (1000, 0):
         monkeypatch.setattr(local, "BATCHED_FROM", batched_from)
-        monkeypatch.setattr("cosmodag.order.restarts.BATCHED_FROM", batched_from)
         found = [
             search(small, np.arange(40), random=random(0), restarts=6, threads=count)
             for count in (1, threads)

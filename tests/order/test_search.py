@@ -23,7 +23,6 @@ def generator():
 def batched(request, monkeypatch):
     if request.param:
         monkeypatch.setattr(local, "BATCHED_FROM", 0)
-        monkeypatch.setattr("cosmodag.order.restarts.BATCHED_FROM", 0)
 
 
 def test_the_score_of_the_start_is_reported_first(batched):
@@ -262,7 +261,6 @@ def test_memory_of_other_searches_changes_nothing(batched):
 
 def test_trials_that_overflow_a_worker_are_given_up(monkeypatch):
     monkeypatch.setattr(local, "BATCHED_FROM", 0)
-    monkeypatch.setattr("cosmodag.order.restarts.BATCHED_FROM", 0)
     monkeypatch.setattr("cosmodag.order.problem.WORKER_POOL", 40)
     table, _ = linear_table(np.random.default_rng(5), 300, 20, density=0.6)
     found = search(Moments.of(table), np.arange(20), random=generator(), restarts=2, threads=2)

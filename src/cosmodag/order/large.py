@@ -12,7 +12,7 @@ from cosmodag.order.local import LocalSearch, Mapper, Stopped
 from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space
 from cosmodag.order.records import HEADER
-from cosmodag.order.search import Found
+from cosmodag.order.search import Found, common_precision
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import total_of
 from cosmodag.solve.machine.threads import available_threads, mapper
@@ -65,8 +65,7 @@ def search_large(
     True
     """
     rules: dict[str, Any] = {"support": support, "required": required}
-    parts = [np.asarray(part, np.bool_) for part in (before, required) if part is not None]
-    first = check_order(start, moments.variables, np.logical_or.reduce(parts) if parts else None)
+    first = check_order(start, moments.variables, before, required)
     begun = choose_parents(moments, first, penalty=penalty, threads=threads, **rules)
     start_score = total_of(score, moments, begun, penalty)
     count = available_threads(threads)
@@ -106,7 +105,7 @@ class _LargeSearch:
         self.threads = threads
         self.should_stop = should_stop
         self.lists = Lists(problem, run)
-        self.residuals = np.ones(problem.variables)
+        self.residuals: NDArray[np.float64] = np.ones(problem.variables)
         self.moves = 0
         self.ended_early = False
 
@@ -157,10 +156,7 @@ class _LargeSearch:
 
     def assume_equal(self, moments: Moments) -> None:
         """Go on with one noise variance for all: the median of what is left."""
-        squares = moments.own_scales**2
-        varies = moments.has_noise
-        middle = float(np.median((self.residuals * squares)[varies])) if varies.any() else 1.0
-        self.lists.problem.settings[4] = squares / middle
+        self.lists.problem.settings[4] = common_precision(moments, self.residuals)
 
 
 def _records(local: LocalSearch) -> list[bytes]:

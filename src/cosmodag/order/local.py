@@ -49,7 +49,8 @@ class LocalSearch:
     order : (d,) array of int
         The start, causes first.
     run : function
-        Like ``map``, on ``threads`` threads; used from 1,000 variables on.
+        Like ``map``, on ``threads`` threads; used from 1,000 variables on, where moves are tried in
+        batches.
     threads : int
     should_stop : function
         Called about every second; where it returns True, `Stopped` is raised.

@@ -111,15 +111,14 @@ def parents_left(problem: Problem, order: NDArray[np.int64]) -> NDArray[np.bool_
 
 
 def check_order(
-    order: ArrayLike, d: int, before: NDArray[np.bool_] | None = None
+    order: ArrayLike, d: int, *relations: NDArray[np.bool_] | None
 ) -> NDArray[np.int64]:
     """Refuse what is not an order of d variables, or is against what must come before what."""
     checked = np.array(order, np.int64)
     if checked.shape != (d,) or not np.array_equal(np.sort(checked), np.arange(d)):
         raise DataError(f"An order lists each of 0 … {d - 1} once; this one does not.")
-    if before is not None:
-        position = np.empty(d, np.int64)
-        position[checked] = np.arange(d)
+    position = np.argsort(checked)
+    for before in (relation for relation in relations if relation is not None):
         tails, heads = np.nonzero(before)
         if np.any(position[tails] >= position[heads]):
             raise DataError("The order is against what is required to come before what.")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.local import BATCHED_FROM, LocalSearch, Mapper, Stopped
+from cosmodag.order.local import LocalSearch, Mapper, Stopped
 from cosmodag.order.problem import Problem
 from cosmodag.refinement.starts import respecting
 
@@ -98,10 +98,10 @@ class Climb:
         self.should_stop = should_stop
         self.on_progress = on_progress
         self.slack = slack
-        self.best = np.zeros(0, np.int64)
+        self.best: NDArray[np.int64] = np.zeros(0, np.int64)
         self.bests: list[NDArray[np.int64]] = []
         self.total = -np.inf
-        self.residuals = np.zeros(0)
+        self.residuals: NDArray[np.float64] = np.zeros(0)
         self.moves = 0
         self.restarts = 0
         self.improved: list[tuple[int, float]] = []
@@ -124,12 +124,12 @@ class Climb:
             local = self._local(problem, order)
         else:
             local = memory.local
-            local.hire(*self._hands(local.problem), self.should_stop)
+            local.hire(self.run, self.threads, self.should_stop)
             local.start_from(order)
             local.state.shared[3] = 1
         if memory is not None:
             memory.local = local
-        # The start is a first answer, for those who stop the search early.
+        # The start, and then the result of the quick search, are answers for those who stop early.
         self.best, self.total = local.order, local.total
         self._report()
         # First a quick search, in which trials end early; then an exact one. In 12 searches
@@ -204,10 +204,4 @@ class Climb:
         return Reached(local.total, local.order, local.moves - moves, was_stopped)
 
     def _local(self, problem: Problem, order: NDArray[np.int64]) -> LocalSearch:
-        return LocalSearch(problem, order, *self._hands(problem), self.should_stop)
-
-    def _hands(self, problem: Problem) -> tuple[Mapper, int]:
-        """Return the function that maps over a local search's batches, and its threads."""
-        if problem.variables >= BATCHED_FROM:
-            return self.run, self.threads
-        return lambda f, items: list(map(f, items)), 1
+        return LocalSearch(problem, order, self.run, self.threads, self.should_stop)

@@ -17,7 +17,7 @@ from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import SCORES, default_penalty, total_of
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-__all__ = ["Found", "default_restarts", "search"]
+__all__ = ["Found", "common_precision", "default_restarts", "search"]
 
 # Orders that are polished after restarts. Better parents can change which of them is the best: on a
 # table of 50 variables and 500 rows the last but a few led to a BIC lower by 9.
@@ -153,8 +153,7 @@ def search(
     if score not in SCORES:
         raise DataError(f"score is {score!r}: it must be one of {SCORES}.")
     d = moments.variables
-    parts = [np.asarray(part, np.bool_) for part in (before, required) if part is not None]
-    first = check_order(start, d, np.logical_or.reduce(parts) if parts else None)
+    first = check_order(start, d, before, required)
     penalty = default_penalty(float(moments.rows.max()), d) if penalty is None else float(penalty)
     problem_with = partial(
         problem_of, moments, penalty, support=support, required=required, before=before
@@ -178,8 +177,7 @@ def search(
         local = climb.search(problem_with(), first, memory, is_gaussian, is_gaussian and with_ends)
         for _ in range(ROUNDS if score == "equal-variance" else 0):
             moves = climb.moves
-            precision = _precision(moments, climb.residuals)
-            problem = problem_with(precision=precision)
+            problem = problem_with(precision=common_precision(moments, climb.residuals))
             local = climb.search(problem, climb.best, with_ends=False)
             if climb.moves == moves or climb.ended_early:
                 break
@@ -188,19 +186,18 @@ def search(
     improve = partial(
         polish, moments, score=score, penalty=penalty, support=support, required=required
     )
-    graph, total = None, -np.inf
-    for order in _finalists(climb, d):
-        chosen = choose(order)
-        if climb.restarts and d <= POLISHED_UP_TO:
-            chosen = improve(order, chosen)
-        reached = total_of(score, moments, chosen, penalty)
-        if graph is None or reached > total:
-            graph, total, climb.best = chosen, reached, order
-    assert graph is not None
+    is_polished = climb.restarts > 0 and d <= POLISHED_UP_TO
+    finalists = climb.bests[-FINALISTS if is_polished else -1 :][::-1]
+    graphs = [
+        improve(order, choose(order)) if is_polished else choose(order) for order in finalists
+    ]
+    totals = [total_of(score, moments, graph, penalty) for graph in graphs]
+    best = int(np.argmax(totals))
+    order, graph, total = finalists[best], graphs[best], totals[best]
     if total < start_score:
-        total, graph, climb.best = start_score, begun, first
+        order, graph, total = first, begun, start_score
     return Found(
-        climb.best,
+        order,
         graph,
         total,
         start_score,
@@ -211,13 +208,7 @@ def search(
     )
 
 
-def _finalists(climb: Climb, d: int) -> list[NDArray[np.int64]]:
-    """Orders whose parents are looked at once more: the last that were the best in turn."""
-    count = FINALISTS if climb.restarts and d <= POLISHED_UP_TO else 1
-    return climb.bests[-count:][::-1]
-
-
-def _precision(moments: Moments, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+def common_precision(moments: Moments, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
     """Variance of each variable over the median of what is left of them."""
     squares = moments.own_scales**2
     varies = moments.has_noise
