@@ -3,9 +3,10 @@ import pytest
 from order_reference import linear_table, parents_on
 
 from cosmodag.graph.dags import is_dag
-from cosmodag.order import choose_parents, large_lists, local
+from cosmodag.order import choose_parents, local
+from cosmodag.order.large import lists as large_lists
 from cosmodag.order.large import search_large, unexplained
-from cosmodag.order.large_lists import Lists
+from cosmodag.order.large.lists import Lists
 from cosmodag.order.problem import problem_of
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import total_of

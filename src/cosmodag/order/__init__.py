@@ -5,8 +5,12 @@ on which they score best. Both work on correlations (`cosmodag.refinement.moment
 `choose_block_parents` and `search_blocks` do the same where a variable is several columns.
 """
 
-from cosmodag.order.block_problem import BlockProblem, FoundBlocks
-from cosmodag.order.blocks import choose_block_parents, search_blocks
+from cosmodag.order.blocks import (
+    BlockProblem,
+    FoundBlocks,
+    choose_block_parents,
+    search_blocks,
+)
 from cosmodag.order.parents import choose_parents
 from cosmodag.order.restarts import Memory
 from cosmodag.order.search import Found, default_restarts, search

@@ -12,7 +12,7 @@ from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.mixed.equations import BlockEquations
 from cosmodag.fit.pipeline import RefinedFit
 from cosmodag.order import BlockProblem, FoundBlocks
-from cosmodag.order.block_records import ParentRecords, Records
+from cosmodag.order.blocks import ParentRecords, Records
 from cosmodag.refinement.mixed.curves import CurveGain, curve_gain, entropy_gain, joint_gain
 from cosmodag.refinement.mixed.finalists import improved
 from cosmodag.refinement.mixed.joint import JointRecords

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import BlockProblem, FoundBlocks
-from cosmodag.order.block_records import Records
+from cosmodag.order.blocks import Records
 from cosmodag.refinement.mixed.multinomial import fit_levels
 from cosmodag.refinement.mixed.table import ROWS_OF_LEVELS, BlockTable
 from cosmodag.refinement.starts import respecting

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from cosmodag.order.block_problem import BlockProblem, FoundBlocks
-from cosmodag.order.block_records import ParentRecords, Record, as_bits
+from cosmodag.order.blocks import BlockProblem, FoundBlocks, ParentRecords, Record, as_bits
 from cosmodag.refinement.mixed.table import BlockTable
 
 __all__ = ["JointRecords", "shares_of", "states_of"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.order import BlockProblem, FoundBlocks, choose_block_parents, search_blocks
-from cosmodag.order.block_records import ParentRecords
+from cosmodag.order.blocks import ParentRecords
 from cosmodag.refinement.starts import respecting
 
 __all__ = ["best_blocks", "turned_losses"]

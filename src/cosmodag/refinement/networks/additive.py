@@ -7,8 +7,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-from cosmodag.order.block_problem import BlockProblem
-from cosmodag.order.blocks import search_blocks
+from cosmodag.order import BlockProblem, search_blocks
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.networks.problem import Arcs, NetworkProblem
 

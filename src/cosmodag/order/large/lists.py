@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.order.large_scan import scan
+from cosmodag.order.large.scan import scan
 from cosmodag.order.problem import FIRST_ROOM, Problem
 
 __all__ = ["Lists"]

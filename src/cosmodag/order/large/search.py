@@ -1,4 +1,4 @@
-"""The order search for thousands of variables, in which parents come from lists of candidates."""
+"""Rounds of local searches on lists of candidates, which are extended between them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.order.large_lists import Lists
-from cosmodag.order.large_scan import explain_some
+from cosmodag.order.large.lists import Lists
+from cosmodag.order.large.scan import explain_some
 from cosmodag.order.local import LocalSearch, Mapper, Stopped
 from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.block_columns import (
+from cosmodag.order.blocks.columns import (
     CANDIDATE,
     LATER,
     NO_CANDIDATE,
@@ -18,7 +18,7 @@ from cosmodag.order.block_columns import (
     choose_blocks,
     new_space,
 )
-from cosmodag.order.block_problem import BlockProblem, FoundBlocks
+from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks
 from cosmodag.refinement.scores import growing_penalty
 
 __all__ = ["ParentRecords", "Record", "Records", "as_bits"]
@@ -83,7 +83,7 @@ class ParentRecords(ABC):
 
 
 class Records(ParentRecords):
-    """Parents chosen by the score of blocks of columns (`cosmodag.order.block_columns`)."""
+    """Parents chosen by the score of blocks of columns (`cosmodag.order.blocks.columns`)."""
 
     def __init__(self, problem: BlockProblem) -> None:
         super().__init__(problem.variables)

@@ -1,9 +1,4 @@
-"""Order search among variables that are blocks of columns: categories, curves, and plain columns.
-
-The score of a variable has three verbs, as among single columns: start with no parent, add a block,
-drop a block (`cosmodag.order.block_columns`). Which variables may, must or must not be parents, how
-many rows count for each equation, and how wide blocks are, is data.
-"""
+"""Order search among blocks: every variable to its best place, then perturbed restarts."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.order.block_problem import BlockProblem, FoundBlocks
-from cosmodag.order.block_records import ParentRecords, Records
+from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks
+from cosmodag.order.blocks.records import ParentRecords, Records
 from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.restarts import perturbed
 from cosmodag.order.search import search

@@ -1,0 +1,5 @@
+"""The order search for thousands of variables, in which parents come from lists of candidates."""
+
+from cosmodag.order.large.search import LARGE, search_large, unexplained
+
+__all__ = ["LARGE", "search_large", "unexplained"]
