@@ -20,32 +20,15 @@ _FEW = 2
 
 @dataclass(frozen=True)
 class Cell:
-    """One unit of work, which gives one row.
+    """One unit of work, which gives one row."""
 
-    Attributes
-    ----------
-    kind
-        ``"fit"`` scores a fit, ``"time"`` times one alone on one thread, ``"epoch"`` times passes
-        over the data.
-    method, data
-        Names of a method in `cosmodag.bench.methods.METHODS` and of a data set.
-    graph
-        Seed of the graph and its rows, and of the fit.
-    parameters
-        All parameters of the learner that are not its defaults.
-    standardised
-        Whether columns are divided by their standard deviations first.
-    device
-        Device, if the figures depend on it.
-    """
-
-    kind: str
+    kind: str  # "fit" is scored, "time" is one fit timed on one thread, "epoch" times passes
     method: str
     data: str
-    graph: int
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    standardised: bool = False
-    device: str | None = None
+    graph: int  # seed of the graph and its rows, and of the fit
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # all that are not defaults
+    standardised: bool = False  # whether columns are divided by their standard deviations first
+    device: str | None = None  # given if the figures depend on it
 
     @property
     def description(self) -> dict[str, Any]:
@@ -89,9 +72,9 @@ def batched(cells: Iterable[Cell], size: int) -> tuple[CellBatch, ...]:
         alike = (cell.kind, cell.method, rows, variables, cell.device)
         groups.setdefault(alike, {})[cell.key] = cell
     batches = []
-    for members in (tuple(group.values()) for group in groups.values()):
-        together = METHODS[members[0].method].is_solved_together
-        most = size if together else min(size, _FEW)
+    for (_, method, *_), group in groups.items():
+        members = tuple(group.values())
+        most = size if METHODS[str(method)].is_solved_together else min(size, _FEW)
         batches += [CellBatch(members[i : i + most]) for i in range(0, len(members), most)]
     return tuple(batches)
 

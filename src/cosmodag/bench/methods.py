@@ -8,38 +8,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosmodag.errors import DataError
-
-__all__ = ["METHODS", "Method", "draw", "method_named", "ranges_for"]
+__all__ = ["METHODS", "Method", "draw", "ranges_for"]
 
 _FILE = tomllib.loads(files("cosmodag.bench").joinpath("paper", "methods.toml").read_text("utf-8"))
 
 
 class Method(NamedTuple):
-    """One row of a table.
+    """One row of a table."""
 
-    Attributes
-    ----------
-    learner
-        Class of the learner.
-    label
-        Name in tables.
-    parameters
-        Fixed parameters.
-    space
-        Name of the search space of the others.
-    like
-        Method whose chosen configuration this one uses, instead of a search.
-    reads
-        ``"raw"``: optimised weights, cut at 0.3, as in the paper. ``"graph"``: the graph that a
-        user gets, its weights ranked.
-    """
-
-    learner: str
-    label: str
-    parameters: Mapping[str, Any]
-    space: str = "nothing"
-    like: str | None = None
+    learner: str  # class of the learner
+    label: str  # name in tables
+    parameters: Mapping[str, Any]  # those that are fixed
+    space: str = "nothing"  # search space of the others
+    like: str | None = None  # method whose chosen configuration is used, instead of a search
+    # "raw": optimised weights, cut at 0.3, as in the paper; "graph": the graph that a user gets,
+    # its weights ranked.
     reads: str = "raw"
 
     @property
@@ -56,13 +39,6 @@ def _method(entries: dict[str, Any]) -> Method:
 
 METHODS = {name: _method(entries) for name, entries in _FILE["methods"].items()}
 """Methods by name; the paper's name where it has one."""
-
-
-def method_named(name: str) -> Method:
-    """Find a method by name; `DataError` lists the names."""
-    if name not in METHODS:
-        raise DataError(f"The method {name!r} is unknown: use one of {', '.join(METHODS)}.")
-    return METHODS[name]
 
 
 def ranges_for(space: str, data: str) -> Mapping[str, tuple[float, float]]:

@@ -1,6 +1,6 @@
 """The plan: an experiment as cells, stage by stage."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
@@ -41,18 +41,14 @@ class Column:
     group: Group
     data: str
     method: str
-    rule: str | None
-    standardised: bool
-
-    @property
-    def configurations(self) -> int:
-        """Number of configurations from which the rule chooses."""
-        return 0 if self.rule is None else self.group.configurations
+    rule: str | None = None
+    standardised: bool = False
 
     @property
     def is_timed(self) -> bool:
-        """Whether single fits are timed: once for each method, with the first rule."""
-        return not self.standardised and self.rule in (None, self.group.select[0])
+        """Whether single fits are timed: once for each method that is searched or fixed."""
+        is_first = self.rule in (None, self.group.select[0])
+        return is_first and not self.standardised and METHODS[self.method].like is None
 
 
 @dataclass(frozen=True)
@@ -68,26 +64,31 @@ class CellPlan:
 
         Searches and validations come first, group by group, so that finished groups are complete.
         """
+        flat = chain.from_iterable
         groups = self.experiment.groups
         for group in groups:
-            searched = chain.from_iterable(
-                chain.from_iterable(self.searched(group, method, data))
+            searched = [
+                cells
                 for data in group.data
                 for method in group.methods
                 if METHODS[method].like is None
-            )
-            yield CellStage("search", batched(searched, group.batch))
-            validated = (self.validated(column, results) for column in self.columns(group))
-            yield CellStage("validation", batched(chain.from_iterable(validated), group.batch))
+                for cells in self.searched(group, method, data)
+            ]
+            yield CellStage("search", batched(flat(searched), group.batch))
+            validated = [self.validated(column, results) for column in self.columns(group)]
+            yield CellStage("validation", batched(flat(validated), group.batch))
         for group in groups:
-            yield CellStage("epochs", _singly(self._epochs(group)))
+            columns = [
+                Column(group, data, method) for data in group.data for method in group.epochs
+            ]
+            epochs = [
+                self._cells(column, _TIMED, 1, {}, kind="epoch", device=self.device)
+                for column in columns
+            ]
+            yield CellStage("epochs", _singly(flat(epochs)))
         for group in groups:
-            timed = (
-                self.timed(column, results)
-                for column in self.columns(group)
-                if column.is_timed and METHODS[column.method].like is None
-            )
-            yield CellStage(TIMING, _singly(chain.from_iterable(timed)))
+            timed = [self.timed(column, results) for column in self.columns(group)]
+            yield CellStage(TIMING, _singly(flat(timed)))
 
     def columns(self, group: Group) -> Iterator[Column]:
         """Pair each method with each data set and each rule of its search, or with None."""
@@ -95,20 +96,20 @@ class CellPlan:
         scored = [*searched, *((method, None) for method in group.fixed)]
         for data in group.data:
             for method, rule in scored:
-                yield Column(group, data, method, rule, False)
+                yield Column(group, data, method, rule)
             for method, rule in scored:
                 if method in group.standardised:
-                    yield Column(group, data, method, rule, True)
+                    yield Column(group, data, method, rule, standardised=True)
 
     def searched(self, group: Group, method: str, data: str) -> list[list[Cell]]:
         """Cells of a search: for each configuration one for each graph."""
         place = (id(group), method, data)
         if place not in self._searches:
-            column = Column(group, data, method, None, False)
+            step = group.graphs * group.fresh
             self._searches[place] = [
                 self._cells(
-                    column,
-                    _SEARCHED + number * group.graphs * group.fresh,
+                    Column(group, data, method),
+                    _SEARCHED + number * step,
                     group.graphs,
                     self._drawn(method, data, number),
                 )
@@ -133,13 +134,6 @@ class CellPlan:
         """Cells that time single fits, with the configuration that the rule chooses."""
         chosen = self.chosen(column, results) if column.is_timed else None
         return self._cells(column, _TIMED, column.group.timing, chosen, kind="time")
-
-    def _epochs(self, group: Group) -> Iterator[Cell]:
-        """Cells that time passes over the data."""
-        for data in group.data:
-            for method in group.epochs:
-                column = Column(group, data, method, None, False)
-                yield from self._cells(column, _TIMED, 1, {}, kind="epoch", device=self.device)
 
     def _drawn(self, method: str, data: str, number: int) -> dict[str, float]:
         return draw(ranges_for(METHODS[method].space, data), data, number, self.experiment.seed)
@@ -171,16 +165,15 @@ def choose(candidates: Sequence[Sequence[Cell]], results: Results, rule: str) ->
     A configuration is given by its cells, one for each graph, and is not eligible if one failed;
     None if none is eligible. The first of the best wins.
     """
-    means = []
-    for cells in candidates:
+    means = {}
+    for number, cells in enumerate(candidates):
         found = [results.get(cell.key, {}) for cell in cells]
-        is_whole = all(result.get("status") == "done" for result in found)
-        values = [float(result[_MAXIMISED[rule]]) for result in found] if is_whole else [-np.inf]
-        mean = float(np.mean(values))
-        means.append(mean if np.isfinite(mean) else -np.inf)
-    best = int(np.argmax(means)) if means else 0
-    return best if means and means[best] > -np.inf else None
+        if all(result.get("status") == "done" for result in found):
+            mean = float(np.mean([float(result[_MAXIMISED[rule]]) for result in found]))
+            if np.isfinite(mean):
+                means[number] = mean
+    return max(means, key=means.__getitem__, default=None)
 
 
-def _singly(cells: Iterable[Cell]) -> tuple[CellBatch, ...]:
+def _singly(cells: Iterator[Cell]) -> tuple[CellBatch, ...]:
     return tuple(CellBatch((cell,)) for cell in {cell.key: cell for cell in cells}.values())

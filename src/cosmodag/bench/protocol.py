@@ -3,14 +3,14 @@
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from cosmodag.bench.methods import METHODS, method_named
+from cosmodag.bench.methods import METHODS
 from cosmodag.errors import DataError
 from cosmodag.io.files.toml_text import read_toml
 from cosmodag.simulate import parse_name
@@ -24,82 +24,39 @@ or by the likelihood of held-out rows (*score*)."""
 _MOST_NAMES = 10_000
 _MOST_CELLS = 10_000_000
 
-
 # Parameters by which a learner reads or writes files.
 _PLACES = {"checkpoint", "knowledge"}
 
 
 @dataclass(frozen=True)
 class Group:
-    """Data sets, and the work that is done on each of them.
+    """Data sets, and the work that is done on each of them."""
 
-    Attributes
-    ----------
-    data
-        Names of data sets; ``{a,b}`` in the file stands for each of several.
-    methods
-        Methods whose configuration is searched, or taken from another method's search.
-    configurations, graphs
-        Number of configurations for each method and data set, and of graphs for each of them.
-    fresh
-        Whether every configuration has its own graphs, as in the paper, or all share them.
-    select
-        Rules in `RULES` that choose a configuration; each has its own columns.
-    validation
-        Number of new graphs on which the chosen configuration is scored.
-    fixed
-        Methods without a search, scored on the same graphs.
-    standardised
-        Methods that are also scored on the same tables after standardising.
-    timing
-        Number of new graphs on which single fits of each method are timed.
-    epochs
-        Methods of which passes over the data are timed.
-    parameters
-        Parameters by method that differ from the method's own.
-    batch
-        Largest number of cells in a batch.
-    """
-
-    data: tuple[str, ...]
-    methods: tuple[str, ...] = ()
-    configurations: int = 0
-    graphs: int = 5
-    fresh: bool = True
-    select: tuple[str, ...] = ("oracle",)
-    validation: int = 10
-    fixed: tuple[str, ...] = ()
-    standardised: tuple[str, ...] = ()
-    timing: int = 0
-    epochs: tuple[str, ...] = ()
-    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    batch: int = 64
+    data: tuple[str, ...]  # names of data sets; {a,b} in the file stands for each of several
+    methods: tuple[str, ...] = ()  # those that are searched, or use another method's search
+    configurations: int = 0  # number for each method and data set
+    graphs: int = 5  # number for each configuration
+    fresh: bool = True  # whether every configuration has its own graphs, as in the paper
+    select: tuple[str, ...] = ("oracle",)  # rules that choose; each has its own columns
+    validation: int = 10  # number of new graphs on which the chosen configuration is scored
+    fixed: tuple[str, ...] = ()  # methods without a search, scored on the same graphs
+    standardised: tuple[str, ...] = ()  # methods also scored on the same tables, standardised
+    timing: int = 0  # number of new graphs on which single fits of each method are timed
+    epochs: tuple[str, ...] = ()  # methods of which passes over the data are timed
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by method
+    batch: int = 64  # largest number of cells in a batch
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Content of an experiment file.
-
-    Attributes
-    ----------
-    name, title
-        Name in the store, and title in reports.
-    text
-        The file itself.
-    groups
-        Groups of work, in order.
-    seed
-        Seed of graphs and configurations.
-    time_limit
-        Seconds per cell; a cell that takes longer has the result ``"timeout"``.
-    """
+    """Content of an experiment file; `text` is the file itself."""
 
     name: str
     title: str
     text: str
     groups: tuple[Group, ...]
-    seed: int = 0
-    time_limit: float | None = None
+    seed: int = 0  # of graphs and configurations
+    time_limit: float | None = None  # seconds per cell; one that takes longer is a "timeout"
 
 
 def names() -> list[str]:
@@ -121,9 +78,8 @@ def find_experiment(name: str | os.PathLike[str]) -> Experiment:
         return read_experiment(text, str(name))
     path = Path(name)
     if not path.is_file():
-        raise DataError(
-            f"'{name}' is neither a file nor one of the experiments {', '.join(names())}."
-        )
+        known = ", ".join(names())
+        raise DataError(f"'{name}' is neither a file nor one of the experiments {known}.")
     try:
         return read_experiment(path.read_text("utf-8"), str(name))
     except UnicodeDecodeError as error:
@@ -157,44 +113,34 @@ def read_experiment(text: str, place: str = "experiment") -> Experiment:
     groups = entries.pop("group", [])
     if not isinstance(groups, list) or not groups:
         raise DataError(f"'{place}' has no [[group]]: say on which data sets to do what.")
-    _check_entries(place, f"'{place}'", entries, _EXAMPLE)
+    _check_entries(place, entries, {"name": "", "title": "", "seed": 0, "time_limit": 0.0})
     if "name" not in entries:
         raise DataError(f"'{place}' has no name: add a line such as name = \"mine\".")
     entries.setdefault("title", entries["name"])
     return Experiment(text=text, groups=tuple(_group(place, group) for group in groups), **entries)
 
 
-_EXAMPLE = {"name": "", "title": "", "seed": 0, "time_limit": 0.0}
-
-
 def _group(place: str, entries: Any) -> Group:
     if not isinstance(entries, dict):
         raise DataError(f"A group of '{place}' is {entries!r}: write it as [[group]].")
     example = vars(Group(data=()))
-    _check_entries(place, f"A group of '{place}'", entries, example)
-    values: dict[str, Any] = {
+    _check_entries(place, entries, example)
+    values = {
         name: tuple(value) if isinstance(example[name], tuple) else value
         for name, value in entries.items()
     }
-    for method, settings in values.get("parameters", {}).items():
-        for name in _PLACES & set(settings):
-            raise DataError(
-                f"The parameter {name!r} of {method!r} in '{place}' names a place on a disk, and "
-                "an experiment may come from anybody: leave it out."
-            )
-    values["data"] = _expanded(place, values.get("data", ()))
-    group = Group(**values)
-    _check_group(place, group)
+    group = Group(**{**values, "data": _expanded(place, values.get("data", ()))})
+    for problem in _problems(group):
+        raise DataError(f"A group of '{place}' {problem}")
     return group
 
 
-def _check_entries(
-    place: str, subject: str, entries: Mapping[str, Any], example: Mapping[str, Any]
-) -> None:
+def _check_entries(place: str, entries: Mapping[str, Any], example: Mapping[str, Any]) -> None:
     """Refuse entries that are unknown, or of another type than in the example."""
     for name, value in entries.items():
         if name not in example:
-            raise DataError(f"{subject} has an unknown entry {name!r}: use {', '.join(example)}.")
+            known = ", ".join(example)
+            raise DataError(f"'{place}' has an unknown entry {name!r}: use {known}.")
         kind: type = type(example[name])
         _check_type(place, name, value, list if kind is tuple else kind)
         for one in value if kind is tuple else ():
@@ -203,50 +149,53 @@ def _check_entries(
             _check_type(place, method, settings, dict)
 
 
+_LEAST = {"batch": 1, "graphs": 1, "time_limit": 1e-9}
+
+
 def _check_type(place: str, name: str, value: Any, kind: type) -> None:
     accepted = (int, float) if kind is float else kind
     if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
-        raise DataError(
-            f"The entry {name!r} of '{place}' is {value!r}: it must be a {kind.__name__}."
-        )
-    lowest = 1 if name in ("batch", "graphs") else 0
-    is_low = isinstance(value, int | float) and value < lowest
-    if is_low or (name == "time_limit" and value == 0):
-        raise DataError(f"The entry {name!r} of '{place}' is {value!r}: it must be greater.")
+        problem = f"be a {kind.__name__}"
+    elif kind in (int, float) and value < _LEAST.get(name, 0):
+        problem = "be greater"
+    else:
+        return
+    raise DataError(f"The entry {name!r} of '{place}' is {value!r}: it must {problem}.")
 
 
-def _check_group(place: str, group: Group) -> None:
+def _problems(group: Group) -> Iterator[str]:
+    """Yield reasons to refuse a group: each is the rest of a sentence about it."""
     if not group.data:
-        raise DataError(f"A group of '{place}' has no data sets: add data = [\"…\"].")
+        yield 'has no data sets: add data = ["…"].'
     for data in group.data:
         if parse_name(data).samples is None:
-            raise DataError(f"The data set {data!r} of '{place}' has no rows to draw.")
+            yield f"has the data set {data!r}, which has no rows to draw."
     scored = (*group.methods, *group.fixed)
     of_each = len(group.methods) * group.configurations * group.graphs
     of_each += 2 * len(scored) * group.validation + len(group.methods) * group.timing
     if len(group.data) * of_each > _MOST_CELLS:
-        raise DataError(
-            f"A group of '{place}' asks for more than {_MOST_CELLS:,} cells: lower its numbers of "
-            "configurations and graphs."
-        )
+        yield f"has more than {_MOST_CELLS:,} cells: lower its configurations and graphs."
     for name in (*scored, *group.standardised, *group.epochs, *group.parameters):
-        method_named(name)
-    for name in group.standardised:
-        if name not in scored:
-            raise DataError(
-                f"The method {name!r} of '{place}' is only standardised: name it first."
+        if name not in METHODS:
+            yield f"has the unknown method {name!r}: use one of {', '.join(METHODS)}."
+    for name in set(group.standardised) - set(scored):
+        yield f"has the method {name!r} only standardised: name it first."
+    for owner, settings in group.parameters.items():
+        for name in _PLACES & set(settings):
+            yield (
+                f"has the parameter {name!r} of {owner!r}, which names a place on a disk, and an "
+                "experiment may come from anybody: leave it out."
             )
     for name in group.methods:
         method = METHODS[name]
         if method.like is not None and method.like not in group.methods:
-            raise DataError(f"The method {name!r} of '{place}' needs {method.like!r} beside it.")
+            yield f"has the method {name!r}, which needs {method.like!r} beside it."
         if method.like is None and method.space == "nothing":
-            raise DataError(f"The method {name!r} of '{place}' has nothing to search: see fixed.")
+            yield f"has the method {name!r}, which has nothing to search: see fixed."
     if group.methods and not group.configurations:
-        raise DataError(f"A group of '{place}' searches, but has no configurations: say how many.")
-    for rule in group.select:
-        if rule not in RULES:
-            raise DataError(f"'{place}' selects by {rule!r}: use {' or '.join(RULES)}.")
+        yield "searches, but has no configurations: say how many."
+    for rule in set(group.select) - set(RULES):
+        yield f"selects by {rule!r}: use {' or '.join(RULES)}."
 
 
 def _expanded(place: str, patterns: Sequence[str]) -> tuple[str, ...]:
@@ -262,9 +211,7 @@ def _expanded(place: str, patterns: Sequence[str]) -> tuple[str, ...]:
         pieces = re.split(r"\{([^}]*)\}", pattern)
         choices = [piece.split(",") if at % 2 else [piece] for at, piece in enumerate(pieces)]
         if math.prod(map(len, choices)) > _MOST_NAMES:
-            raise DataError(
-                f"The data set {pattern!r} of '{place}' stands for more than {_MOST_NAMES:,} "
-                "names: split it."
-            )
+            many = f"stands for more than {_MOST_NAMES:,} names: split it."
+            raise DataError(f"The data set {pattern!r} of '{place}' {many}")
         found += ["".join(parts) for parts in product(*choices)]
     return tuple(found)

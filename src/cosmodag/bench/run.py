@@ -9,10 +9,13 @@ from cosmodag.bench.methods import METHODS
 from cosmodag.bench.plan import TIMING, CellPlan
 from cosmodag.bench.protocol import Experiment
 from cosmodag.bench.store import Row, Store
-from cosmodag.bench.work import NO_GPU, Order, as_result, carry_out
+from cosmodag.bench.work import Order, as_result, carry_out
 from cosmodag.engines import Failure, each
 
 __all__ = ["Resources", "Run", "rows_of", "run"]
+
+# Environment of processes beside one that uses the GPU: JAX would reserve its memory.
+_NO_GPU = {"JAX_PLATFORMS": "cpu"}
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Resources:
                 jobs=jobs,
                 threads=threads,
                 gpus=self.gpus,
-                variables=NO_GPU if device == "cpu" else None,
+                variables=_NO_GPU if device == "cpu" else None,
             )
             for place, outcome in outcomes:
                 yield some[place], outcome
@@ -91,18 +94,9 @@ def run(
     """Do the cells of an experiment that the store does not have.
 
     A batch is stored as a whole, before the next result is taken: a run may be killed at any moment
-    and resumed, and its rows are the same.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    store : Store
-    resources : Resources, optional
-        The engine, processes and device.
-    on_progress : callable
-        Called with the stage, and how many of its cells are done of how many.
-    timing : bool
-        Whether single fits are timed; with a GPU this takes most of the time.
+    and resumed, and its rows are the same. `on_progress` is called with the stage, and how many of
+    its cells are done of how many. Single fits are not timed if `timing` is false: with a GPU this
+    takes most of the time.
     """
     resources = resources or Resources()
     store.remember(experiment.name, experiment.text)

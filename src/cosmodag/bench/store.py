@@ -73,7 +73,7 @@ class Store:
             try:
                 self._prepare()
             except BaseException:
-                self._connection.close()
+                self.close()
                 raise
 
     def __enter__(self) -> "Store":
@@ -106,12 +106,8 @@ class Store:
         """All rows, flat: every entry of descriptions and results is a column."""
         import pandas as pd
 
-        return pd.json_normalize(
-            [
-                {"key": row.key, "batch": row.batch, **row.description, **row.result}
-                for row in self.rows()
-            ]
-        )
+        flat = [{"key": r.key, "batch": r.batch, **r.description, **r.result} for r in self.rows()]
+        return pd.json_normalize(flat)
 
     def remember(self, name: str, text: str) -> None:
         """Store the text of an experiment, so that it can be resumed and reported from the file.
@@ -138,7 +134,12 @@ class Store:
         (layout,) = ask("PRAGMA user_version").fetchone()
         ask("COMMIT")
         if application == 0 and not found:
-            self._make_tables()
+            ask("PRAGMA journal_mode = WAL")
+            with self._transaction():
+                for table in _TABLES:
+                    ask(table.replace("TABLE", "TABLE IF NOT EXISTS"))
+                ask(f"PRAGMA application_id = {_APPLICATION}")
+                ask(f"PRAGMA user_version = {_LAYOUT}")
         elif application != _APPLICATION:
             raise StoreError(f"'{self.path}' is an SQLite file of another program: give another.")
         elif layout != _LAYOUT:
@@ -154,23 +155,11 @@ class Store:
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict)
 
-    def _make_tables(self) -> None:
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        with self._transaction():
-            for table in _TABLES:
-                self._connection.execute(table.replace("TABLE", "TABLE IF NOT EXISTS"))
-            self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            self._connection.execute(f"PRAGMA user_version = {_LAYOUT}")
-
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self._connection:  # commits, or rolls back after an error
             yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
 
     def _write(self, statement: str, values: Sequence[tuple[str, ...]]) -> None:
         with self._explained(), self._transaction():

@@ -1,7 +1,7 @@
 """Many machines: one Ray task per item, which Ray repeats if a worker or a whole node is lost.
 
-Ray's backend for joblib ends the whole run if one worker dies, and returns no result before all
-are there.
+Ray's backend for joblib has one long-lived actor per core: it ends the whole run if one of them
+dies, and returns no result before all are there.
 """
 
 import os
@@ -47,7 +47,7 @@ def on_cluster(
             try:
                 outcome = ray.get(finished)
             except ray.exceptions.RayError as error:
-                last = (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
+                *_, last = str(error).strip().splitlines() or [type(error).__name__]
                 outcome = Failure("failed", f"The task was lost or could not be sent: {last}")
             yield Done(pending.pop(finished), outcome)
 
@@ -65,16 +65,13 @@ def _connected(address: str | None, jobs: int | None) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
-    if address is None:
-        options |= {"num_cpus": jobs, "include_dashboard": False}
+    here = {"num_cpus": jobs, "include_dashboard": False} if address is None else {}
     try:
-        ray.init(address or "local", **options)
+        ray.init(address or "local", log_to_driver=False, logging_level="error", **here)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        (first, *_) = str(error).strip().splitlines() or [type(error).__name__]
-        raise DataError(
-            f"Ray cannot be reached at {address or 'this machine'!r}: {first}"
-        ) from None
+        first, *_ = str(error).strip().splitlines() or [type(error).__name__]
+        place = address or "this machine"
+        raise DataError(f"Ray cannot be reached at {place!r}: {first}") from None
     try:
         yield ray
     finally:

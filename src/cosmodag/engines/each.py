@@ -53,8 +53,8 @@ def each(
         Number of processes. None: ``"local"`` uses no other process, keeps the order, and lets the
         function use all cores; Ray started here uses one process per core.
     threads : int, optional
-        Threads that each process may use: by default its share of the cores, and one for a Ray
-        task, which reserves as many cores.
+        Threads of each process: by default its share of the cores, or one for a Ray task, which
+        reserves as many cores.
     address : str, optional
         Address of a Ray cluster (``"auto"`` for one on this machine). None starts Ray here.
     gpus : float
@@ -70,11 +70,6 @@ def each(
     ------
     Done
         ``(place, result)``; in order only if this process does the work.
-
-    Raises
-    ------
-    DataError
-        If the engine is unknown, or Ray is not installed or not reachable.
 
     Examples
     --------

@@ -14,15 +14,11 @@ from cosmodag.engines.outcomes import Done, Failure
 
 __all__ = ["in_processes"]
 
-_DEATH = "Its process died at every attempt, perhaps for lack of memory."
+Call = Callable[[Any], Any]
 
 
 def in_processes(
-    call: Callable[[Any], Any],
-    items: Iterable[Any],
-    jobs: int,
-    environment: dict[str, str],
-    retries: int,
+    call: Call, items: Iterable[Any], jobs: int, environment: dict[str, str], retries: int
 ) -> Iterator[Done]:
     """Call a function on items in several processes; results come as they are ready.
 
@@ -34,19 +30,18 @@ def in_processes(
         yield from _until_a_death(call, left, jobs, environment)
         # Items are begun in order: those that were in progress are the first that are left.
         for place in list(left)[:jobs]:
-            alone, error = {place: left.pop(place)}, None
+            alone, error = {place: left.pop(place)}, ""
             for _ in range(max(1, retries)):
-                error = (yield from _until_a_death(call, alone, 1, environment)) or error
-                if not alone:
-                    break
-            else:
-                yield Done(place, Failure("failed", _explained(error)))
+                if alone:
+                    error = yield from _until_a_death(call, alone, 1, environment)
+            if alone:
+                yield Done(place, Failure("failed", error))
 
 
 def _until_a_death(
-    call: Callable[[Any], Any], left: dict[int, Any], jobs: int, environment: dict[str, str]
-) -> Generator[Done, None, BrokenProcessPool | None]:
-    """Do items, and remove them from those left; stop if a process dies, and return the error."""
+    call: Call, left: dict[int, Any], jobs: int, environment: dict[str, str]
+) -> Generator[Done, None, str]:
+    """Do items, and remove them from those left; stop if a process dies, and return the reason."""
     from joblib.externals.loky import ProcessPoolExecutor
 
     pool = ProcessPoolExecutor(jobs, timeout=None, env=environment)
@@ -69,13 +64,7 @@ def _until_a_death(
             del left[places[future]]
             yield Done(places[future], outcome)
     except BrokenProcessPool as error:
-        return error
+        return " ".join(str(error).split())
     finally:
         pool.shutdown(wait=True, kill_workers=True)
-    return None
-
-
-def _explained(error: BrokenProcessPool | None) -> str:
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    return _DEATH if isinstance(error, TerminatedWorkerError) else str(error)
+    return ""

@@ -53,12 +53,12 @@ def _time_limit(seconds: float | None) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def attempt(function: Callable[[Any], Any], item: Any, timeout: float | None) -> Any:
+def attempt(function: Callable[[Any], Any], item: Any, timeout: float | None = None) -> Any:
     """Call a function on one item; an error becomes a `Failure`.
 
     Examples
     --------
-    >>> attempt(lambda x: 1 / x, 0, None)
+    >>> attempt(lambda x: 1 / x, 0)
     Failure(status='failed', message='ZeroDivisionError: division by zero')
     """
     try:

@@ -7,7 +7,7 @@ from cosmodag._version import __version__
 from cosmodag.bench.pages.entries import Entry, entries_of, merged
 from cosmodag.bench.pages.figures import all_figures
 from cosmodag.bench.pages.tables import ResultTable, all_tables
-from cosmodag.bench.pages.writers import WRITERS, as_html, as_markdown
+from cosmodag.bench.pages.writers import as_csv, as_html, as_markdown
 from cosmodag.bench.protocol import read_experiment
 from cosmodag.bench.store import Store
 from cosmodag.errors import CosmodagError, StoreError
@@ -33,9 +33,9 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     try:
         entries = merged(e for one in experiments for e in entries_of(one, results))
         tables, figures = all_tables(entries, rows), all_figures(entries, rows)
+    except CosmodagError:
+        raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        if isinstance(error, CosmodagError):
-            raise
         raise StoreError(
             f"'{store.path}' holds rows that cosmodag did not write, so nothing can be reported: "
             "run the experiment again with another store."
@@ -45,8 +45,8 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     target = Path(folder)
     (target / "tables").mkdir(parents=True, exist_ok=True)
     for table in tables:
-        for suffix, write in WRITERS.items():
-            write_text(target / "tables" / f"{table.name}.{suffix}", write(table))
+        write_text(target / "tables" / f"{table.name}.md", as_markdown(table))
+        write_text(target / "tables" / f"{table.name}.csv", as_csv(table))
     for name, (_, image) in figures.items():
         write_bytes(target / f"{name}.png", image)
     lines = [f"# {_TITLE}", "", *(f"- {fact}" for fact in facts), ""]

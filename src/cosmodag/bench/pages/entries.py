@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +15,13 @@ from cosmodag.bench.plan import CellPlan, Column, Results
 from cosmodag.bench.protocol import Experiment
 from cosmodag.simulate import parse_name
 
-__all__ = [
-    "Entry",
-    "Figure",
-    "compared",
-    "entries_of",
-    "merged",
-    "paper_figures",
-    "paper_lines",
-]
+__all__ = ["Entry", "Figure", "compared", "entries_of", "merged", "paper_figures", "paper_lines"]
 
 # Graphs behind each mean of the paper.
 _PAPER_GRAPHS = 5
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """Mean and sample standard deviation (nan for one graph) over a number of graphs."""
 
     mean: float
@@ -40,11 +31,10 @@ class Figure:
     @classmethod
     def of(cls, values: Sequence[float] | NDArray[Any]) -> "Figure | None":
         """Summarise values; None where there are none."""
-        array = np.asarray(values, float)
-        if not array.size:
+        if not len(values):
             return None
-        sd = float(array.std(ddof=1)) if array.size > 1 else float("nan")
-        return cls(float(array.mean()), sd, array.size)
+        sd = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
+        return cls(float(np.mean(values)), sd, len(values))
 
     @property
     def error(self) -> float:
@@ -66,25 +56,15 @@ def compared(ours: Figure | None, theirs: Figure | None) -> float | None:
     return (ours.mean - theirs.mean) / error if error > 0 else None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Entry(Column):
-    """The results of one method on one data set.
+    """The results of one method on one data set."""
 
-    Attributes
-    ----------
-    results, failed
-        Results by the seed of the graph, and how many graphs have none.
-    seconds
-        Times of single fits.
-    parameters, settings
-        Parameters of the learner, and those that the rule chose.
-    """
-
-    results: dict[int, dict[str, Any]]
-    failed: int
-    seconds: tuple[float, ...]
-    parameters: dict[str, Any]
-    settings: dict[str, float]
+    results: dict[int, dict[str, Any]]  # by the seed of the graph
+    failed: int  # number of graphs without results
+    seconds: tuple[float, ...]  # times of single fits
+    parameters: dict[str, Any]  # all parameters of the learner
+    settings: dict[str, float]  # those that the rule chose
 
     @property
     def key(self) -> tuple[str, str, str | None, bool]:
@@ -106,8 +86,7 @@ class Entry(Column):
     def label(self) -> str:
         """Name in tables."""
         chosen = {"oracle": " (oracle)", "score": " (held-out score)", None: ""}[self.rule]
-        scaled = ", standardised" * self.standardised
-        return METHODS[self.method].label + chosen + scaled
+        return METHODS[self.method].label + chosen + ", standardised" * self.standardised
 
     def figure(self, metric: str) -> Figure | None:
         """Summarise a metric; ``"time_s"`` is the time of single fits."""
@@ -117,9 +96,8 @@ class Entry(Column):
 
     def paper(self, name: str = "results") -> dict[str, Figure]:
         """Figures of the same row in one of the paper's tables, by metric."""
-        if not self.is_tuned:
-            return {}
-        return paper_figures(name).get((*self.family, self.method), {})
+        row = (*self.family, self.method)
+        return paper_figures(name).get(row, {}) if self.is_tuned else {}
 
 
 def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
@@ -147,20 +125,19 @@ def merged(entries: Iterable[Entry]) -> list[Entry]:
 
     If it was not timed, it takes the times of another entry with the same parameters.
     """
+
+    def fit(entry: Entry) -> tuple[object, ...]:
+        """Key of fits that take the same time."""
+        return (*entry.key, *sorted((name, str(value)) for name, value in entry.parameters.items()))
+
     best: dict[object, Entry] = {}
     times: dict[object, tuple[float, ...]] = {}
     for entry in entries:
-        fit = _fit(entry)
-        times[fit] = max(times.get(fit, ()), entry.seconds, key=len)
+        times[fit(entry)] = max(times.get(fit(entry), ()), entry.seconds, key=len)
         before = best.get(entry.key)
         if before is None or len(entry.results) > len(before.results):
             best[entry.key] = entry
-    return [replace(entry, seconds=times[_fit(entry)]) for entry in best.values()]
-
-
-def _fit(entry: Entry) -> tuple[object, ...]:
-    """Key of fits that take the same time."""
-    return (*entry.key, *sorted((name, str(value)) for name, value in entry.parameters.items()))
+    return [replace(entry, seconds=times[fit(entry)]) for entry in best.values()]
 
 
 def paper_lines(name: str) -> list[dict[str, str]]:

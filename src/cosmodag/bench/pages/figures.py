@@ -83,8 +83,8 @@ def _matrix_figure(entry: Entry) -> tuple[str, bytes]:
     """
     from matplotlib.figure import Figure
 
-    from cosmodag.bench.work.data import draw_table
     from cosmodag.bench.work.fits import learner_of, scores
+    from cosmodag.bench.work.tables import draw_table
     from cosmodag.simulate import load
 
     graph = min(entry.results)

@@ -1,7 +1,7 @@
 """The paper's tables beside ours, and others: defaults, choices, times, failures."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,19 +38,23 @@ _RULES = {"cosmo": "cosmo-default", "cosmo-mlp": "cosmo-mlp-default"}
 
 
 class ResultTable(NamedTuple):
-    """A table of text: file name, title, columns, rows and a note for readers."""
+    """A table of text: name of its files, title, one dictionary by column for each row, a note."""
 
     name: str
     title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    lines: Sequence[Mapping[str, str]]
     note: str = ""
 
-    def without_blank_columns(self) -> "ResultTable":
-        """Remove columns that are empty in all rows, such as figures that the paper lacks."""
-        kept = [place for place in range(len(self.columns)) if any(row[place] for row in self.rows)]
-        rows = [[row[place] for place in kept] for row in self.rows]
-        return self._replace(columns=[self.columns[place] for place in kept], rows=rows)
+    @property
+    def columns(self) -> list[str]:
+        """Names of columns, without those that are empty in all rows."""
+        return [name for name in self.lines[0] if any(line[name] for line in self.lines)]
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """Text of each row, by column."""
+        columns = self.columns
+        return [[line[name] for name in columns] for line in self.lines]
 
 
 def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[ResultTable]:
@@ -65,139 +69,129 @@ def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[ResultTabl
         _pass_times(rows),
         _failures(rows),
     )
-    return [table.without_blank_columns() for table in made if table.rows]
+    return [table for table in made if table.lines]
 
 
 def _main(entries: Sequence[Entry]) -> ResultTable:
     """Make the main table of the paper: ER4, AUC and time by noise, for tuned methods."""
     noises = ("gauss", "exp", "gumbel")
     ours = {(*e.family, e.method): e for e in entries if e.is_tuned}
-    rows = []
-    for d in sorted({key[2] for key in ours if key[0] == "ER4"}):
-        for method in METHODS:
-            found = [ours.get(("ER4", noise, d, method)) for noise in noises]
-            cells = [
-                written(figure, metric)
-                for entry in found
-                for metric in ("auc", "time_s")
-                for figure in (
-                    (entry.figure(metric), entry.paper().get(metric)) if entry else (None,) * 2
-                )
-            ]
-            if any(found):
-                rows.append([f"{d}", METHODS[method].label, *cells])
-    heads = [f"{noise}: {what}" for noise in noises for what in ("AUC", "paper", "s", "paper s")]
-    title = "ER4: AUC and time, tuned by the oracle"
-    return ResultTable("main", title, ["d", "method", *heads], rows, _TIMES)
+    found = {(d, method) for graph, noise, d, method in ours if graph == "ER4" and noise in noises}
+    lines = []
+    for d, method in sorted(found, key=lambda row: (row[0], _ORDER[row[1]])):
+        line = {"d": f"{d}", "method": METHODS[method].label}
+        for noise in noises:
+            entry = ours.get(("ER4", noise, d, method))
+            for metric, unit, theirs in (("auc", "AUC", "paper"), ("time_s", "s", "paper s")):
+                paper = entry.paper().get(metric) if entry else None
+                line[f"{noise}: {unit}"] = written(entry and entry.figure(metric), metric)
+                line[f"{noise}: {theirs}"] = written(paper, metric)
+        lines.append(line)
+    return ResultTable("main", "ER4: AUC and time, tuned by the oracle", lines, _TIMES)
 
 
-def _appendix(entries: Sequence[Entry]) -> Iterable[ResultTable]:
+def _appendix(entries: Sequence[Entry]) -> Iterator[ResultTable]:
     """Make a table for each kind of graph and noise, as in the appendix, also without oracle."""
     note = f"{_ORACLE} {_TIMES} {FLAG}: more than two standard errors of the difference apart."
-    for graph, noise in sorted({entry.family[:2] for entry in entries}):
-        some = [entry for entry in entries if entry.family[:2] == (graph, noise)]
-        some.sort(key=lambda e: (e.family[2], e.standardised, _ORDER[e.method], str(e.rule)))
-        yield ResultTable(
-            f"{graph}-{noise}".lower(),
-            f"{graph}, {_NOISES.get(noise, noise)} noise",
-            ["d", "method", *_beside(_METRICS), "graphs"],
-            [
-                [f"{e.family[2]}", e.label, *_pairs(e, e.paper(), _METRICS), _graphs(e)]
-                for e in some
-            ],
-            note,
-        )
+    groups = defaultdict(list)
+    for e in sorted(entries, key=lambda e: (e.standardised, _ORDER[e.method], str(e.rule))):
+        groups[e.family[:2]].append(e)
+    for (graph, noise), some in sorted(groups.items()):
+        lines = [
+            {
+                "d": f"{e.family[2]}",
+                "method": e.label,
+                **_pairs(e, e.paper(), _METRICS),
+                "graphs": f"{len(e.results)}" + f" of {len(e.results) + e.failed}" * (e.failed > 0),
+            }
+            for e in sorted(some, key=lambda e: e.family[2])
+        ]
+        title = f"{graph}, {_NOISES.get(noise, noise)} noise"
+        yield ResultTable(f"{graph}-{noise}".lower(), title, lines, note)
 
 
 def _ablation(entries: Sequence[Entry]) -> ResultTable:
     """Make the paper's ablation: with and without the penalty on priorities."""
-    paired = [e for e in entries if e.method in ("cosmo", "cosmo-np") and e.is_tuned]
-    with_both = {e.data for e in entries if e.method == "cosmo-np" and e.rule == "oracle"}
-    rows = []
-    for entry in sorted(paired, key=lambda e: (e.family, e.method)):
+    tuned = [e for e in entries if e.method in ("cosmo", "cosmo-np") and e.is_tuned]
+    with_both = {e.data for e in tuned if e.method == "cosmo-np"}
+    lines = []
+    for entry in sorted(tuned, key=lambda e: (e.family, e.method)):
         if entry.data in with_both:
             graph, noise, d = entry.family
-            label = METHODS[entry.method].label
-            pairs = _pairs(entry, entry.paper("ablation"), _SCORES)
-            rows.append([graph, noise, f"{d}", label, *pairs])
-    return ResultTable(
-        "ablation",
-        "Ablation: no penalty on priorities",
-        ["graph", "noise", "d", "method", *_beside(_SCORES)],
-        rows,
-        "COSMO-NP has λ_p = 0 and otherwise COSMO's configuration, on the same graphs.",
-    )
+            line = {"graph": graph, "noise": noise, "d": f"{d}"}
+            line["method"] = METHODS[entry.method].label
+            lines.append({**line, **_pairs(entry, entry.paper("ablation"), _SCORES)})
+    note = "COSMO-NP has λ_p = 0 and otherwise COSMO's configuration, on the same graphs."
+    return ResultTable("ablation", "Ablation: no penalty on priorities", lines, note)
 
 
 def _differences(entries: Sequence[Entry]) -> ResultTable:
     """List what differs from the paper by more than two standard errors of the difference."""
-    rows, count = [], 0
+    lines, count = [], 0
     for entry in entries:
         for metric, name in _SCORES.items():
             ours, theirs = entry.figure(metric), entry.paper().get(metric)
             apart = compared(ours, theirs)
             count += apart is not None
             if apart is not None and abs(apart) > _MANY:
-                better = "ours" if (apart > 0) != (metric == "nhd") else "the paper's"
-                both = [written(ours, metric), written(theirs, metric)]
-                rows.append([entry.data, entry.label, name, *both, f"{apart:+.1f}", better])
-    return ResultTable(
-        "differences",
-        "Where ours and the paper's differ",
-        ["data", "method", "metric", "ours", "paper", "standard errors", "better"],
-        rows,
+                line = {"data": entry.data, "method": entry.label, "metric": name}
+                line |= {"ours": written(ours, metric), "paper": written(theirs, metric)}
+                line["standard errors"] = f"{apart:+.1f}"
+                line["better"] = "ours" if (apart > 0) != (metric == "nhd") else "the paper's"
+                lines.append(line)
+    note = (
         f"{count} figures were compared; by chance alone about 5 in 100 would "
-        "differ by more than two standard errors, and more with only 5 graphs each.",
+        "differ by more than two standard errors, and more with only 5 graphs each."
     )
+    return ResultTable("differences", "Where ours and the paper's differ", lines, note)
 
 
 def _defaults(entries: Sequence[Entry]) -> ResultTable:
     """Compare default settings with the tuned configuration, graph by graph."""
     tuned = {(e.data, _RULES[e.method]): e for e in entries if e.method in _RULES and e.is_tuned}
-    rows, means = [], []
+    lines, means = [], defaultdict(list)
     for entry in sorted(entries, key=lambda e: (e.family[2], e.data)):
         other = tuned.get((entry.data, entry.method))
         graphs = sorted(entry.results.keys() & other.results.keys()) if other else []
         if other is None or entry.standardised or not graphs:
             continue
-        cells = [entry.data, f"{len(graphs)}"]
+        line = {"data": entry.data, "graphs": f"{len(graphs)}"}
         for metric in ("auc", "nhd"):
-            values = [[e.results[g][metric] for g in graphs] for e in (entry, other)]
-            apart = Figure.of(np.subtract(values[0], values[1]))
+            rule, best = ([e.results[g][metric] for g in graphs] for e in (entry, other))
+            apart = Figure.of(np.subtract(rule, best))
             assert apart is not None
-            cells += [f"{np.mean(v):.3f}" for v in values]
-            cells.append(f"{apart.mean:+.4f} ± {apart.error:.4f}")
-            means.append((metric, entry.family[2], apart.mean))
-        rows.append(cells)
-    for d in sorted({d for _, d, _ in means}):
-        line = [f"**mean, d = {d}**", ""]
+            difference = f"{apart.mean:+.4f} ± {apart.error:.4f}"
+            line |= _of_rule(metric, f"{np.mean(rule):.3f}", f"{np.mean(best):.3f}", difference)
+            means[entry.family[2], metric].append(apart.mean)
+        lines.append(line)
+    for d in sorted({d for d, _ in means}):
+        line = {"data": f"**mean, d = {d}**", "graphs": ""}
         for metric in ("auc", "nhd"):
-            some = [mean for name, size, mean in means if (name, size) == (metric, d)]
-            line += ["", "", f"**{np.mean(some):+.4f}**"]
-        rows.append(line)
-    kinds = ("rule", "tuned", "rule − tuned")
+            line |= _of_rule(metric, "", "", f"**{np.mean(means[d, metric]):+.4f}**")
+        lines.append(line)
     return ResultTable(
         "defaults",
         "Default settings compared with the configuration tuned for each data set",
-        ["data", "graphs", *(f"{name} {kind}" for name in ("AUC", "NHD") for kind in kinds)],
-        rows,
+        lines,
         "Raw weights, on the same fresh graphs; ± is the standard error of the paired difference.",
     )
+
+
+def _of_rule(metric: str, *cells: str) -> dict[str, str]:
+    kinds = ("rule", "tuned", "rule − tuned")
+    return {f"{_METRICS[metric]} {kind}": cell for kind, cell in zip(kinds, cells, strict=True)}
 
 
 def _chosen(entries: Sequence[Entry]) -> ResultTable:
     """List the configurations that searches chose."""
     searched = [e for e in entries if e.settings and not e.standardised]
     names = sorted({name for entry in searched for name in entry.settings})
-    rows = [
-        [
-            *(entry.data, entry.label, f"{entry.configurations}"),
-            *(f"{entry.settings[n]:.2e}" if n in entry.settings else "" for n in names),
-        ]
-        for entry in searched
+    lines = [
+        {"data": e.data, "method": e.label, "of": f"{e.group.configurations}"}
+        | {n: f"{e.settings[n]:.2e}" if n in e.settings else "" for n in names}
+        for e in searched
     ]
-    title = "Configurations that were chosen"
-    return ResultTable("chosen", title, ["data", "method", "of", *names], rows)
+    return ResultTable("chosen", "Configurations that were chosen", lines)
 
 
 def _pass_times(rows: Sequence[Row]) -> ResultTable:
@@ -206,17 +200,15 @@ def _pass_times(rows: Sequence[Row]) -> ResultTable:
     methods = [method for method in METHODS if any(key[1] == method for key in found)]
     lines = []
     for machine, d in sorted({(key[0], key[2]) for key in found}):
-        pairs = [(found.get((machine, m, d)), theirs.get((m, d))) for m in methods]
-        lines.append(
-            [machine, f"{d:,}", *(f"{s:.3g}" if s else "" for pair in pairs for s in pair)]
-        )
-    return ResultTable(
-        "epoch-time",
-        "Seconds per pass over the data",
-        ["machine", "d", *(name for m in methods for name in (METHODS[m].label, "paper"))],
-        lines,
-        "The paper's times were measured on a CPU and include its framework's data loader.",
-    )
+        line = {"machine": machine, "d": f"{d:,}"}
+        for method in methods:
+            label = METHODS[method].label
+            seconds = {label: found.get((machine, method, d))}
+            seconds[f"paper's {label}"] = theirs.get((method, d))
+            line |= {name: f"{value:.3g}" if value else "" for name, value in seconds.items()}
+        lines.append(line)
+    note = "The paper's times were measured on a CPU and include its framework's data loader."
+    return ResultTable("epoch-time", "Seconds per pass over the data", lines, note)
 
 
 def _failures(rows: Sequence[Row]) -> ResultTable:
@@ -226,10 +218,11 @@ def _failures(rows: Sequence[Row]) -> ResultTable:
         for row in rows
         if row.result["status"] != "done"
     )
-    lines = [[*key, f"{number}"] for key, number in sorted(counts.items())]
-    return ResultTable(
-        "failures", "Cells without figures", ["method", "data", "what", "cells"], lines
-    )
+    lines = [
+        {"method": method, "data": data, "what": status, "cells": f"{number}"}
+        for (method, data, status), number in sorted(counts.items())
+    ]
+    return ResultTable("failures", "Cells without figures", lines)
 
 
 def written(figure: Figure | None, metric: str) -> str:
@@ -249,23 +242,13 @@ def written(figure: Figure | None, metric: str) -> str:
     return f"{figure.mean:.{digits}f}{deviation}"
 
 
-def _beside(metrics: Iterable[str]) -> list[str]:
-    return [
-        name for metric in metrics for name in (_METRICS[metric], f"paper's {_METRICS[metric]}")
-    ]
-
-
-def _pairs(entry: Entry, paper: dict[str, Figure], metrics: Iterable[str]) -> list[str]:
+def _pairs(entry: Entry, paper: dict[str, Figure], metrics: Iterable[str]) -> dict[str, str]:
     """Our figures and the paper's for several metrics, flagged if they differ."""
-    cells = []
+    cells = {}
     for metric in metrics:
         ours, theirs = entry.figure(metric), paper.get(metric)
         apart = compared(ours, theirs) if metric != "time_s" else None
         flag = f" {FLAG}" if apart is not None and abs(apart) > _MANY else ""
-        cells += [written(ours, metric) + flag, written(theirs, metric)]
+        cells[_METRICS[metric]] = written(ours, metric) + flag
+        cells[f"paper's {_METRICS[metric]}"] = written(theirs, metric)
     return cells
-
-
-def _graphs(entry: Entry) -> str:
-    total = len(entry.results) + entry.failed
-    return f"{total}" if not entry.failed else f"{len(entry.results)} of {total}"

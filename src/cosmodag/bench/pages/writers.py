@@ -4,28 +4,14 @@ import base64
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from importlib.resources import files
+from string import Template
 
 from cosmodag.bench.pages.tables import FLAG, ResultTable
 
-__all__ = ["WRITERS", "as_html", "as_markdown"]
-
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem;
-  color: #1a1a1a; background: #fff; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px; }
-th, td { padding: .2rem .6rem; text-align: left; white-space: nowrap;
-  border-bottom: 1px solid #ddd; }
-th { position: sticky; top: 0; background: #f4f4f4; }
-td.flagged { background: #fff1c9; }
-.scroll { overflow-x: auto; }
-figure { margin: 1rem 0; } img { max-width: 100%; background: #fff; }
-.note { color: #555; max-width: 60rem; } nav a { margin-right: 1rem; }
-@media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #16181c; }
-  th { background: #24272d; } th, td { border-color: #3a3e46; } td.flagged { background: #4a3d10; }
-  .note { color: #aaa; } a { color: #8ab4f8; } }
-"""
+__all__ = ["as_csv", "as_html", "as_markdown"]
 
 
 def as_markdown(table: ResultTable) -> str:
@@ -43,10 +29,6 @@ def as_csv(table: ResultTable) -> str:
     return buffer.getvalue()
 
 
-WRITERS: Mapping[str, Callable[[ResultTable], str]] = {"md": as_markdown, "csv": as_csv}
-"""Writers by the endings of their files."""
-
-
 def as_html(
     title: str,
     facts: Sequence[str],
@@ -54,22 +36,16 @@ def as_html(
     figures: Mapping[str, tuple[str, bytes]],
 ) -> str:
     """Write the page: facts below the title, figures (captions and PNG by name), tables."""
-    links = [(table.name, table.title) for table in tables]
-    links += [(name, name) for name in figures]
-    parts = [
-        '<!doctype html><html lang="en"><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width">',
-        f"<title>{escape(title)}</title><style>{_STYLE}</style>",
-        f"<h1>{escape(title)}</h1><ul>",
-        *(f"<li>{_inline(fact)}</li>" for fact in facts),
-        "</ul><nav>",
-        *(f'<a href="#{escape(name)}">{escape(text)}</a> ' for name, text in links),
-        "</nav>",
-        *(_html_figure(name, *figure) for name, figure in figures.items()),
-        *(_html_table(table) for table in tables),
-        "</html>",
-    ]
-    return "\n".join(parts)
+    page = Template(files("cosmodag.bench").joinpath("paper", "page.html").read_text("utf-8"))
+    links = [*((table.name, table.title) for table in tables), *zip(figures, figures, strict=True)]
+    parts = {
+        "facts": [f"<li>{_inline(fact)}</li>" for fact in facts],
+        "links": [f'<a href="#{escape(k)}">{escape(text)}</a> ' for k, text in links],
+        "figures": [_html_figure(name, *figure) for name, figure in figures.items()],
+        "tables": [_html_table(table) for table in tables],
+    }
+    joined = {name: "\n".join(lines) for name, lines in parts.items()}
+    return page.substitute(joined, title=escape(title))
 
 
 def _html_table(table: ResultTable) -> str:

@@ -4,16 +4,14 @@ Learners are imported with the first cell that needs them, so that reading resul
 JAX.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cosmodag.bench.cell import CellBatch
-from cosmodag.bench.work.data import Result, as_result
-from cosmodag.engines.outcomes import attempt
+from cosmodag.engines.outcomes import Failure, attempt
 
-__all__ = ["NO_GPU", "Order", "as_result", "carry_out"]
+__all__ = ["Order", "Result", "as_result", "carry_out"]
 
-NO_GPU = {"JAX_PLATFORMS": "cpu"}
-"""Environment of processes beside one that uses the GPU: JAX would reserve its memory."""
+Result = dict[str, Any]
 
 
 class Order(NamedTuple):
@@ -34,3 +32,10 @@ def carry_out(order: Order) -> list[Result]:
         return fit_cells(cells, order.device, order.limit)
     time = {"time": time_fit, "epoch": time_epochs}[cells[0].kind]
     return [as_result(attempt(time, cell, order.limit)) for cell in cells]
+
+
+def as_result(outcome: Any) -> Result:
+    """Return the figures of a finished cell, or its failure."""
+    if isinstance(outcome, Failure):
+        return outcome._asdict()
+    return {"status": "done", **outcome}

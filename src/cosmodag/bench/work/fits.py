@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,8 @@ from numpy.typing import NDArray
 
 from cosmodag.bench.cell import Cell
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.work.data import Drawn, Result, as_result, draw_tables
+from cosmodag.bench.work import Result, as_result
+from cosmodag.bench.work.tables import Drawn, draw_tables
 from cosmodag.engines.outcomes import Failure, attempt
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.pipeline import FitTask, Learnt, Outcome, fit_many
@@ -42,10 +42,9 @@ def fit_cells(cells: Sequence[Cell], device: str, limit: float | None) -> list[R
     """Fit the learners of cells of one method and one shape of table, and score them."""
     tables = draw_tables(cells)
     models = [learner_of(cell, device=device) for cell in cells]
-    method = METHODS[cells[0].method]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CosmodagWarning)
-        if method.is_solved_together:
+        if METHODS[cells[0].method].is_solved_together:
             return _together(models, tables, limit)
         pairs = zip(models, tables, strict=True)
         return [as_result(attempt(_alone, pair, limit)) for pair in pairs]
@@ -60,9 +59,8 @@ def scores(graph: Any, weights: Any, cut: float, order: Any = None) -> Result:
         raise FloatingPointError("the weights are not finite")
     tails, heads = np.nonzero(graph)
     counts = count(tails, heads, np.abs(weights) > cut)
-    kept = ("nhd", "tpr", "fpr", "shd")
-    figures = {name: value for name, value in hamming_scores(counts).items() if name in kept}
-    figures["auc"] = ranking_scores(tails, heads, weights)["auc"]
+    all_scores = {**hamming_scores(counts), **ranking_scores(tails, heads, weights)}
+    figures = {name: all_scores[name] for name in ("nhd", "tpr", "fpr", "shd", "auc")}
     figures["edges"] = counts.edges
     if order is not None:
         figures["violated"] = order_divergence(graph, order) / max(1, counts.true_edges)
@@ -88,8 +86,15 @@ def _together(
         if id(table) not in prepared:
             prepared[id(table)] = prepare(model, table.seen)
         tasks.append(FitTask(model, prepared[id(table)]))
+
+    def take(place: int, learnt: Learnt) -> Any:
+        """Score one fit, and delete it."""
+        model, given = tasks[place]
+        outcome = attempt(lambda table: _as_optimised(model, given, learnt, table), tables[place])
+        model.forget()
+        return outcome
+
     results: list[Result] = [{} for _ in models]
-    take = partial(_figures, tasks, tables)
     with Watch(1, "", None if limit is None else limit * len(models), show=False) as watch:
         for outcome in fit_many(tasks, watch, take=take):
             results[outcome.place] = as_result(_result_of(outcome, limit))
@@ -105,17 +110,8 @@ def _result_of(outcome: Outcome, limit: float | None) -> Any:
     return outcome.taken
 
 
-def _figures(tasks: Sequence[FitTask], tables: Sequence[Drawn], place: int, learnt: Learnt) -> Any:
-    """Score one fit, and delete it."""
-    model, given = tasks[place]
-    outcome = attempt(partial(_figures_as_optimised, model, given, learnt), tables[place], None)
-    model.forget()
-    return outcome
-
-
-def _figures_as_optimised(
-    model: StructureLearner, given: Prepared, learnt: Learnt, table: Drawn
-) -> Result:
+def _as_optimised(model: StructureLearner, given: Prepared, learnt: Learnt, table: Drawn) -> Result:
+    """Score weights as optimised, and the held-out likelihood of the equations with them."""
     figures = scores(table.graph, model.raw_weights_, _CUT, learnt.order)
     return {**figures, "score": _likelihood(given, learnt, table.held_out)}
 

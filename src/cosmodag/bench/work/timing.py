@@ -8,8 +8,9 @@ import jax
 import numpy as np
 
 from cosmodag.bench.cell import Cell
-from cosmodag.bench.work.data import Result, draw_table
+from cosmodag.bench.work import Result
 from cosmodag.bench.work.fits import learner_of
+from cosmodag.bench.work.tables import draw_table
 from cosmodag.errors import CosmodagWarning
 from cosmodag.simulate import load
 from cosmodag.solve.plan import plan_many

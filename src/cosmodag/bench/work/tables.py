@@ -7,16 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.bench.cell import Cell
-from cosmodag.engines import Failure
 from cosmodag.simulate import load, parse_name
 from cosmodag.solve.machine.threads import cores
 
-__all__ = ["Drawn", "Result", "as_result", "draw_table", "draw_tables"]
+__all__ = ["Drawn", "draw_table", "draw_tables"]
 
 # Fewer tables than this are simulated faster than other processes start.
 _MANY = 64
-
-Result = dict[str, Any]
 
 
 class Drawn(NamedTuple):
@@ -50,21 +47,12 @@ def draw_table(cell: Cell) -> Drawn:
 
 
 def draw_tables(cells: Sequence[Cell]) -> list[Drawn]:
-    """Simulate the tables of cells, in several processes if there are many.
-
-    Cells that share a table share its memory.
-    """
+    """Simulate the tables of cells, in several processes if there are many; equal ones once."""
     from joblib import Parallel, delayed
 
-    which = {(cell.data, cell.graph, cell.standardised): cell for cell in cells}
+    names = [(cell.data, cell.graph, cell.standardised) for cell in cells]
+    which = dict(zip(names, cells, strict=True))
     processes = Parallel(cores() if len(which) >= _MANY else 1, batch_size="auto")
     made = processes(delayed(draw_table)(cell) for cell in which.values())
     drawn = dict(zip(which, made, strict=True))
-    return [drawn[cell.data, cell.graph, cell.standardised] for cell in cells]
-
-
-def as_result(outcome: Any) -> Result:
-    """Return the figures of a finished cell, or its failure."""
-    if isinstance(outcome, Failure):
-        return {"status": outcome.status, "message": outcome.message}
-    return {"status": "done", **outcome}
+    return [drawn[name] for name in names]
