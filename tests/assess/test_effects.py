@@ -13,7 +13,7 @@ from cosmodag.assess import Effects, refit_resamples
 from cosmodag.assess.effects.covariance import Covariance
 from cosmodag.assess.effects.panel import effects_panel
 from cosmodag.errors import DataError
-from cosmodag.fit.equations import AdditiveNoise
+from cosmodag.fit.equations import FittedEquations
 
 NAMES = ["rain", "sun", "growth", "price"]
 # rain → growth ← sun, rain → price, growth → price: every arrow follows from the shape.
@@ -260,7 +260,7 @@ def test_setting_variables_in_samples_and_predictions(model, table):
         model.sample(5, 0, do=["rain"])
 
 
-class Bent(AdditiveNoise):
+class Bent(FittedEquations):
     """Equations x_v = 3 tanh(Σ_u x_u a_uv), as those of a network might be."""
 
     def predict(self, data, adjacency):

@@ -233,7 +233,7 @@ FAULTS = (
     ),
     Fault(
         "the likelihood forgets units",
-        "fit/dag/likelihoods.py",
+        "fit/dag/rows.py",
         "    likelihood -= np.log(dag.preparation.scales[varying])\n",
         "",
         (
@@ -243,14 +243,14 @@ FAULTS = (
     ),
     Fault(
         "samples draw residuals of rows that were set",
-        "fit/dag/noise.py",
+        "fit/dag/rows.py",
         "    if counted is None:\n        rows = random.integers",
         "    if True:\n        rows = random.integers",
         (f"{TOLD}::test_values_that_were_set_say_nothing_of_their_own_equation[EmptyGraph]",),
     ),
     Fault(
         "noise variances count rows that were set",
-        "fit/dag/constants.py",
+        "fit/dag/rows.py",
         "noise_variances=np.average(scaled**2, axis=0, weights=counted),",
         "noise_variances=np.average(scaled**2, axis=0),",
         (f"{TOLD}::test_values_that_were_set_say_nothing_of_their_own_equation[EmptyGraph]",),

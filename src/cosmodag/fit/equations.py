@@ -1,7 +1,7 @@
 """Fitted equations: how each variable is predicted from its parents in a graph."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,114 +11,73 @@ from scipy import sparse
 if TYPE_CHECKING:
     from cosmodag.model.mechanism import FittedMechanism
 
-__all__ = ["AdditiveNoise", "FittedEquations", "FunctionEquations", "LinearEquations"]
+__all__ = ["FittedEquations", "FunctionEquations", "LinearEquations"]
 
 
-class FittedEquations(Protocol):
+class FittedEquations:
     """Equations of all variables, in prepared units.
 
-    ``adjacency`` is (d, d), the weights of arcs; what an equation reads is the parents there.
+    ``adjacency`` is (d, d), the weights of arcs; an equation reads the parents there. Here a
+    variable is its prediction plus Gaussian noise; subclasses predict, and may say more.
     """
 
-    def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
-        """Predict every variable from its parents."""
-        ...
-
-    def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
-        """Predict one variable."""
-        ...
-
-    def settled(self, unexplained: NDArray[np.float64]) -> "FittedEquations":
-        """Equations with constants that give residuals of mean zero."""
-        ...
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Parameters as named arrays, for saving."""
-        ...
-
-    @property
-    def is_curved(self) -> bool:
-        """Whether some arc between numbers is a curve."""
-        ...
-
-    @property
-    def has_constants(self) -> bool:
-        """Whether the equations have constants of their own, and hold about any means."""
-        ...
-
-    @property
-    def form(self) -> str:
-        """What a variable is of its causes, in words: "a linear function"."""
-        ...
-
-    def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
-        """(n, d): noise that `respond` turns into the data, given data less predictions."""
-        ...
-
-    def respond(
-        self, data: NDArray[Any], adjacency: Any, v: int, noise: NDArray[Any]
-    ) -> NDArray[Any]:
-        """Values of one variable, given its parents and its noise."""
-        ...
-
-    def redrawn(
-        self, noise: NDArray[np.float64], random: np.random.Generator
-    ) -> NDArray[np.float64]:
-        """Replace noise that was drawn from residuals, where residuals are not to be drawn from."""
-        ...
-
-    def own_log_likelihoods(
-        self, data: NDArray[Any], adjacency: Any, v: int
-    ) -> NDArray[np.float64] | None:
-        """Log-likelihood of one variable, in the table's own units; None if it is Gaussian."""
-        ...
-
-    def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell of each arc whether the form of the equations may decide its direction."""
-        ...
-
-
-class AdditiveNoise:
-    """Equations in which a variable is its prediction plus Gaussian noise, unless they say more."""
-
     has_constants = False
+    """Whether the equations have constants of their own, and hold about any means."""
+
     form = "a fitted function"
+    """What a variable is of its causes, in words."""
 
     @property
     def is_curved(self) -> bool:
         """Whether some arc between numbers is a curve."""
         return False
 
+    def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
+        """Predict every variable from its parents."""
+        raise NotImplementedError
+
+    def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
+        """Predict one variable."""
+        column: NDArray[Any] = self.predict(data, adjacency)[:, v]
+        return column
+
+    def settled(self, unexplained: NDArray[np.float64]) -> "FittedEquations":
+        """Equations with constants that give residuals of mean zero, (d,) at present."""
+        return self
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Parameters as named arrays, for saving."""
+        return {}
+
     def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
-        """Return the residuals."""
+        """(n, d): noise that `respond` turns into the data, given data less predictions."""
         return residuals
 
     def respond(
         self, data: NDArray[Any], adjacency: Any, v: int, noise: NDArray[Any]
     ) -> NDArray[Any]:
-        """Values of one variable: its prediction plus its noise."""
-        fitted: NDArray[Any] = self.predict_column(data, adjacency, v)  # type: ignore[attr-defined]
-        return np.asarray(fitted + noise)
+        """Values of one variable, given its parents and its noise."""
+        return np.asarray(self.predict_column(data, adjacency, v) + noise)
 
     def redrawn(
         self, noise: NDArray[np.float64], random: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Return the noise as it was drawn."""
+        """Replace noise that was drawn from residuals, where residuals are not to be drawn from."""
         return noise
 
     def own_log_likelihoods(
         self, data: NDArray[Any], adjacency: Any, v: int
     ) -> NDArray[np.float64] | None:
-        """Return None: the noise is Gaussian."""
+        """Log-likelihood of one variable, in the table's own units; None if it is Gaussian."""
         return None
 
     def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell of no arc that the form of its equation decides the direction."""
+        """Tell of each arc whether the form of the equations may decide its direction."""
         return np.zeros(len(tails), np.bool_)
 
 
 @dataclass(frozen=True)
-class LinearEquations(AdditiveNoise):
+class LinearEquations(FittedEquations):
     """x̂ = x A, where A holds the weights of arcs; there are no other parameters."""
 
     form = "a linear function"
@@ -135,39 +94,16 @@ class LinearEquations(AdditiveNoise):
         fitted: NDArray[Any] = data[:, parents] @ weights[parents]
         return fitted
 
-    def settled(self, unexplained: NDArray[np.float64]) -> "LinearEquations":
-        """Return the same equations: the data are centred."""
-        return self
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return nothing: the weights are those of the graph."""
-        return {}
-
 
 @dataclass(frozen=True, eq=False)
-class FunctionEquations(AdditiveNoise):
-    """Equations of a mechanism that is not linear.
-
-    Attributes
-    ----------
-    functions
-        The mechanism and its optimised parameters; arcs outside of the graph are set to zero.
-    """
+class FunctionEquations(FittedEquations):
+    """Equations of a mechanism that is not linear; arcs outside of the graph are set to zero."""
 
     functions: "FittedMechanism"
 
     def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
         """Predict every variable from its parents."""
         return np.array(self.functions.predict(data, adjacency != 0))
-
-    def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
-        """Predict one variable."""
-        fitted: NDArray[Any] = self.predict(data, adjacency)[:, v]
-        return fitted
-
-    def settled(self, unexplained: NDArray[np.float64]) -> "FunctionEquations":
-        """Return the same equations: the mechanism has learnt its constants."""
-        return self
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Parameters as named arrays, for saving."""

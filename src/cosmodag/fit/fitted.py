@@ -10,13 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.equations import FittedEquations, LinearEquations
-from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.regimes.view import RegimesView
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView
 from cosmodag.fit.view.attributes import OfDAG
-from cosmodag.fit.view.questions import Questions
-from cosmodag.fit.view.shown import Shown
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.tables.like import labelled, like_table
@@ -32,10 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["FittedGraph"]
 
 
-class FittedGraph(Questions, TimeSeriesView, RegimesView, Shown, BaseEstimator):  # type: ignore[misc]
+class FittedGraph(TimeSeriesView, RegimesView, BaseEstimator):  # type: ignore[misc]
     """Base of all learners: attributes and methods that need ``fitted_`` only."""
 
-    fitted_: FittedDAG
     stopped_: str | None
     findings_: "list[Finding]"
     n_features_in_: int
@@ -95,16 +91,6 @@ class FittedGraph(Questions, TimeSeriesView, RegimesView, Shown, BaseEstimator):
 
             return BlockEquations.from_arrays(arrays)
         return LinearEquations()
-
-    @property
-    def _dag(self) -> FittedDAG:
-        check_is_fitted(self, "fitted_")
-        return self.fitted_
-
-    @property
-    def names_(self) -> list[Any]:
-        """Column names, or column numbers where the data had no names."""
-        return self._dag.names
 
     @property
     def causal_order_(self) -> list[Any]:

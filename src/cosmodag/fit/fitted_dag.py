@@ -15,13 +15,9 @@ from cosmodag.data.kinds import ColumnKind
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
-from cosmodag.fit.basis import mask_of
-from cosmodag.fit.dag.basis_of_fit import basis_of_fit, known_directions
-from cosmodag.fit.dag.constants import with_constants
+from cosmodag.fit.basis import basis_of_fit, known_directions, mask_of
 from cosmodag.fit.dag.hidden_causes import pag_of_fit
-from cosmodag.fit.dag.likelihoods import likelihoods_of
-from cosmodag.fit.dag.new_rows import prepared_rows
-from cosmodag.fit.dag.noise import drawn_noise
+from cosmodag.fit.dag.rows import drawn_noise, likelihoods_of, prepared_rows, with_constants
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.preparation import Preparation

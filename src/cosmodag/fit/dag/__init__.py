@@ -1,1 +1,1 @@
-"""Parts of a fitted DAG: its constants, noise, bases of directions, and new rows."""
+"""Parts of a fitted DAG: its rows and noise, and graphs where causes may be hidden."""

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
-from cosmodag.fit.equations import AdditiveNoise
+from cosmodag.fit.equations import FittedEquations
 from cosmodag.refinement.mixed.multinomial import probabilities
 
 __all__ = ["EquationsByKind"]
 
 
-class EquationsByKind(AdditiveNoise):
+class EquationsByKind(FittedEquations):
     """Equations of tables with categories and counts, whatever functions of parents they use.
 
     Functions of the parents (:meth:`sums`) give a number for a number and for a count, and the

@@ -200,10 +200,6 @@ class BlockEquations(EquationsByKind):
         """Whether some arc is a curve."""
         return bool(np.any(self.widths > self.embedding.shortest[:, None]))
 
-    def settled(self, unexplained: NDArray[np.float64]) -> "BlockEquations":
-        """Return the same equations: they have constants."""
-        return self
-
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Parameters as named arrays, for saving."""
         return {

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from cosmodag.fit.regimes.fitted import FittedRegimes
+from cosmodag.fit.view.attributes import HoldsDAG
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -10,15 +11,10 @@ if TYPE_CHECKING:
 __all__ = ["RegimesView"]
 
 
-class RegimesView:
+class RegimesView(HoldsDAG):
     """Targets of regimes, and the evidence for them."""
 
-    if TYPE_CHECKING:
-        regimes_: Any
-
-        @property
-        def names_(self) -> list[Any]:
-            """Column names, or column numbers where the data had no names."""
+    regimes_: Any
 
     @property
     def targets_(self) -> "pd.DataFrame":

@@ -13,6 +13,8 @@ from cosmodag.fit.checks import check_count
 from cosmodag.fit.time.paths import drawn_path, expected_rows, forecast, lagged_weights
 from cosmodag.fit.time.responses import response_errors, responses
 from cosmodag.fit.time.unroll import InTime, checked_variables, unroll
+from cosmodag.fit.view.questions import Questions
+from cosmodag.fit.view.shown import Shown
 from cosmodag.io.tables.frames import as_table
 
 if TYPE_CHECKING:
@@ -28,22 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["TimeSeriesView"]
 
 
-class TimeSeriesView:
+class TimeSeriesView(Questions, Shown):
     """Attributes and methods of learners that were fitted with ``lags``; see ``docs/time.md``."""
-
-    if TYPE_CHECKING:
-
-        @property
-        def _dag(self) -> "FittedDAG": ...
-
-        def _resamples(
-            self, bootstrap: "int | ResampledFits | None", X: Any, interventions: Any
-        ) -> "ResampledFits | None":
-            """Fit resamples, or take those that were fitted."""
-
-        @property
-        def graph_(self) -> "nx.DiGraph[Any]":
-            """The learnt graph."""
 
     @property
     def window_(self) -> "Window":

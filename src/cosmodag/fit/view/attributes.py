@@ -1,9 +1,30 @@
 """Attributes of a learner that are read from its fitted DAG."""
 
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["OfDAG"]
+from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from cosmodag.fit.fitted_dag import FittedDAG
+
+__all__ = ["HoldsDAG", "OfDAG"]
+
+
+class HoldsDAG:
+    """Base of the parts of a fitted learner, which read its DAG."""
+
+    fitted_: "FittedDAG"
+
+    @property
+    def _dag(self) -> "FittedDAG":
+        check_is_fitted(self, "fitted_")
+        return self.fitted_
+
+    @property
+    def names_(self) -> list[Any]:
+        """Column names, or column numbers where the data had no names."""
+        return self._dag.names
 
 
 class OfDAG:

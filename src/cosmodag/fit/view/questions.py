@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.fit.checks import refuse_lags
+from cosmodag.fit.view.attributes import HoldsDAG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,20 +14,14 @@ if TYPE_CHECKING:
 
     from cosmodag.assess import Effect, Effects, ResampledFits, Validation
     from cosmodag.fit.fitted import FittedGraph
-    from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.learners.base import StructureLearner
     from cosmodag.stability import BootstrapResult
 
 __all__ = ["Questions"]
 
 
-class Questions:
+class Questions(HoldsDAG):
     """Methods of fitted graphs that `cosmodag.assess` answers; it is imported when asked."""
-
-    if TYPE_CHECKING:
-
-        @property
-        def _dag(self) -> "FittedDAG": ...
 
     def effect(
         self,

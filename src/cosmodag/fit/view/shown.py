@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.fit.view.arcs import arc_table, with_shares
+from cosmodag.fit.view.attributes import HoldsDAG
 from cosmodag.fit.view.summary import Summary, summary_of
 
 if TYPE_CHECKING:
@@ -15,24 +16,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cosmodag.fit.fitted import FittedGraph
-    from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.stability import BootstrapResult
 
 __all__ = ["Shown"]
 
 
-class Shown:
+class Shown(HoldsDAG):
     """Attributes and methods of fitted graphs that show the whole fit."""
 
-    if TYPE_CHECKING:
-        bootstrap_: BootstrapResult
-
-        @property
-        def _dag(self) -> "FittedDAG": ...
-
-        @property
-        def names_(self) -> list[Any]:
-            """Column names, or column numbers where the data had no names."""
+    bootstrap_: "BootstrapResult"
 
     @property
     def arcs_(self) -> "pd.DataFrame":

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.fit.equations import AdditiveNoise
+from cosmodag.fit.equations import FittedEquations
 from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward
 
 __all__ = ["ARRAYS", "NetworkEquations"]
@@ -20,7 +20,7 @@ _MOST_UNITS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkEquations(AdditiveNoise):
+class NetworkEquations(FittedEquations):
     """Perceptrons of all variables; predictions use the first-layer weights of arcs alone.
 
     Attributes
