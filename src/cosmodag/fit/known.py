@@ -21,23 +21,13 @@ _MOST_BYTES = 2**33
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Bounds on the graph, interventions, and missing values; each may be None.
+    """Bounds on the graph, interventions, and missing values; each may be None."""
 
-    Attributes
-    ----------
-    bounds
-        Arcs that may exist, arcs that must exist, and a partial order.
-    targets
-        (n, d) bool: where a variable was set from outside.
-    absent
-        (n, d) bool: where a value is missing, and was filled in.
-    given
-        (d,) bool: columns without an equation, as the past of a time series.
-    """
-
-    bounds: Bounds | None = None
-    targets: NDArray[np.bool_] | None = None
+    bounds: Bounds | None = None  # arcs that may exist, arcs that must exist, and a partial order
+    targets: NDArray[np.bool_] | None = None  # (n, d) bool: where a variable was set from outside
+    # (n, d) bool: where a value is missing, and was filled in.
     absent: NDArray[np.bool_] | None = None
+    # (d,) bool: columns without an equation, as the past of a time series.
     given: NDArray[np.bool_] | None = None
 
     @property

@@ -37,26 +37,13 @@ Targets = NDArray[np.bool_] | None
 
 
 class Completed(NamedTuple):
-    """A table without missing values.
-
-    Attributes
-    ----------
-    table
-        The table.
-    targets
-        (n, d) bool: values that were set; None for none.
-    report
-        Treatment, as plain values; None if nothing was missing.
-    absent
-        (n, d) bool: imputed values; None for none.
-    kept
-        (rows of the original table,) bool: rows that were not dropped; None for all.
-    """
+    """A table without missing values."""
 
     table: Table
-    targets: Targets
-    report: dict[str, Any] | None = None
-    absent: NDArray[np.bool_] | None = None
+    targets: Targets  # (n, d) bool: values that were set; None for none
+    report: dict[str, Any] | None = None  # treatment, as plain values; None if nothing was missing
+    absent: NDArray[np.bool_] | None = None  # (n, d) bool: imputed values; None for none
+    # (rows of the original table,) bool: rows that were not dropped; None for all.
     kept: NDArray[np.bool_] | None = None
 
 

@@ -36,30 +36,19 @@ class FitTask(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """Result of learning, before it becomes a DAG.
+    """Result of learning, before it becomes a DAG."""
 
-    Attributes
-    ----------
-    raw_weights
-        (d, d) strengths as optimised; for very many variables a sparse matrix of those above the
-        threshold; None if a learner gives orders only.
-    order
-        Causal order, causes first; None to take it from the weights.
-    stopped
-        Why learning ended early (``"time"``, ``"interrupt"``), or None.
-    extra
-        Further fitted attributes of the learner, by name.
-    orders
-        Further orders that refinement starts from, by name.
-    equations
-        The optimised equations, without threshold.
-    """
-
+    # (d, d) strengths as optimised; for very many variables a sparse matrix of those above the
+    # threshold; None if a learner gives orders only.
     raw_weights: Any
+    # Causal order, causes first; None to take it from the weights.
     order: NDArray[np.intp] | None = None
-    stopped: str | None = None
+    stopped: str | None = None  # why learning ended early ("time", "interrupt"), or None
+    # Further fitted attributes of the learner, by name.
     extra: dict[str, Any] = field(default_factory=dict)
+    # Further orders that refinement starts from, by name.
     orders: dict[str, NDArray[np.intp]] = field(default_factory=dict)
+    # The optimised equations, without threshold.
     equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
 
     def predict(self, data: NDArray[Any]) -> NDArray[np.float64]:
@@ -68,63 +57,36 @@ class Learnt:
 
 
 class Learning(NamedTuple):
-    """One of many tasks whose learning has ended.
+    """One of many tasks whose learning has ended."""
 
-    Attributes
-    ----------
-    place
-        The place of the task among those given.
-    stopped
-        Why it was cut short (``"time"``, ``"interrupt"``), or None.
-    read
-        Function that returns what was learnt, given the prepared table (the rows of a resample).
-        May be called from another thread; raises `DivergenceError` if training diverged.
-    """
-
-    place: int
-    stopped: str | None
+    place: int  # the place of the task among those given
+    stopped: str | None  # why it was cut short ("time", "interrupt"), or None
+    # Function that returns what was learnt, given the prepared table (the rows of a resample). May
+    # be called from another thread; raises `DivergenceError` if training diverged.
     read: "Callable[[Prepared], Learnt]"
 
 
 @dataclass(frozen=True, eq=False)
 class RefinedFit:
-    """Result of refinement.
+    """Result of refinement."""
 
-    Attributes
-    ----------
-    order
-        Causal order, causes first.
-    weights
-        (d, d) sparse: the chosen arcs and their refitted weights.
-    noise, reason
-        What was assumed of the noise, and why, in a sentence.
-    report
-        One record for each start: ``start``, ``before`` and ``after``, the scores, ``moves``,
-        ``seconds``.
-    stopped
-        Why it ended early, or None.
-    scores
-        Numbers that decided about the noise, by name.
-    equations
-        The equations of variables on the chosen arcs.
-    doubt
-        Finding that contradicts every noise model beyond the Gaussian one, or None.
-    turning_losses
-        (d, d): loss of score where an arc is turned; None to compute it from lines.
-    extra
-        Further fitted attributes of the learner, by name.
-    """
-
-    order: NDArray[np.intp]
-    weights: sparse.csr_array
+    order: NDArray[np.intp]  # causal order, causes first
+    weights: sparse.csr_array  # (d, d) sparse: the chosen arcs and their refitted weights
+    # noise, reason: what was assumed of the noise, and why, in a sentence.
     noise: str
     reason: str
+    # One record for each start: start, before and after, the scores, moves, seconds.
     report: list[dict[str, Any]]
-    stopped: str | None = None
+    stopped: str | None = None  # why it ended early, or None
+    # Numbers that decided about the noise, by name.
     scores: dict[str, float] = field(default_factory=dict)
+    # The equations of variables on the chosen arcs.
     equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
+    # Finding that contradicts every noise model beyond the Gaussian one, or None.
     doubt: Finding | None = None
+    # (d, d): loss of score where an arc is turned; None to compute it from lines.
     turning_losses: NDArray[np.float64] | None = None
+    # Further fitted attributes of the learner, by name.
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -132,24 +94,12 @@ Take = Callable[[int, Learnt], Any]
 
 
 class Outcome(NamedTuple):
-    """Outcome of one task.
+    """Outcome of one task."""
 
-    Attributes
-    ----------
-    place
-        The place of the task among those given.
-    stopped
-        Why it was cut short (``"time"``, ``"interrupt"``), or None.
-    error
-        Why there is no result: training diverged; or None.
-    taken
-        Return value of `take`; None without a result.
-    """
-
-    place: int
-    stopped: str | None = None
-    error: DivergenceError | None = None
-    taken: Any = None
+    place: int  # the place of the task among those given
+    stopped: str | None = None  # why it was cut short ("time", "interrupt"), or None
+    error: DivergenceError | None = None  # why there is no result: training diverged; or None
+    taken: Any = None  # return value of `take`; None without a result
 
 
 def fit_many(

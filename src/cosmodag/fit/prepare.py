@@ -38,57 +38,30 @@ _NO_MATTER = 2**27
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A table as learners use it, with knowledge, interventions and findings.
+    """A table as learners use it, with knowledge, interventions and findings."""
 
-    Attributes
-    ----------
-    X
-        (n, d) float64: centred or standardised, in the units of the weights.
-    data
-        The same in the table's common unit, float32.
-    preparation
-        The map from the original table.
-    names
-        Column names; generated if the table has none.
-    known
-        Bounds on the graph, interventions, missing values.
-    is_named
-        Whether the names are the table's own.
-    knowledge
-        What the user knows of the graph.
-    target_sets
-        (k, d) bool: the distinct sets of variables that were set; None without interventions.
-    findings
-        What the diagnosis found before the fit.
-    missing_report
-        Treatment of missing values; None if nothing was missing.
-    kinds
-        What the numbers of each column of the original table mean.
-    window
-        Variables and lags where the rows are windows of a time series; None otherwise.
-    regimes
-        The regime of each row; None if all rows follow the same equations.
-    targets
-        (k, d) bool: the targets of each regime, stated or found; None without regimes.
-    draw
-        Function that draws the row numbers of a resample, with repetitions; None for the table
-        itself. They are drawn on demand, so that many resamples share the memory of one table.
-    """
-
-    X: NDArray[np.float64]
-    data: NDArray[np.float32]
-    preparation: Preparation
-    names: list[str]
-    known: Known = NOTHING
-    is_named: bool = False
-    knowledge: Knowledge | None = None
+    X: NDArray[np.float64]  # (n, d) float64: centred or standardised, in the units of the weights
+    data: NDArray[np.float32]  # the same in the table's common unit, float32
+    preparation: Preparation  # the map from the original table
+    names: list[str]  # column names; generated if the table has none
+    known: Known = NOTHING  # bounds on the graph, interventions, missing values
+    is_named: bool = False  # whether the names are the table's own
+    knowledge: Knowledge | None = None  # what the user knows of the graph
+    # (k, d) bool: the distinct sets of variables that were set; None without interventions.
     target_sets: NDArray[np.bool_] | None = None
+    # What the diagnosis found before the fit.
     findings: "list[Finding]" = field(default_factory=list)
+    # Treatment of missing values; None if nothing was missing.
     missing_report: dict[str, Any] | None = None
-    kinds: tuple[ColumnKind, ...] = ()
+    kinds: tuple[ColumnKind, ...] = ()  # what the numbers of each column of the original table mean
+    # Variables and lags where the rows are windows of a time series; None otherwise.
     window: Window | None = None
+    # The regime of each row; None if all rows follow the same equations.
     regimes: Regimes | None = None
+    # (k, d) bool: the targets of each regime, stated or found; None without regimes.
     targets: NDArray[np.bool_] | None = None
+    # Function that draws the row numbers of a resample, with repetitions; None for the table
+    # itself. They are drawn on demand, so that many resamples share the memory of one table.
     draw: Callable[[], NDArray[np.intp]] | None = None
 
     def level_numbers(self, v: int) -> NDArray[np.intp]:

@@ -19,17 +19,11 @@ __all__ = ["InTime", "Unrolled", "as_windows", "checked_variables", "unroll"]
 
 @dataclass(frozen=True)
 class InTime:
-    """How the rows of a table follow one another.
+    """How the rows of a table follow one another."""
 
-    Attributes
-    ----------
-    series
-        Labels of the rows' series, the name of the column that holds them, or None for one series.
-    time
-        Times of the rows, the name of the column that holds them, or None for the order of rows.
-    """
-
+    # Labels of the rows' series, the name of the column that holds them, or None for one series.
     series: Any = None
+    # Times of the rows, the name of the column that holds them, or None for the order of rows.
     time: Any = None
 
     @property
@@ -62,31 +56,17 @@ class InTime:
 
 
 class Unrolled(NamedTuple):
-    """A table of windows.
+    """A table of windows."""
 
-    Attributes
-    ----------
-    table
-        Columns at time t, then before; NaN where values are missing. A column and its lagged
-        copies have one kind.
-    window
-        Variables and lags.
-    rows
-        (m,): row of the original table that is time t of each window.
-    targets
-        (m, (k + 1) d) bool: values at time t that were set; None for none.
-    findings
-        About gaps in time.
-    n
-        Number of rows of the original table.
-    """
-
+    # Columns at time t, then before; NaN where values are missing. A column and its lagged copies
+    # have one kind.
     table: Table
-    window: Window
-    rows: NDArray[np.intp]
+    window: Window  # variables and lags
+    rows: NDArray[np.intp]  # (m,): row of the original table that is time t of each window
+    # (m, (k + 1) d) bool: values at time t that were set; None for none.
     targets: NDArray[np.bool_] | None
-    findings: list[Finding]
-    n: int
+    findings: list[Finding]  # about gaps in time
+    n: int  # number of rows of the original table
 
 
 def unroll(
