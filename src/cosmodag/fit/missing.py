@@ -190,7 +190,7 @@ def _by_graphs(
     with ignoring(CosmodagWarning):
         while rounds < _ROUNDS:
             learner.fit(Table(filled, names), interventions=targets)
-            arcs = _pattern(learner)
+            arcs = learner.fitted_.arcs.toarray()
             for _ in range(_REPEATS):
                 filled = fill(
                     X, absent, GaussianEquations.on(arcs, filled, targets), draws, targets
@@ -200,11 +200,3 @@ def _by_graphs(
                 break
             before = arcs
     return filled, rounds
-
-
-def _pattern(model: "StructureLearner") -> NDArray[np.bool_]:
-    d = model.n_features_in_
-    arcs = np.zeros((d, d), np.bool_)
-    edges = model.edges_
-    arcs[edges.row, edges.col] = True
-    return arcs

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.solve.watch import Watch
 
-__all__ = ["refine", "refine_orders", "refine_table"]
+__all__ = ["refine", "refine_table"]
 
 
 def refine_table(
@@ -34,36 +34,16 @@ def refine_table(
     *,
     restarts: int | None = None,
 ) -> RefinedFit:
-    """Prune or search by regressions that suit the kinds of columns; as `refine_orders`."""
-    if needs_blocks(given.kinds):
-        barred = _follow_units(model, orders)
-        orders = {name: order for name, order in orders.items() if name not in barred}
-        return refine_blocks(model, given, orders, watch, restarts=restarts)
-    return refine_orders(model, given, orders, watch, restarts=restarts)
-
-
-def _follow_units(
-    model: "StructureLearner", orders: Mapping[str, NDArray[np.intp]]
-) -> tuple[str, ...]:
-    """Name the orders that depend on units: a search whose score does not must do without them."""
-    if model.refinement_ == "prune" or not model.order_follows_units(None):
-        return ()
-    return tuple(orders)
-
-
-def refine_orders(
-    model: "StructureLearner",
-    given: "Prepared",
-    orders: Mapping[str, NDArray[np.intp]],
-    watch: "Watch",
-    *,
-    restarts: int | None = None,
-) -> RefinedFit:
     """Prune the orders of a linear learner, or search near them and elsewhere.
 
     What is assumed of the noise is decided by `cosmodag.refinement.noise`; where the table speaks
-    against every model that could direct more than the class, a doubt says so.
+    against every model that could direct more than the class, a doubt says so. Tables of
+    categories or counts are searched as blocks of columns.
     """
+    # A search whose score does not depend on units does not start from orders that do.
+    is_by_units = model.refinement_ != "prune" and model.order_follows_units(None)
+    if needs_blocks(given.kinds):
+        return refine_blocks(model, given, {} if is_by_units else orders, watch, restarts=restarts)
     method = model.refinement_
     assert method is not None
     watch.begin(1, f"{type(model).__name__}: refining")
@@ -87,7 +67,7 @@ def refine_orders(
         orders,
         noise=getattr(model, "noise", "auto"),
         method=method,
-        by_units=_follow_units(model, orders),
+        by_units=tuple(orders) if is_by_units else (),
         restarts=restarts,
         random=np.random.default_rng(seed),
         should_stop=lambda: watch.stop is not None,

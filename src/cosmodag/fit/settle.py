@@ -16,7 +16,6 @@ from cosmodag.fit.known import Known
 from cosmodag.fit.pipeline import Learnt, RefinedFit
 from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.prepare import Prepared
-from cosmodag.fit.regimes.targets import fitted_regimes
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
 
 __all__ = [
@@ -28,9 +27,8 @@ __all__ = [
     "findings_after",
     "isolated",
     "refined_graph",
+    "turning_losses_of",
     "unrefined_graph",
-    "with_regimes",
-    "with_turning_losses",
 ]
 
 # Variables up to which arrows are turned one by one: milliseconds at 50, a second or so at 200.
@@ -97,18 +95,15 @@ def refined_graph(refined: RefinedFit, known: Known, threshold: float) -> dict[s
     }
 
 
-def with_regimes(dag: FittedDAG, given: Prepared) -> FittedDAG:
-    """Add the evidence for targets of regimes, and their own equations, on the learnt graph."""
-    regimes = fitted_regimes(given, dag.arcs.toarray()) if given.regimes is not None else None
-    return dag if regimes is None else replace(dag, regimes=regimes)
+def turning_losses_of(dag: FittedDAG, given: Prepared) -> NDArray[np.float64] | None:
+    """Compute the loss of score from turning each arrow, (d, d), NaN where there is no arrow.
 
-
-def with_turning_losses(dag: FittedDAG, given: Prepared) -> FittedDAG:
-    """Add the loss of score from turning each arrow, if the Gaussian score alone decides."""
+    None if another score than the Gaussian one decided, or there are too many variables.
+    """
     if dag.noise != "gaussian" or dag.d > _MOST_TURNED or not dag.is_linear:
-        return dag
+        return None
     if given.regimes is not None:  # another score decided
-        return dag
+        return None
     from cosmodag.refinement.turning import turning_losses
 
     edges, known = dag.edges, given.known
@@ -125,23 +120,15 @@ def with_turning_losses(dag: FittedDAG, given: Prepared) -> FittedDAG:
         required=known.required,
         search_from=FIRM,
     )
-    return replace(dag, turning_losses=losses)
+    return losses
 
 
 def findings_after(
     dag: FittedDAG, given: Prepared, known: list[Finding], doubt: Finding | None
 ) -> list[Finding]:
-    """Examine what linear equations on the learnt graph leave unexplained.
+    """Examine what linear equations on the learnt graph leave unexplained in its training data.
 
-    Parameters
-    ----------
-    dag : FittedDAG
-    given : Prepared
-        Its training data.
-    known : list of Finding
-        What was found before the fit.
-    doubt : Finding, optional
-        What the noise decision found.
+    `known` was found before the fit, and `doubt` by the noise decision.
     """
     rows = given.known.untouched
     is_observed = given.known.targets is None or rows is not None

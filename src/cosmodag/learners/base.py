@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
@@ -15,14 +15,14 @@ from cosmodag.fit.known import Known
 from cosmodag.fit.pipeline import FitTask, Learning, Learnt, RefinedFit, fit_prepared
 from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.prepare import Prepared, prepare
+from cosmodag.fit.regimes.targets import fitted_regimes
 from cosmodag.fit.settle import (
     about_lags,
     aligned,
     findings_after,
     refined_graph,
+    turning_losses_of,
     unrefined_graph,
-    with_regimes,
-    with_turning_losses,
 )
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
@@ -140,16 +140,18 @@ class StructureLearner(SharedParameters):
 
     def examine(self, given: Prepared) -> None:
         """Record how firm arrows are, and warn of what the equations leave unexplained."""
-        self.fitted_ = with_turning_losses(with_regimes(self.fitted_, given), given)
-        if self.fitted_.regimes is not None:
-            about = self.fitted_.regimes.findings(self.fitted_.texts)
-            self.findings_ = [*self.findings_, *about]
-        if self.is_linear and self.fitted_.is_linear:
-            found = findings_after(self.fitted_, given, self.findings_, self._doubt)
+        dag = self.fitted_
+        regimes, losses = fitted_regimes(given, dag), turning_losses_of(dag, given)
+        about_regimes = [] if regimes is None else regimes.findings(dag.texts)
+        known = [*self.findings_, *about_regimes]
+        if self.is_linear and dag.is_linear:
+            found = findings_after(dag, given, known, self._doubt)
         else:
-            found = about_lags(self.fitted_)
+            found = about_lags(dag)
         warn_about(found, stacklevel=5)
-        self.findings_ = [*self.findings_, *found]
+        self.findings_ = [*known, *found]
+        losses = dag.turning_losses if losses is None else losses
+        self.fitted_ = replace(dag, regimes=regimes, turning_losses=losses)
 
     def begin(self, given: Prepared) -> None:
         """Delete an earlier fit, and set the attributes that are known before learning."""

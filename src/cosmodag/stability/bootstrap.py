@@ -17,7 +17,8 @@ from cosmodag.errors import (
     ModelWarning,
 )
 from cosmodag.fit.checks import check_choice, check_count, seeds_from
-from cosmodag.fit.prepare import prepare
+from cosmodag.fit.pipeline import FitTask, fit_prepared
+from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.base import StructureLearner
@@ -144,9 +145,7 @@ def bootstrap(
     names: list[Any] = given.names if given.is_named else list(range(d))
     result = BootstrapResult(names, seeds, sample, given.known.required)
     begin = monotonic()
-    told = {"interventions": interventions, "series": series, "time": time}
-    told |= {"regimes": regimes, "find_targets": find_targets}
-    result.doubts = _decide(result, begun, noted, partial(_fitted, X, told, max_time))
+    result.doubts = _decide(result, begun, noted, partial(_fitted, given, max_time))
     left = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
     label = f"bootstrap of {type(model).__name__}"
     try:
@@ -204,17 +203,17 @@ def _decide(
 
 
 def _fitted(
-    X: Any, told: dict[str, Any], max_time: float | None, begun: StructureLearner, seed: int
+    given: Prepared, max_time: float | None, begun: StructureLearner, seed: int
 ) -> StructureLearner:
     """Fit the whole table within the time there is, with a seed where the model has none."""
-    whole = clone(begun)
+    whole: StructureLearner = clone(begun)
     parameters = whole.get_params(deep=False)
     if not isinstance(parameters.get("random_state", 0), int | np.integer):
         whole.set_params(random_state=seed)
     if max_time is not None and "max_time" in parameters:
         whole.set_params(max_time=max_time)
-    fitted: StructureLearner = whole.fit(X, **told)
-    return fitted
+    fit_prepared([FitTask(whole, given)])
+    return whole
 
 
 def _warn_again(noted: Sequence[warnings.WarningMessage]) -> None:

@@ -14,6 +14,7 @@ from cosmodag.fit.regimes.fitted import FittedRegimes
 from cosmodag.graph.dags import topological_order
 
 if TYPE_CHECKING:
+    from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.prepare import Prepared
 
 __all__ = ["fitted_regimes", "graph_over_regimes", "targets_found"]
@@ -100,10 +101,11 @@ def graph_over_regimes(
     return topological_order(found.arcs | before), kept
 
 
-def fitted_regimes(given: "Prepared", arcs: Bools) -> FittedRegimes | None:
+def fitted_regimes(given: "Prepared", dag: "FittedDAG") -> FittedRegimes | None:
     """Compute evidence and own equations on the parents of a learnt graph; None without regimes."""
     if given.regimes is None or given.targets is None:
         return None
+    arcs = dag.arcs.toarray()
     from cosmodag.refinement.regimes import RankEvidence, regime_score
     from cosmodag.refinement.regimes.equation import parents_of
 

@@ -13,6 +13,7 @@ from cosmodag.fit.time.paths import (
     lagged_weights,
     window_of,
 )
+from cosmodag.fit.view.arcs import coefficient_covariance
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
@@ -23,8 +24,6 @@ __all__ = ["response_errors", "responses"]
 _DRAWS = 400
 # Numbers that are held at once while they are drawn.
 _AT_ONCE = 4_000_000
-# Smallest eigenvalue of the correlations of parents that are not redundant.
-_REDUNDANT = 1e-10
 
 
 def responses(dag: "FittedDAG", horizon: int) -> NDArray[np.float64]:
@@ -111,36 +110,17 @@ def _drawn_weights(
     dag: "FittedDAG", data: NDArray[Any], m: int, random: np.random.Generator
 ) -> NDArray[np.float64]:
     """Draw the weights of m graphs with the arcs of one: (m, k + 1, d, d)."""
-    d, edges = window_of(dag).d, dag.edges
+    d, edges, counted = window_of(dag).d, dag.edges, dag.known.counted
     weights = np.repeat(lagged_weights(dag)[None], m, axis=0)
     for v in range(d):
         parents = edges.row[edges.col == v]
         if len(parents):
-            root = _covariance_root(dag, data, parents, v)
-            drawn = random.normal(size=(m, len(parents))) @ root.T
+            own = data if counted is None else data[counted[:, v] > 0]
+            covariance, sizes = coefficient_covariance(own[:, parents], own[:, v])
+            root = covariance if np.isnan(covariance).any() else np.linalg.cholesky(covariance)
+            drawn = random.normal(size=(m, len(parents))) @ (root / sizes[:, None]).T
             weights[:, parents // d, parents % d, v] += drawn
     return weights
-
-
-def _covariance_root(
-    dag: "FittedDAG", data: NDArray[Any], parents: NDArray[Any], v: int
-) -> NDArray[np.float64]:
-    """Matrix whose square is the covariance of the coefficients of one equation."""
-    counted = dag.known.counted
-    rows = slice(None) if counted is None else counted[:, v] > 0
-    P, y = data[rows][:, parents], data[rows][:, v]
-    P, y = P - P.mean(axis=0), y - y.mean()
-    free = len(y) - len(parents) - 1
-    sizes = np.linalg.norm(P, axis=0)
-    unknown = np.full((len(parents), len(parents)), np.nan)
-    if free < 1 or not (sizes > 0).all():
-        return unknown
-    products = (P / sizes).T @ (P / sizes)
-    if np.linalg.eigvalsh(products)[0] < _REDUNDANT:
-        return unknown
-    left = y - P @ np.linalg.lstsq(P, y, rcond=None)[0]
-    deviation = np.sqrt(float(left @ left) / free)
-    return np.asarray(deviation * np.linalg.cholesky(np.linalg.inv(products)) / sizes[:, None])
 
 
 def _simulated(dag: "FittedDAG", horizon: int) -> NDArray[np.float64]:

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
     from cosmodag.fit.fitted import FittedGraph
 
-__all__ = ["arc_table", "largest_first", "standard_errors", "standardised", "with_shares"]
+__all__ = [
+    "arc_table",
+    "coefficient_covariance",
+    "largest_first",
+    "standard_errors",
+    "standardised",
+    "with_shares",
+]
 
 _REDUNDANT = 1e-10  # smallest eigenvalue of correlations that is not rounding error
 
@@ -137,24 +144,30 @@ def standard_errors(
             head = edges.col[arcs[0]]
             rows = slice(None) if targets is None else ~targets[:, head]
             used = prepared[rows]
-            errors[arcs] = _regression_errors(used[:, edges.row[arcs]], used[:, head])
+            covariance, sizes = coefficient_covariance(used[:, edges.row[arcs]], used[:, head])
+            errors[arcs] = np.sqrt(np.diag(covariance)) / sizes
     return errors
 
 
-def _regression_errors(
+def coefficient_covariance(
     regressors: NDArray[np.float64], response: NDArray[np.float64]
-) -> NDArray[np.float64]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute the covariance (k, k) of least-squares coefficients of regressors of size one.
+
+    Also return the sizes (k,) of the regressors, by which coefficients are to be divided. NaN where
+    regressors are redundant or rows too few.
+    """
     n, k = regressors.shape
     regressors, response = regressors - regressors.mean(axis=0), response - response.mean()
-    unknown = np.full(k, np.nan)
+    unknown = np.full((k, k), np.nan)
     sizes = np.linalg.norm(regressors, axis=0)
     if n - k - 1 < 1 or not (sizes > 0).all():
-        return unknown
+        return unknown, sizes
     unit = regressors / sizes
     products = unit.T @ unit
     if np.linalg.eigvalsh(products)[0] < _REDUNDANT:
-        return unknown
+        return unknown, sizes
     inverse = np.linalg.inv(products)
     unexplained = response - unit @ (inverse @ (unit.T @ response))
     variance = float(unexplained @ unexplained) / (n - k - 1)
-    return np.asarray(np.sqrt(variance * np.diag(inverse)) / sizes)
+    return variance * inverse, sizes
