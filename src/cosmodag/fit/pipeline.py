@@ -160,17 +160,9 @@ def _finish(
 def fit_prepared(tasks: Sequence[FitTask], *, examine: bool = True) -> None:
     """Fit learners of one class as ``fit`` does: with progress, a time limit, and Ctrl-C.
 
-    Parameters
-    ----------
-    tasks : sequence of FitTask
-        The time limit of the first learner counts for each of them.
-    examine : bool
-        Whether the finished graphs are examined, which warns.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After Ctrl-C; learners that have a graph keep it, with ``stopped_`` set.
+    The time limit of the first learner counts for each of them. If `examine` is true, finished
+    graphs are examined, which warns. After Ctrl-C, a `KeyboardInterrupt`, learners that have a
+    graph keep it, with ``stopped_`` set.
     """
     learners = [task.learner for task in tasks]
     for learner in learners:

@@ -138,19 +138,10 @@ def refine_blocks(
     curves: bool | str = "auto",
     restarts: int | None = None,
 ) -> RefinedFit:
-    """Search for the graph of a table with categories or counts.
+    """Search for the graph of a table with categories or counts, starting from orders by name.
 
-    Parameters
-    ----------
-    model : StructureLearner
-    given : Prepared
-    orders : mapping of names to orders
-        To start from.
-    watch : Watch
-    curves : bool or "auto"
-        Whether effects of numbers may be curves; ``"auto"`` compares the graphs with and without
-        them on held-out rows.
-    restarts : int, optional
+    `curves` says whether effects of numbers may be curves; ``"auto"`` compares the graphs with and
+    without them on held-out rows.
     """
     search = _Search.of(model, given, watch, restarts)
     table = search.table(curves=curves is not False)
@@ -190,15 +181,8 @@ def with_curves(
 ) -> RefinedFit:
     """Search for the graph of a table of numbers whose effects may be curves.
 
-    Parameters
-    ----------
-    model : StructureLearner
-    given : Prepared
-    lines : RefinedFit, optional
-        The graph of lines, which is kept unless curves are better on held-out rows. Without it,
-        curves are taken in any case.
-    watch : Watch
-    restarts : int, optional
+    A graph of `lines` is kept unless curves are better on held-out rows. Without it, curves are
+    taken in any case.
     """
     search = _Search.of(model, given, watch, restarts)
     table = search.table(curves=True)

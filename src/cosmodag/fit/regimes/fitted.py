@@ -119,14 +119,8 @@ class FittedRegimes:
     def likelihoods(self, X: Floats, texts: list[str], shared: Floats) -> Floats:
         """Replace log-likelihoods (n, d) of targets in their regimes by those of own equations.
 
-        Parameters
-        ----------
-        X : (n, d) array
-            In the table's own units.
-        texts : list of str
-            The regime of each row, by name.
-        shared : (n, d) array
-            Log-likelihoods under the shared equations.
+        `X` is (n, d), in the table's own units; `texts` names the regime of each row; `shared` are
+        log-likelihoods under the shared equations.
         """
         unknown = sorted(set(texts) - set(self.names))
         if unknown:

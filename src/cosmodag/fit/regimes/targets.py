@@ -59,20 +59,10 @@ def targets_found(X: Floats, regimes: Regimes, known: Known, seed: int) -> Bools
 def graph_over_regimes(
     given: "Prepared", arcs: Bools, seed: int, should_stop: Callable[[], bool]
 ) -> tuple[NDArray[np.intp], sparse.csr_array]:
-    """Find the graph of best score over all regimes, and its weights where equations are shared.
+    """Find the graph of best score over all regimes: its order, and weights of shared equations.
 
-    Parameters
-    ----------
-    given : Prepared
-        With regimes and their targets.
-    arcs : (d, d) array of bool
-        A graph that was found without the likelihood of targets in their regimes.
-    seed : int
-    should_stop : function
-
-    Returns
-    -------
-    order, weights
+    The search starts from `arcs`, which were found without the likelihood of targets in their
+    regimes; `given` has regimes and their targets.
     """
     from cosmodag.refinement.regimes import find_targets
 

@@ -49,22 +49,10 @@ def next_rows(
     noise: NDArray[np.float64],
     held: Mapping[int, NDArray[Any]] = NOTHING_HELD,
 ) -> NDArray[np.float64]:
-    """Compute time t from the times before, causes first.
+    """Compute time t, (m, d), from the times before, causes first.
 
-    Parameters
-    ----------
-    dag : FittedDAG
-        Of a window of k lags and d variables.
-    past : (m, k d) array
-        Times t − 1, …, t − k.
-    noise : (m, d) array
-        In prepared units.
-    held : mapping of places to (m,) arrays
-        Variables that are set at time t.
-
-    Returns
-    -------
-    (m, d) array
+    `past` is (m, k d), times t − 1, …, t − k; `noise` (m, d), in prepared units; `held` gives the
+    values (m,) of variables that are set at time t, by place.
     """
     d = window_of(dag).d
     start = np.zeros((len(past), dag.d))
@@ -182,21 +170,10 @@ def continued(
     noise: NDArray[np.float64],
     held: Sequence[Mapping[int, NDArray[Any]]] = (),
 ) -> NDArray[np.float64]:
-    """Continue m pasts side by side.
+    """Continue m pasts side by side: (times, m, d).
 
-    Parameters
-    ----------
-    dag : FittedDAG
-    last : (m, k, d) array
-        The pasts, earliest time first.
-    noise : (times, m, d) array
-        In prepared units.
-    held : sequence of mappings of places to (m,) arrays
-        Variables that are set at the first times.
-
-    Returns
-    -------
-    (times, m, d) array
+    `last` is (m, k, d), the pasts, earliest time first; `noise` (times, m, d), in prepared units;
+    `held` gives the values (m,) of variables that are set, by place, at each of the first times.
     """
     m, lags, d = last.shape
     times = [last[:, place] for place in range(lags)]

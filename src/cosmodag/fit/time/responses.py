@@ -68,25 +68,12 @@ def _of_weights(weights: NDArray[np.float64], horizon: int) -> NDArray[np.float6
 def response_errors(
     dag: "FittedDAG", data: NDArray[Any], horizon: int, *, cumulative: bool = False
 ) -> NDArray[np.float64]:
-    """Compute standard errors of linear responses, as if the graph had been known.
+    """Compute standard errors of linear responses, (horizon + 1, d, d), as if the graph were known.
 
     The coefficients of each equation are drawn from the normal distribution that least squares
-    gives them, and the deviation of the responses is taken over the draws.
-
-    Parameters
-    ----------
-    dag : FittedDAG
-        Of linear equations.
-    data : (n, (k + 1) d) array
-        Its training data, prepared.
-    horizon : int
-    cumulative : bool
-        For the sums of the changes so far.
-
-    Returns
-    -------
-    (horizon + 1, d, d) array
-        NaN after equations with redundant parents, or too few rows.
+    gives them, and the deviation of the responses, or of their sums so far (`cumulative`), is taken
+    over the draws. `data` is the training data, prepared: (n, (k + 1) d). NaN after equations with
+    redundant parents, or too few rows.
     """
     d = window_of(dag).d
     total, squares = np.zeros((2, horizon + 1, d, d))

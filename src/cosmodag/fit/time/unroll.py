@@ -82,7 +82,8 @@ def unroll(
     """Put the rows of earlier times beside each row.
 
     A value that was set from outside does not follow its equation at that time, and is an ordinary
-    cause of later ones. No window crosses from one series into the next, or a gap in time.
+    cause of later ones. No window crosses from one series into the next, or a gap in time. Columns
+    that `in_time` names are taken out of the table.
 
     Parameters
     ----------
@@ -90,13 +91,10 @@ def unroll(
     lags : int
         Earlier times in each window, at least 1.
     in_time : InTime
-        Columns by name are taken out of the table.
-    interventions : optional
-        What was set in each row, as for ``fit``; not the name of a column.
+    interventions, kinds : optional
+        As for ``fit``; `interventions` is not the name of a column.
     remedy : str, optional
         Advice for missing values, which are then refused; by default they are kept.
-    kinds : "auto", mapping or sequence
-        What the user says of the variables, as for ``fit``.
     trained_on : Window, optional
         Window of a fitted model, whose variables the table must have; their kinds are not decided
         again.

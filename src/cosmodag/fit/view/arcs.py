@@ -26,19 +26,10 @@ _REDUNDANT = 1e-10  # smallest eigenvalue of correlations that is not rounding e
 
 
 def arc_table(model: "FittedGraph", errors: NDArray[np.float64] | None = None) -> "pd.DataFrame":
-    """List the arcs of a fitted graph, the largest standardised weight first.
+    """List the arcs of a fitted graph as ``model.arcs_`` describes, the largest first.
 
-    Parameters
-    ----------
-    model : fitted learner
-    errors : array aligned with ``edges_``, optional
-        Standard errors of the weights; by default they are computed from the training data, if the
-        model has it.
-
-    Returns
-    -------
-    DataFrame
-        As ``model.arcs_`` describes; its index is the place of each arc in ``edges_``.
+    The index is the place of each arc in ``edges_``. Standard errors of the weights are given in
+    that order, or computed from the training data, if the model has it.
     """
     import pandas as pd
 
@@ -65,14 +56,7 @@ def arc_table(model: "FittedGraph", errors: NDArray[np.float64] | None = None) -
 
 
 def with_shares(table: "pd.DataFrame", resamples: Any) -> "pd.DataFrame":
-    """Add ``p_edge`` and ``p_direction`` of a bootstrap to a table of arcs; NaN without one.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `arc_table` makes it.
-    resamples : BootstrapResult or None
-    """
+    """Add ``p_edge`` and ``p_direction`` of a bootstrap to an `arc_table`; NaN without one."""
     if resamples is None:
         return table.assign(p_edge=np.nan, p_direction=np.nan)
     place = {name: number for number, name in enumerate(resamples.names)}
