@@ -48,6 +48,16 @@ def test_every_learner_can_be_asked(name):
     np.testing.assert_array_equal(order + order.T, 1 - np.eye(5))
 
 
+def test_the_table_is_prepared_once(monkeypatch):
+    """For the fit that decides about the noise, and for all resamples."""
+    from cosmodag.fit import prepare as module
+
+    prepared, real = [], module.prepare_table
+    monkeypatch.setattr(module, "prepare_table", lambda *a: prepared.append(1) or real(*a))
+    assert bootstrap(OrderSearch(), DATA.X, n=2, random_state=0).noise is not None
+    assert len(prepared) == 1
+
+
 def test_a_resample_is_a_fit_to_its_rows():
     result = bootstrap(OrderSearch(), DATA.X, n=3, random_state=0)
     found = [
