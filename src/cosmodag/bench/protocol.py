@@ -125,11 +125,12 @@ def _group(place: str, entries: Any) -> Group:
         raise DataError(f"A group of '{place}' is {entries!r}: write it as [[group]].")
     example = vars(Group(data=()))
     _check_entries(place, entries, example)
-    values = {
+    values: dict[str, Any] = {
         name: tuple(value) if isinstance(example[name], tuple) else value
         for name, value in entries.items()
     }
-    group = Group(**{**values, "data": _expanded(place, values.get("data", ()))})
+    values["data"] = _expanded(place, values.get("data", ()))
+    group = Group(**values)
     for problem in _problems(group):
         raise DataError(f"A group of '{place}' {problem}")
     return group
@@ -149,7 +150,7 @@ def _check_entries(place: str, entries: Mapping[str, Any], example: Mapping[str,
             _check_type(place, method, settings, dict)
 
 
-_LEAST = {"batch": 1, "graphs": 1, "time_limit": 1e-9}
+_LEAST: dict[str, float] = {"batch": 1, "graphs": 1, "time_limit": 1e-9}
 
 
 def _check_type(place: str, name: str, value: Any, kind: type) -> None:

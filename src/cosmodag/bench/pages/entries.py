@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ __all__ = ["Entry", "Figure", "compared", "entries_of", "merged", "paper_figures
 _PAPER_GRAPHS = 5
 
 
-class Figure(NamedTuple):
+@dataclass(frozen=True)
+class Figure:
     """Mean and sample standard deviation (nan for one graph) over a number of graphs."""
 
     mean: float

@@ -83,8 +83,9 @@ def _main(entries: Sequence[Entry]) -> ResultTable:
         for noise in noises:
             entry = ours.get(("ER4", noise, d, method))
             for metric, unit, theirs in (("auc", "AUC", "paper"), ("time_s", "s", "paper s")):
+                figure = entry.figure(metric) if entry else None
                 paper = entry.paper().get(metric) if entry else None
-                line[f"{noise}: {unit}"] = written(entry and entry.figure(metric), metric)
+                line[f"{noise}: {unit}"] = written(figure, metric)
                 line[f"{noise}: {theirs}"] = written(paper, metric)
         lines.append(line)
     return ResultTable("main", "ER4: AUC and time, tuned by the oracle", lines, _TIMES)
