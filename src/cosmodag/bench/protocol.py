@@ -157,7 +157,7 @@ def _check_type(place: str, name: str, value: Any, kind: type) -> None:
     accepted = (int, float) if kind is float else kind
     if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
         problem = f"be a {kind.__name__}"
-    elif kind in (int, float) and value < _LEAST.get(name, 0):
+    elif isinstance(value, int | float) and value < _LEAST.get(name, 0):
         problem = "be greater"
     else:
         return
