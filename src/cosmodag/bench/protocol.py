@@ -49,11 +49,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Content of an experiment file; `text` is the file itself."""
+    """Content of an experiment file."""
 
     name: str
     title: str
-    text: str
+    text: str  # the file itself
     groups: tuple[Group, ...]
     seed: int = 0  # of graphs and configurations
     time_limit: float | None = None  # seconds per cell; one that takes longer is a "timeout"
