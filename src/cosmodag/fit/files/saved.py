@@ -68,7 +68,9 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
     )
     if residuals:
         kept += ("residuals_",)
-        arrays |= _masks(dag.known)
+        # Entries that were set or imputed: `sample` does not use their residuals.
+        masks = {"targets": dag.known.targets, "absent": dag.known.absent}
+        arrays |= {name: mask for name, mask in masks.items() if mask is not None}
     arrays |= {name: getattr(model, name) for name in kept if hasattr(model, name)}
     arrays |= dag.equations.arrays()
     arrays |= {} if dag.regimes is None else dag.regimes.arrays()
@@ -105,9 +107,9 @@ def load(path: str | os.PathLike[str]) -> StructureLearner:
     arrays, facts = read_model(path)
     try:
         return _rebuilt(path, arrays, facts)
+    except CosmodagError:
+        raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        if isinstance(error, CosmodagError):
-            raise
         reason = f": {error}" if isinstance(error, DamagedError) else ""
         raise DataError(f"'{path}' is not a saved model, or it is damaged{reason}.") from error
 
@@ -230,12 +232,6 @@ def _window(lags: int, facts: dict[str, Any]) -> Window | None:
     if rest or not d or list(window.columns) != names:
         raise DamagedError("its columns are not those of a window in time")
     return window
-
-
-def _masks(known: Known) -> dict[str, NDArray[Any]]:
-    """Entries that were set or imputed: `sample` does not use their residuals."""
-    masks = {"targets": known.targets, "absent": known.absent}
-    return {name: mask for name, mask in masks.items() if mask is not None}
 
 
 def _check_name(model: FittedGraph) -> None:

@@ -105,11 +105,10 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
         ("noise_reason_", "curves_reason_", "backend_"), lambda value: isinstance(value, str)
     ),
     **dict.fromkeys(("was_cyclic_", "converged_"), lambda value: isinstance(value, bool)),
-    "noise_scores_": lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
     **dict.fromkeys(
         ("dropped_arcs_", "n_iter_"), lambda value: isinstance(value, int) and _is_number(value)
     ),
-    "settings_": _are_numbers,
+    **dict.fromkeys(("noise_scores_", "settings_"), _are_numbers),
     "history_": lambda value: isinstance(value, list) and all(map(_are_numbers, value)),
     "refine_report_": lambda value: (
         isinstance(value, list) and all(_is_record(record, "start") for record in value)
