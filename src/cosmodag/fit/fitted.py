@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.equations import FittedEquations, LinearEquations
-from cosmodag.fit.regimes.view import RegimesView
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView
 from cosmodag.fit.view.attributes import OfDAG
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["FittedGraph"]
 
 
-class FittedGraph(TimeSeriesView, RegimesView, BaseEstimator):  # type: ignore[misc]
+class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     """Base of all learners: attributes and methods that need ``fitted_`` only."""
 
     stopped_: str | None

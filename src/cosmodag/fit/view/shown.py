@@ -1,4 +1,4 @@
-"""How a fitted graph is shown: table of arcs, networkx graph, summary, report, drawing."""
+"""How a fitted graph is shown: tables of arcs and targets, graph, summary, report, drawing."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,6 +25,7 @@ class Shown(HoldsDAG):
     """Attributes and methods of fitted graphs that show the whole fit."""
 
     bootstrap_: "BootstrapResult"
+    regimes_: Any
 
     @property
     def arcs_(self) -> "pd.DataFrame":
@@ -45,6 +46,30 @@ class Shown(HoldsDAG):
         if done is None or done[0] is not dag or done[1] is not resamples:
             done = self._arc_table_ = (dag, resamples, with_shares(arc_table(model), resamples))
         return done[2].copy()
+
+    @property
+    def targets_(self) -> "pd.DataFrame":
+        """Table of the targets of regimes, for a fit with ``regimes``.
+
+        Columns: ``regime``, ``variable``; ``stated``, whether the user named it; ``evidence``, the
+        log-likelihood that an own equation gains in the regime, penalised and by ranks, so that it
+        does not depend on the shape of the noise (a variable that was not named is a target above
+        log(2 (d − 1))); ``change``: ``noise`` (the shared weights with another intercept and
+        variance), ``slopes`` (other weights and intercept, the same noise), ``cut`` (no parents)
+        or ``weights`` (all parameters its own); ``deviation`` of the noise of the own equation;
+        ``rows`` of the regime.
+        """
+        table: pd.DataFrame = self.regimes_.table(self.names_)
+        return table
+
+    @property
+    def regime_evidence_(self) -> "pd.DataFrame":
+        """Evidence that each variable changed in each regime, for a fit with ``regimes``.
+
+        One row for each regime and one column for each variable, as ``evidence`` in ``targets_``.
+        """
+        table: pd.DataFrame = self.regimes_.evidence_table(self.names_)
+        return table
 
     def summary(self, arcs: int = 30) -> Summary:
         """Describe the fit in words: data, learner, assumptions, arcs and findings.
