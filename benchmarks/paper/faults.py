@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +33,7 @@ from cosmodag.bench import Resources, Store, read_experiment, run  # noqa: E402
 from cosmodag.bench.cell import Cell, CellBatch  # noqa: E402
 from cosmodag.bench.methods import METHODS  # noqa: E402
 from cosmodag.bench.run import rows_of  # noqa: E402
-from cosmodag.bench.work import Order, carry_out  # noqa: E402
+from cosmodag.bench.work import carry_out  # noqa: E402
 from cosmodag.engines import each  # noqa: E402
 from environment import header, table, verdict  # noqa: E402
 
@@ -171,11 +172,11 @@ def workers(options: argparse.Namespace) -> list[object]:
     """Compare the rates of one and of two Ray workers."""
     fixed = {**METHODS["cosmo"].parameters, "epochs": 2000}
     cells = [Cell("fit", "cosmo", "n1000_d20_ER4_gauss", g, fixed) for g in range(options.cells)]
-    orders = [Order(CellBatch((cell,)), "cpu") for cell in cells]
+    batches = [CellBatch((cell,)) for cell in cells]
     rates = {}
     for jobs in (1, 2):
         seen = []
-        for _ in each(carry_out, orders, engine="ray", jobs=jobs):
+        for _ in each(partial(carry_out, device="cpu"), batches, engine="ray", jobs=jobs):
             seen.append(time.perf_counter())
         # From when all workers are warm: before, what is timed is how they start.
         warm = 4 * jobs

@@ -19,7 +19,7 @@ from cosmodag import Cosmo, metrics, simulate
 from cosmodag.bench import Resources, Store, read_experiment, run
 from cosmodag.bench.cell import Cell, CellBatch
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.work import Order, carry_out
+from cosmodag.bench.work import carry_out
 
 FEW = Resources(device="cpu")
 
@@ -183,24 +183,20 @@ def test_a_row_is_what_the_learner_and_the_metrics_say(finished: Path) -> None:
         assert row.result[name] == pytest.approx(expected[name], abs=1e-6)
 
 
-def order(*cells: Cell, limit: float | None = None) -> Order:
-    return Order(CellBatch(cells), "cpu", limit)
-
-
 def test_a_cell_that_diverges_is_a_row_and_its_neighbours_have_figures() -> None:
     fixed = {**METHODS["cosmo"].parameters, "epochs": 20}
     cells = [
         Cell("fit", "cosmo", "n100_d5_ER1_gauss", graph, {**fixed, "learning_rate": rate})
         for graph, rate in enumerate((1e-3, 1e30, 1e-3))
     ]
-    results = carry_out(order(*cells))
+    results = carry_out(CellBatch(tuple(cells)), "cpu")
     assert [result["status"] for result in results] == ["done", "diverged", "done"]
 
 
 def test_a_cell_that_takes_too_long_is_a_row() -> None:
     slow = {**METHODS["cosmo"].parameters, "epochs": 10_000_000}
     cells = [Cell("fit", "cosmo", "n100_d5_ER1_gauss", graph, slow) for graph in range(2)]
-    results = carry_out(order(*cells, limit=0.5))
+    results = carry_out(CellBatch(tuple(cells)), "cpu", 0.5)
     assert [result["status"] for result in results] == ["timeout"] * 2
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from cosmodag.bench.cell import CellBatch
@@ -9,7 +10,7 @@ from cosmodag.bench.methods import METHODS
 from cosmodag.bench.plan import TIMING, CellPlan
 from cosmodag.bench.protocol import Experiment
 from cosmodag.bench.store import Row, Store
-from cosmodag.bench.work import Order, as_result, carry_out
+from cosmodag.bench.work import as_result, carry_out
 from cosmodag.engines import Failure, each
 
 __all__ = ["Resources", "Run", "rows_of", "run"]
@@ -51,8 +52,8 @@ class Resources:
             ways.setdefault(self._way(batch), []).append(batch)
         for (device, jobs, threads), some in ways.items():
             outcomes = each(
-                carry_out,
-                [Order(batch, device, limit) for batch in some],
+                partial(carry_out, device=device, limit=limit),
+                some,
                 engine=self.engine,
                 address=self.address,
                 jobs=jobs,

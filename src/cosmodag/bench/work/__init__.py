@@ -4,34 +4,29 @@ Learners are imported with the first cell that needs them, so that reading resul
 JAX.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from cosmodag.bench.cell import CellBatch
 from cosmodag.engines.outcomes import Failure, attempt
 
-__all__ = ["Order", "Result", "as_result", "carry_out"]
+__all__ = ["Result", "as_result", "carry_out"]
 
 Result = dict[str, Any]
 
 
-class Order(NamedTuple):
-    """A batch, the device on which problems are solved, and seconds per cell, or None."""
+def carry_out(batch: CellBatch, device: str = "auto", limit: float | None = None) -> list[Result]:
+    """Do the cells of a batch: one result each, in their order.
 
-    batch: CellBatch
-    device: str = "auto"
-    limit: float | None = None
-
-
-def carry_out(order: Order) -> list[Result]:
-    """Do the cells of a batch: one result each, in their order."""
+    Problems are solved on a device; `limit` is the number of seconds per cell.
+    """
     from cosmodag.bench.work.fits import fit_cells
     from cosmodag.bench.work.timing import time_epochs, time_fit
 
-    cells = order.batch.cells
+    cells = batch.cells
     if cells[0].kind == "fit":
-        return fit_cells(cells, order.device, order.limit)
+        return fit_cells(cells, device, limit)
     time = {"time": time_fit, "epoch": time_epochs}[cells[0].kind]
-    return [as_result(attempt(time, cell, order.limit)) for cell in cells]
+    return [as_result(attempt(time, cell, limit)) for cell in cells]
 
 
 def as_result(outcome: Any) -> Result:
