@@ -83,7 +83,7 @@ class Scripted:
         self.asked: list[dict[str, Any]] = []
         self.started: list[np.ndarray] = []
 
-    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+    def implements(self, recipe: Recipe) -> bool:
         return True
 
     def minimise(self, batch, parameters, active, first, watch):

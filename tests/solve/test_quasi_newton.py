@@ -196,14 +196,14 @@ class Other(Free):
     ],
 )
 def test_it_takes_exactly_what_it_implements_and_training_takes_the_rest(recipe, expected):
-    chosen = first_that_implements((QuasiNewton(), Stochastic()), recipe, frozenset({"support"}))
+    chosen = first_that_implements((QuasiNewton(), Stochastic()), recipe)
     assert chosen == (QuasiNewton() if expected else Stochastic())
 
 
 def test_a_subclassed_structure_is_trained_at_once():
     recipe = Recipe(Other(), Linear(), Penalised(half_squared_error), batch_size=64)
     batch = batch_of(recipe, [{"rounds": 3.0}])
-    minimiser = first_that_implements((QuasiNewton(), Stochastic()), recipe, batch.features)
+    minimiser = first_that_implements((QuasiNewton(), Stochastic()), recipe)
     found = minimise(minimiser, batch)
     assert found.iterations == 3
     assert np.all(np.isfinite(found.loss))

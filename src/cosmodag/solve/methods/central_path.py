@@ -6,7 +6,6 @@ import numpy as np
 
 from cosmodag.solve.methods.one_recipe import OneRecipe
 from cosmodag.solve.methods.progress import Progress, replace_where
-from cosmodag.solve.minimisers.base import first_that_implements, needs_of
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.watch import Watch
 
@@ -45,13 +44,12 @@ class CentralPath(OneRecipe):
 
     @property
     def needs(self) -> frozenset[str]:
-        """Settings of the recipe and its minimisers, except those that the stages set."""
-        read = needs_of(self.minimisers, self.recipe) | {"learning_rate"}
+        """Settings of the recipe and its minimiser, except those that the stages set."""
+        read = self.recipe.needs | self.minimiser.needs | {"learning_rate"}
         return read - {"score_weight", "radius", "rounds"}
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve a batch of problems of one shape, each at its own stage."""
-        minimiser = first_that_implements(self.minimisers, self.recipe, batch.features)
         reached = Progress.of(batch)
         weights, radii, rounds = (
             np.array([getattr(stage, name) for stage in (*self.stages, self.stages[-1])])
@@ -66,7 +64,7 @@ class CentralPath(OneRecipe):
                 rounds=rounds[stage],
                 learning_rate=batch.settings["learning_rate"] * 0.5**attempt,
             )
-            found = minimiser.minimise(
+            found = self.minimiser.minimise(
                 now, reached.parameters, reached.active, reached.iterations, watch
             )
             not_finite = reached.count(found)

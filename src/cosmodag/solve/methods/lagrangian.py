@@ -14,7 +14,7 @@ from cosmodag.model.objective import Objective, arc_squares
 from cosmodag.model.structure import Parameters, Settings, Structure
 from cosmodag.solve.methods.one_recipe import OneRecipe
 from cosmodag.solve.methods.progress import Progress, exactly, of_each, replace_where
-from cosmodag.solve.minimisers.base import Mask, first_that_implements, needs_of
+from cosmodag.solve.minimisers.base import Mask
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.watch import Watch
 
@@ -67,12 +67,11 @@ class Lagrangian(OneRecipe):
 
     @property
     def needs(self) -> frozenset[str]:
-        """Settings of the recipe and its minimisers, and initial values of α and ρ."""
-        return needs_of(self.minimisers, self.recipe) | {"multiplier", "penalty"}
+        """Settings of the recipe and its minimiser, and initial values of α and ρ."""
+        return self.recipe.needs | self.minimiser.needs | {"multiplier", "penalty"}
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve a batch of problems of one shape, sub-problem by sub-problem."""
-        minimiser = first_that_implements(self.minimisers, self.recipe, batch.features)
         reached = Progress.of(batch)
         multiplier = batch.settings["multiplier"].astype(np.float64)
         penalty = batch.settings["penalty"].astype(np.float64)
@@ -80,7 +79,7 @@ class Lagrangian(OneRecipe):
         updates = np.zeros(batch.size, np.int64)
         while reached.goes_on:
             now = batch.with_settings(multiplier=multiplier, penalty=penalty)
-            found = minimiser.minimise(
+            found = self.minimiser.minimise(
                 now, reached.parameters, reached.active, reached.iterations, watch
             )
             reached.drop(reached.count(found))

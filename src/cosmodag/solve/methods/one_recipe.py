@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cosmodag.solve.minimisers.base import Minimiser, copies_of, trains_any
+from cosmodag.solve.minimisers.base import Minimiser, first_that_implements
 from cosmodag.solve.recipe import Recipe
 
 __all__ = ["OneRecipe"]
@@ -17,18 +17,23 @@ class OneRecipe:
     recipe
         What is minimised.
     minimisers
-        Candidates for solving a problem; the first that implements it is used.
+        Candidates for solving a problem; the first that implements the recipe is used.
     """
 
     recipe: Recipe
     minimisers: tuple[Minimiser, ...]
 
     @property
+    def minimiser(self) -> Minimiser:
+        """The one that is used."""
+        return first_that_implements(self.minimisers, self.recipe)
+
+    @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """The recipe, if a minimiser trains it."""
-        return (self.recipe,) if trains_any(self.minimisers, self.recipe) else ()
+        """The recipe, if the minimiser trains it."""
+        return (self.recipe,) if self.minimiser.trains else ()
 
     @property
     def working_copies(self) -> int:
-        """Largest number of working copies of the minimisers."""
-        return copies_of(self.minimisers, self.recipe)
+        """Working copies of the minimiser."""
+        return self.minimiser.working_copies

@@ -9,13 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.methods.progress import Progress, exactly, of_each, replace_where
-from cosmodag.solve.minimisers.base import (
-    Minimiser,
-    copies_of,
-    first_that_implements,
-    needs_of,
-    trains_any,
-)
+from cosmodag.solve.minimisers.base import Minimiser, first_that_implements
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
@@ -53,21 +47,25 @@ class TwoStage:
     threshold: float = 0.3
     multipliers: tuple[float, ...] = (10.0, 1000.0)
 
+    def _stages(self) -> list[tuple[Recipe, Minimiser]]:
+        """Both recipes, each with the minimiser that is used."""
+        both = (self.preliminary, self.recipe)
+        return [(recipe, first_that_implements(self.minimisers, recipe)) for recipe in both]
+
     @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """Those of the two recipes that a minimiser trains."""
-        both = (self.preliminary, self.recipe)
-        return tuple(recipe for recipe in both if trains_any(self.minimisers, recipe))
+        """Those of the two recipes that are trained."""
+        return tuple(recipe for recipe, minimiser in self._stages() if minimiser.trains)
 
     @property
     def working_copies(self) -> int:
         """Largest number of working copies of the minimisers."""
-        return max(copies_of(self.minimisers, r) for r in (self.preliminary, self.recipe))
+        return max(minimiser.working_copies for _, minimiser in self._stages())
 
     @property
     def needs(self) -> frozenset[str]:
         """Settings of both recipes and their minimisers, except those that the stages set."""
-        read = (needs_of(self.minimisers, recipe) for recipe in (self.preliminary, self.recipe))
+        read = (recipe.needs | minimiser.needs for recipe, minimiser in self._stages())
         return frozenset[str]().union(*read) - {"multiplier", "penalty", "priority_learning_rate"}
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
@@ -91,7 +89,7 @@ class TwoStage:
 
     def _run(self, reached: Progress, batch: Batch, watch: Watch) -> None:
         """Solve one problem of the sequence, from the batch's current parameters."""
-        minimiser = first_that_implements(self.minimisers, batch.recipe, batch.features)
+        minimiser = first_that_implements(self.minimisers, batch.recipe)
         found = minimiser.minimise(
             batch, reached.parameters, reached.active, reached.iterations, watch
         )

@@ -14,7 +14,6 @@ from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Barrier
 from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
 from cosmodag.model.structure import Free, Parameters
-from cosmodag.solve.backend import FEATURES
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.covariance import (
     Covariances,
@@ -94,7 +93,7 @@ class LinearDescent:
     working_copies: ClassVar[int] = 8
     needs: ClassVar[frozenset[str]] = DESCENT_SETTINGS
 
-    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+    def implements(self, recipe: Recipe) -> bool:
         """Whether a recipe is half squared errors of linear relations and a barrier, full batch."""
         return (
             recipe.structure in (Free(), Free(from_zero=False))
@@ -103,7 +102,6 @@ class LinearDescent:
             and recipe.schedule == Constant()
             and recipe.batch_size is None
             and recipe.guard in (None, Inside())
-            and features <= FEATURES
         )
 
     def minimise(

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import compiled, inlined
-from cosmodag.model.mechanism import MLP, Mechanism
 from cosmodag.model.objective import Barrier, Decayed, log_squared_error
 from cosmodag.model.structure import Free, Parameters
-from cosmodag.solve.backend import FEATURES
+from cosmodag.solve.kernels.cpu import is_plain_network
 from cosmodag.solve.kernels.cpu.mlp import backward, gather, scatter, workspace
 from cosmodag.solve.kernels.cpu.steps import adam, move, norms, sign_of
 from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS, invert_m_matrix
@@ -86,16 +85,15 @@ class NetworkDescent:
     working_copies: ClassVar[int] = 8
     needs: ClassVar[frozenset[str]] = DESCENT_SETTINGS
 
-    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+    def implements(self, recipe: Recipe) -> bool:
         """Whether a recipe is DAGMA's objective for one sigmoid hidden layer, full batch."""
         return (
             recipe.structure in (Free(), Free(from_zero=False))
-            and _is_one_sigmoid_layer(recipe.mechanism)
+            and is_plain_network(recipe.mechanism)
             and recipe.objective == Decayed(Barrier(log_squared_error), biases=True)
             and recipe.schedule == Constant()
             and recipe.batch_size is None
             and recipe.guard == Inside()
-            and features <= FEATURES
         )
 
     def minimise(
@@ -129,23 +127,15 @@ class NetworkDescent:
         return each_lane(batch, parameters, active, watch, solve_one, np.float32)
 
 
-def _is_one_sigmoid_layer(mechanism: Mechanism) -> bool:
-    if type(mechanism) is not MLP:
-        return False
-    return len(mechanism.hidden) == 1 and mechanism.activation == "sigmoid"
-
-
 def _given(batch: Batch, lane: int, lambda1: float) -> _Given:
-    def of(name: str, otherwise: Any, shape: tuple[int, int]) -> Float32:
-        given = batch.of_lane(name, lane)
-        array = otherwise if given is None else np.asarray(given)
-        return np.ascontiguousarray(np.broadcast_to(array, shape), np.float32)
-
-    n, d = batch.rows, batch.variables
-    support, price = gains_and_prices(batch, lane, 1 - np.eye(d), lambda1)
-    counted = of("counted", 1.0, (n if "counted" in batch.features else 0, d))
-    data = of("data", 0.0, (n, d))
-    return _Given(data, counted, support.astype(np.float32), price.astype(np.float32))
+    d = batch.variables
+    counted = batch.of_lane("counted", lane)
+    if counted is None:
+        counted = np.empty((0, d))
+    counted = np.broadcast_to(counted, (len(counted), d))
+    arcs = gains_and_prices(batch, lane, 1 - np.eye(d), lambda1)
+    arrays = (batch.of_lane("data", lane), counted, *arcs)
+    return _Given(*(np.ascontiguousarray(array, np.float32) for array in arrays))
 
 
 def _before_the_first_step(parameters: Parameters) -> AdamState:

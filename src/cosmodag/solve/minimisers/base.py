@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import SettingsError
 from cosmodag.model.structure import Parameters
-from cosmodag.solve.backend import FEATURES
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
@@ -17,10 +16,7 @@ __all__ = [
     "Mask",
     "Minimised",
     "Minimiser",
-    "copies_of",
     "first_that_implements",
-    "needs_of",
-    "trains_any",
 ]
 
 Mask = NDArray[np.bool_]
@@ -57,8 +53,8 @@ class Minimised(NamedTuple):
 class Minimiser(Protocol):
     """A way to minimise the objective of a batch's recipe, under its present settings.
 
-    It declares the recipes that it implements, matched by equality of their parts, and the features
-    that it supports; all other inputs are in the batch.
+    It declares the recipes that it implements, matched by equality of their parts, and supports all
+    optional inputs of problems.
 
     Attributes
     ----------
@@ -75,8 +71,8 @@ class Minimiser(Protocol):
     working_copies: ClassVar[int]
     needs: ClassVar[frozenset[str]]
 
-    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
-        """Whether it can minimise a recipe for problems with these features."""
+    def implements(self, recipe: Recipe) -> bool:
+        """Whether it can minimise a recipe."""
         ...
 
     def minimise(
@@ -100,41 +96,12 @@ class Minimiser(Protocol):
         ...
 
 
-def first_that_implements(
-    minimisers: Sequence[Minimiser], recipe: Recipe, features: frozenset[str]
-) -> Minimiser:
+def first_that_implements(minimisers: Sequence[Minimiser], recipe: Recipe) -> Minimiser:
     """Return the first minimiser, in order of preference, that implements a recipe."""
     for minimiser in minimisers:
-        if minimiser.implements(recipe, features):
+        if minimiser.implements(recipe):
             return minimiser
-    given = ", ".join(sorted(features)) or "nothing"
     raise SettingsError(
         f"None of {', '.join(type(m).__name__ for m in minimisers) or 'no minimisers'} implements "
-        f"{recipe} with {given} given: add Stochastic(), which implements everything."
+        f"{recipe}: add Stochastic(), which implements everything."
     )
-
-
-def _candidates(minimisers: Sequence[Minimiser], recipe: Recipe) -> list[Minimiser]:
-    """Minimisers that may be chosen for a recipe, depending on the features of its problems."""
-    found = []
-    for minimiser in minimisers:
-        if minimiser.implements(recipe, frozenset()):
-            found.append(minimiser)
-        if minimiser.implements(recipe, FEATURES):
-            break
-    return found
-
-
-def needs_of(minimisers: Sequence[Minimiser], recipe: Recipe) -> frozenset[str]:
-    """Names of the settings that a recipe and its candidate minimisers read."""
-    return recipe.needs.union(*(m.needs for m in _candidates(minimisers, recipe)))
-
-
-def copies_of(minimisers: Sequence[Minimiser], recipe: Recipe) -> int:
-    """Largest number of working copies over the candidate minimisers of a recipe."""
-    return max((m.working_copies for m in _candidates(minimisers, recipe)), default=0)
-
-
-def trains_any(minimisers: Sequence[Minimiser], recipe: Recipe) -> bool:
-    """Whether a candidate minimiser trains the recipe, so that the plan must choose a backend."""
-    return any(minimiser.trains for minimiser in _candidates(minimisers, recipe))

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from cosmodag.model.objective import Decayed, Objective, Penalised
 from cosmodag.model.structure import Free, Parameters
-from cosmodag.solve.backend import FEATURES
 from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.each_lane import Ended, each_lane
@@ -48,14 +47,13 @@ class FullBatch:
     working_copies: ClassVar[int] = 30
     needs: ClassVar[frozenset[str]] = frozenset({"rounds"})
 
-    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+    def implements(self, recipe: Recipe) -> bool:
         """Whether a recipe has free weights with a one-norm; the other parts may be any."""
         return (
             recipe.structure in _STRUCTURES
             and _has_one_norm(recipe.objective)
             and recipe.schedule == Constant()
             and recipe.guard is None
-            and features <= FEATURES
         )
 
     def minimise(

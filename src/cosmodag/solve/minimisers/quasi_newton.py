@@ -13,7 +13,6 @@ from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised
 from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
 from cosmodag.model.structure import Free, Parameters, Potential
-from cosmodag.solve.backend import FEATURES
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.covariance import (
     Covariances,
@@ -62,7 +61,7 @@ class QuasiNewton:
     working_copies: ClassVar[int] = 80
     needs: ClassVar[frozenset[str]] = frozenset({"rounds"})
 
-    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+    def implements(self, recipe: Recipe) -> bool:
         """Whether the recipe is penalised half squared errors of linear relations."""
         constraint = getattr(recipe.objective, "constraint", None)
         return (
@@ -71,7 +70,6 @@ class QuasiNewton:
             and recipe.objective == Penalised(half_squared_error_of_rows, constraint)
             and recipe.schedule == Constant()
             and recipe.guard is None
-            and features <= FEATURES
         )
 
     def minimise(

@@ -1,4 +1,4 @@
-"""Sub-problems by training: the minimiser that implements every recipe and every feature."""
+"""Sub-problems by training: the minimiser that implements every recipe."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -31,7 +31,7 @@ class Stochastic:
     working_copies: ClassVar[int] = 0
     needs: ClassVar[frozenset[str]] = ADAM_SETTINGS | {"rounds"}
 
-    def implements(self, recipe: Recipe, features: frozenset[str]) -> bool:
+    def implements(self, recipe: Recipe) -> bool:
         """Everything."""
         return True
 

@@ -8,7 +8,7 @@ import re
 import time
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,29 +21,32 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.trees import leaves, map_arrays
 
-__all__ = ["Checkpoint", "Standing"]
+__all__ = ["Checkpoint", "Trained"]
 
 SECONDS = 30.0
 """Seconds between two saved states, the most that a crash can lose."""
 
 
-class Standing:
-    """Saved state of a run.
+class Trained(NamedTuple):
+    """A batch after some rounds of training.
 
     Attributes
     ----------
     state
-        States of all problems of the batch.
-    done
+        States of all problems.
+    rounds
         Number of rounds run.
     marks, losses
-        The history so far: rounds done at each record, and the losses there.
+        Rounds done at each record, and the loss of every problem there (records, k).
+    stopped
+        Why fewer rounds were run than requested, or None.
     """
 
-    def __init__(
-        self, state: AdamState, done: int, marks: list[int], losses: list[NDArray[Any]]
-    ) -> None:
-        self.state, self.done, self.marks, self.losses = state, done, marks, losses
+    state: AdamState
+    rounds: int
+    marks: list[int]
+    losses: list[NDArray[Any]]
+    stopped: str | None = None
 
 
 class Checkpoint:
@@ -70,12 +73,12 @@ class Checkpoint:
         self._latest = time.monotonic()
         self._used: set[Path] = set()
 
-    def resume(self, batch: Batch, fresh: AdamState, rounds: int) -> Standing:
+    def resume(self, batch: Batch, fresh: AdamState, rounds: int) -> Trained:
         """Return the saved state of this run, or its initial state."""
         path = self._path(batch, rounds)
         self._used.add(path)
         if not path.exists():
-            return Standing(fresh, 0, [], [])
+            return Trained(fresh, 0, [], [])
         arrays, facts = read_model(path)
         number = count()
 
@@ -90,16 +93,16 @@ class Checkpoint:
             raise _damaged(path) from error
         if not 0 <= done <= rounds or len(marks) != len(losses):
             raise _damaged(path)
-        return Standing(state, done, marks, losses)
+        return Trained(state, done, marks, losses)
 
-    def keep(self, batch: Batch, standing: Standing, rounds: int, now: bool = False) -> None:
+    def keep(self, batch: Batch, trained: Trained, rounds: int, now: bool = False) -> None:
         """Save the state of the run if the interval has passed, or if `now`."""
         if not now and time.monotonic() - self._latest < SECONDS:
             return
-        arrays = {f"leaf.{k}": np.asarray(leaf) for k, leaf in enumerate(leaves(standing.state))}
-        arrays["marks"] = np.array(standing.marks, np.int64)
-        arrays["losses"] = np.reshape(standing.losses, (len(standing.losses), batch.size))
-        write_model(self._path(batch, rounds), arrays, {"done": standing.done})
+        arrays = {f"leaf.{k}": np.asarray(leaf) for k, leaf in enumerate(leaves(trained.state))}
+        arrays["marks"] = np.array(trained.marks, np.int64)
+        arrays["losses"] = np.reshape(trained.losses, (len(trained.losses), batch.size))
+        write_model(self._path(batch, rounds), arrays, {"done": trained.rounds})
         self._latest = time.monotonic()
 
     def clear(self) -> None:

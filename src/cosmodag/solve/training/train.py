@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.training.adam import AdamState
-from cosmodag.solve.training.checkpoint import Checkpoint, Standing
+from cosmodag.solve.training.checkpoint import Checkpoint, Trained
 from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.trees import leaves, map_arrays
 from cosmodag.solve.watch import Watch
@@ -23,28 +23,6 @@ _RECORDS = 100
 
 # Above this size, the parameters of one problem stay on the device.
 _HOST_BYTES = 2**32
-
-
-class Trained(NamedTuple):
-    """A batch after training.
-
-    Attributes
-    ----------
-    state
-        States of all problems.
-    rounds
-        Number of rounds run.
-    stopped
-        Why fewer were run than requested, or None.
-    marks, losses
-        Rounds done at each record, and the loss of every problem there (records, k).
-    """
-
-    state: AdamState
-    rounds: int
-    stopped: str | None
-    marks: list[int]
-    losses: list[NDArray[Any]]
 
 
 def train(
@@ -64,13 +42,12 @@ def train(
     """
     advance = batch.backend.advance
     between = max(1, rounds // _RECORDS)
-    marks: list[int] = []
-    losses: list[NDArray[Any]] = []
-    done, stopped, most = 0, watch.stop, 1
+    stopped, most = watch.stop, 1
+    before = Trained(state, 0, [], [])
     if checkpoint is not None:
-        left = checkpoint.resume(batch, state, rounds)
-        state, done, marks, losses = left.state, left.done, left.marks, left.losses
-        watch.advance(done * batch.size)
+        before = checkpoint.resume(batch, state, rounds)
+        watch.advance(before.rounds * batch.size)
+    state, done, marks, losses, _ = before
     while done < rounds and stopped is None:
         piece = min(most, between - done % between, rounds - done)
         begin = time.perf_counter()
@@ -88,13 +65,13 @@ def train(
             losses.append(loss)
         if checkpoint is not None:
             ends = stopped is not None or done == rounds
-            checkpoint.keep(batch, Standing(state, done, marks, losses), rounds, now=ends)
+            checkpoint.keep(batch, Trained(state, done, marks, losses), rounds, now=ends)
         if (stopped or all_diverged) and not is_due:
             marks.append(first + done)
             losses.append(loss)
         if all_diverged:
             break
-    return Trained(state, done, stopped, marks, losses)
+    return Trained(state, done, marks, losses, stopped)
 
 
 def parameters_of(batch: Batch, trained: Trained) -> Parameters:

@@ -11,7 +11,7 @@ import numpy as np
 
 from cosmodag.model.draws import HostKey
 from cosmodag.model.structure import Parameters
-from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Reached, Stretch
+from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch
 from cosmodag.solve.kernels.cpu.steps import KernelSettings
 from cosmodag.solve.machine.threads import blas_threads, cores, mapper, threads_worth
 from cosmodag.solve.problems import Batch
@@ -40,7 +40,7 @@ class Kernel:
     workspace
         arrays → arrays that steps overwrite.
     run
-        The loop; it changes the arrays in place and returns the fields of `Reached`.
+        The loop; it changes the arrays in place; its results are those of `run_rounds`.
     has_one_program
         Whether problems without optional inputs run the program for those with some. A program
         without them compiles faster; but where a fit has problems of both kinds, as networks are
@@ -99,11 +99,11 @@ class Kernel:
         data, is_weighted = batch.of_lane("data", lane), "counted" in batch.features
         buffers = Buffers.of(batch.variables, arrays.arcs.shape[1], size, steps, is_weighted)
         work = self.workspace(arrays)
-        reached = Reached(*self.run(data, extras, arrays, buffers, work, stretch, numbers))
+        found = self.run(data, extras, arrays, buffers, work, stretch, numbers)
         self.scatter(arrays, state, lane)
-        state.step[lane], state.loss[lane] = reached.steps, reached.loss
+        state.step[lane], state.loss[lane], diverged_at = found
         if state.diverged_at[lane] < 0:
-            state.diverged_at[lane] = reached.diverged_at
+            state.diverged_at[lane] = diverged_at
 
 
 def _given(batch: Batch, name: str, lane: int) -> Any:

@@ -15,7 +15,7 @@ from cosmodag.model.structure.priority import BOUND_SHIFTS
 from cosmodag.solve.kernels.cpu.steps import ZERO, move, scalars_of
 from cosmodag.solve.training.shuffle import fill_rows
 
-__all__ = ["Buffers", "Extras", "Reached", "Stretch", "run_rounds"]
+__all__ = ["Buffers", "Extras", "Stretch", "run_rounds"]
 
 
 class Extras(NamedTuple):
@@ -89,24 +89,6 @@ class Buffers(NamedTuple):
         )
 
 
-class Reached(NamedTuple):
-    """Where a stretch of rounds ended.
-
-    Attributes
-    ----------
-    steps
-        Steps taken so far.
-    loss
-        Mean objective over the batches of the last round.
-    diverged_at
-        First round whose objective was not finite, −1 if there was none.
-    """
-
-    steps: int
-    loss: float
-    diverged_at: int
-
-
 @part
 def _take_weights(counted: Any, order: Any, first: Any, count: Any, weights: Any) -> float:
     """Copy the weights of a batch of rows, one column to all columns, and return their sum."""
@@ -169,7 +151,12 @@ def run_rounds(
 
     Returns
     -------
-    the fields of Reached, as a plain tuple
+    steps : int
+        Steps taken so far.
+    loss : float
+        Mean objective over the batches of the last round.
+    diverged_at : int
+        First round whose objective was not finite, −1 if there was none.
     """
     n, d = data.shape
     order, size = buffers.order, stretch.size
@@ -227,5 +214,6 @@ def run_rounds(
         # Not np.isfinite: its subtraction may be optimised away when sums are reordered.
         if diverged_at < 0 and not abs(loss) < np.inf:
             diverged_at = round
-    # Not a Reached: constructing one runs Python code, in which a signal may raise and crash Numba.
+    # A plain tuple: constructing a named one runs Python code, in which a signal may raise and
+    # crash Numba.
     return step, loss, diverged_at
