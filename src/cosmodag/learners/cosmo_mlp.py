@@ -119,7 +119,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
 
     def _loss_function(self) -> Loss:
         if self._levels:
-            from cosmodag.model.mixed_likelihood import MixedLikelihood
+            from cosmodag.model.objective.mixed_likelihood import MixedLikelihood
 
             return MixedLikelihood(self._levels)
         return super()._loss_function()

@@ -145,7 +145,7 @@ class MixedColumns:
     @property
     def refit_loss(self) -> Loss:
         """Likelihood, each variable by its own head."""
-        from cosmodag.model.mixed_likelihood import MixedLikelihood
+        from cosmodag.model.objective.mixed_likelihood import MixedLikelihood
 
         return MixedLikelihood(self.levels)
 

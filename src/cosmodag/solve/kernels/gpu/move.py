@@ -8,7 +8,7 @@ It is a Pallas kernel for Triton; with ``interpret=True`` it runs anywhere, slow
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -25,25 +25,7 @@ from cosmodag.solve.kernels.gpu.arithmetic import (
 )
 from cosmodag.solve.kernels.gpu.tiling import TileScalars, Tiling
 
-__all__ = ["Moved", "move_arcs"]
-
-
-class Moved(NamedTuple):
-    """Results of the update.
-
-    Attributes
-    ----------
-    arcs, mean, square
-        H and its moments after the step, updated in place.
-    order_parts
-        (parts, d); their sum over parts is, up to `loss_scale` / t, the gradient of the fit with
-        respect to p.
-    """
-
-    arcs: jax.Array
-    mean: jax.Array
-    square: jax.Array
-    order_parts: jax.Array
+__all__ = ["move_arcs"]
 
 
 def move_arcs(
@@ -59,7 +41,7 @@ def move_arcs(
     support: jax.Array | None,
     tiling: Tiling,
     interpret: bool = False,
-) -> Moved:
+) -> tuple[jax.Array, ...]:
     """Move H and Adam's moments by one step, in place.
 
     Moments in bfloat16 are rounded stochastically, by a hash of the step and the arc: rounded to
@@ -83,14 +65,17 @@ def move_arcs(
 
     Returns
     -------
-    Moved
+    arcs, mean, square : (d, d) arrays
+        H and its moments after the step, updated in place.
+    order_parts : (parts, d) array
+        Their sum over parts is, up to `loss_scale` / t, the gradient of the fit with respect to p.
     """
     d = order.shape[0]
     down, across = d // tiling.tall, d // tiling.wide
     span = max(1, min(tiling.span, down * across // tiling.busy))
     groups = pl.cdiv(down, span)
     given = () if support is None else (support,)
-    moved = pl.pallas_call(
+    moved: tuple[jax.Array, ...] = pl.pallas_call(
         partial(_move_kernel, tiling=tiling, span=span),
         grid=(across, groups),
         out_shape=(
@@ -102,7 +87,7 @@ def move_arcs(
         interpret=interpret,
         name="cosmo_move_arcs",
     )(place, step, scalars, columns, residuals, arcs, mean, square, order, *given)
-    return Moved(*moved)
+    return moved
 
 
 def _move_kernel(

@@ -9,7 +9,7 @@ It is a Pallas kernel for Triton; with ``interpret=True`` it runs anywhere, slow
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,22 +19,7 @@ from jax.experimental.pallas import triton
 from cosmodag.solve.kernels.gpu.arithmetic import array_like, orientation
 from cosmodag.solve.kernels.gpu.tiling import Tiling
 
-__all__ = ["PredictedParts", "predict"]
-
-
-class PredictedParts(NamedTuple):
-    """Results of the product, in parts.
-
-    Attributes
-    ----------
-    parts
-        (splits, d, b); their sum is x̂ᵀ.
-    norm_parts
-        (2, …); the sums are ‖H‖_F² and ‖H‖₁.
-    """
-
-    parts: jax.Array
-    norm_parts: jax.Array
+__all__ = ["predict"]
 
 
 def predict(
@@ -46,7 +31,7 @@ def predict(
     support: jax.Array | None,
     tiling: Tiling,
     interpret: bool = False,
-) -> PredictedParts:
+) -> tuple[jax.Array, jax.Array]:
     """x̂ = x (H ∘ S) for one batch of rows, and the norms of H.
 
     Parameters
@@ -67,13 +52,16 @@ def predict(
 
     Returns
     -------
-    PredictedParts
+    parts : (splits, d, b) array
+        Their sum is x̂ᵀ.
+    norm_parts : (2, …) array
+        The sums are ‖H‖_F² and ‖H‖₁.
     """
     size, d = rows.shape[1:]
     splits = min(tiling.splits, d // tiling.depth)
     across = d // tiling.width
     given = () if support is None else (support,)
-    predicted = pl.pallas_call(
+    predicted: tuple[jax.Array, jax.Array] = pl.pallas_call(
         partial(_predict_kernel, tiling=tiling, splits=splits),
         grid=(across, splits, size // tiling.rows),
         out_shape=(array_like((splits, d, size)), array_like((2, splits, across))),
@@ -81,7 +69,7 @@ def predict(
         interpret=interpret,
         name="cosmo_predict",
     )(place, scalars, rows, arcs, order, *given)
-    return PredictedParts(*predicted)
+    return predicted
 
 
 def _predict_kernel(
