@@ -45,14 +45,6 @@ class Task(NamedTuple):
     platform: str
 
 
-def _plain_start(batch: "Batch") -> AdamState:
-    return batch.start()
-
-
-def _plain_parameters(batch: "Batch", state: AdamState) -> Parameters:
-    return state.parameters
-
-
 @dataclass(frozen=True)
 class Backend:
     """One implementation of the training rounds; tests compare it with the reference loop.
@@ -77,15 +69,15 @@ class Backend:
     devices
         task → number of devices over which it spreads a problem.
     entries
-        task → number of parameters of one problem; None to let JAX count them.
+        task → number of parameters of one problem, or None to let JAX count them.
     """
 
     name: str
     implements: Callable[[Task], bool]
     advance: Callable[["Batch", AdamState, int, int], AdamState]
     working_copies: int
-    start: Callable[["Batch"], AdamState] = _plain_start
-    parameters: Callable[["Batch", AdamState], Parameters] = _plain_parameters
+    start: Callable[["Batch"], AdamState] = lambda batch: batch.start()
+    parameters: Callable[["Batch", AdamState], Parameters] = lambda batch, state: state.parameters
     missing: Callable[[Task], str | None] = lambda task: None
     devices: Callable[[Task], int] = lambda task: 1
-    entries: Callable[[Task], int] | None = None
+    entries: Callable[[Task], int | None] = lambda task: None

@@ -158,8 +158,9 @@ def _plan(
         backends = {recipe: choose(task) for recipe, task in tasks.items()}
         copies = max(solver.working_copies, *(b.working_copies for b in backends.values()), 0)
         devices = min((b.devices(tasks[r]) for r, b in backends.items()), default=1)
-        entries = _entries(backends.get(solver.recipe), tasks.get(solver.recipe))
-        per_lane = lane_bytes(solver.recipe, first, copies + reading, entries)
+        last = solver.recipe
+        entries = backends[last].entries(tasks[last]) if last in backends else None
+        per_lane = lane_bytes(last, first, copies + reading, entries)
         available = None if on_one is None else on_one * devices
         most = lanes_that_fit(per_lane, shared, available)
         if most is None or most >= min(2, lanes):
@@ -171,13 +172,6 @@ def _plan(
     batches = tuple(tuple(members[begin : begin + size]) for begin in range(0, len(members), size))
     memory = per_lane * len(batches[0]) + shared
     return Plan(device, backends, batches, first.data.dtype.name, memory, available)
-
-
-def _entries(backend: Backend | None, task: Task | None) -> int | None:
-    """Count the parameters of a problem, if its backend can."""
-    if backend is None or backend.entries is None or task is None:
-        return None
-    return backend.entries(task)
 
 
 def _shared_bytes(problems: Sequence[Problem]) -> int:

@@ -46,12 +46,9 @@ class Recipe:
     @property
     def needs(self) -> frozenset[str]:
         """Names of the settings that a problem must have for this recipe."""
-        parts = (
-            (self.structure, self.objective)
-            if self.guard is None
-            else (self.structure, self.objective, self.guard)
-        )
-        read = frozenset[str]().union(*(part.needs for part in parts))
+        read = self.structure.needs | self.objective.needs
+        if self.guard is not None:
+            read |= self.guard.needs
         return (read - self.schedule.sets) | self.schedule.needs
 
     def is_like(self, other: Recipe) -> bool:

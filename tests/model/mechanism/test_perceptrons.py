@@ -12,7 +12,6 @@ from jax.test_util import check_grads
 from scipy.special import expit
 
 from cosmodag.model.mechanism import MLP, Linear, MaskedMLP
-from cosmodag.model.mechanism.masked import first_layer
 from cosmodag.model.mechanism.mlp import ACTIVATIONS, forward
 from cosmodag.model.objective import AnnealedObjective
 from cosmodag.model.structure import Priority
@@ -122,7 +121,7 @@ def test_a_network_does_not_see_what_w_hides(mechanism, seed, data):
 def test_the_start_does_not_depend_on_scale_alone(mechanism):
     """First-layer weights are as long as U(±1/√(dh)) makes them, d = 50: 1/√(3d) = 0.0816."""
     arcs, functions = drawn(mechanism, 50)
-    layer = arcs if isinstance(mechanism, MLP) else np.asarray(first_layer(arcs, functions))
+    layer = np.asarray(mechanism.first_layer(arcs, functions))
     h = mechanism.hidden[0]
     assert layer.shape == (50, 50, h)
     # 2500 arcs: the mean of squared lengths is known to better than 3 %.

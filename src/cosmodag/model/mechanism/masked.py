@@ -7,21 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from cosmodag.later import jax, jnp
-from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward, start_functions
+from cosmodag.model.mechanism.mlp import MLP, start_functions
 
-__all__ = ["MaskedMLP", "first_layer"]
-
-
-def first_layer(weights: jax.Array, functions: Any) -> jax.Array:
-    """First-layer weights from the *unmasked* inputs, (d, d, h): W_uv A_uv· / ‖A_uv·‖₂."""
-    directions = functions["directions"]
-    squares = jnp.sum(directions**2, axis=-1, keepdims=True)
-    layer: jax.Array = weights[..., None] * directions * jax.lax.rsqrt(squares)
-    return layer
+__all__ = ["MaskedMLP"]
 
 
 @dataclass(frozen=True)
-class MaskedMLP:
+class MaskedMLP(MLP):
     """Each variable is a perceptron of all others; its inputs are masked, not its weights.
 
     f_v reads x_u W_uv, where W = G ∘ S holds one gate per arc (the paper's appendix, after Ng et
@@ -31,19 +23,8 @@ class MaskedMLP:
     norm of the arc's weights. A one-norm on gates is then a group lasso, which switches off all
     hidden units of an arc together.
 
-    Attributes
-    ----------
-    hidden
-        Units in each hidden layer of each network.
-    activation
-        A name in `ACTIVATIONS`.
-    arc_strength
-        A name in `ARC_STRENGTHS`; the norm equals the magnitude of the gate.
+    The strength ``"norm"`` of an arc equals the magnitude of its gate.
     """
-
-    hidden: tuple[int, ...] = (10,)
-    activation: str = "sigmoid"
-    arc_strength: str = "norm"
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
         """Draw directions, and all other layers; every gate starts at 1/√(3d).
@@ -55,17 +36,9 @@ class MaskedMLP:
         directions = jax.random.normal(directions_key, (d, d, self.hidden[0]))
         return jnp.full((d, d), 1 / math.sqrt(3 * d)), {**functions, "directions": directions}
 
-    def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
-        """x̂_v = f_v(x ∘ W_·v)."""
-        layer = first_layer(weights, functions)
-        predicted: jax.Array = forward(x, layer, functions, ACTIVATIONS[self.activation][0])
-        return predicted
-
     def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """W_uv A_uv· / ‖A_uv·‖₂."""
-        return first_layer(weights, functions)
-
-    def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """One number per arc, from its weights to all hidden units."""
-        strengths: jax.Array = ARC_STRENGTHS[self.arc_strength](first_layer(weights, functions))
-        return strengths
+        """First-layer weights from the *unmasked* inputs, (d, d, h): W_uv A_uv· / ‖A_uv·‖₂."""
+        directions = functions["directions"]
+        squares = jnp.sum(directions**2, axis=-1, keepdims=True)
+        layer: jax.Array = weights[..., None] * directions * jax.lax.rsqrt(squares)
+        return layer

@@ -155,7 +155,8 @@ class MLP:
 
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
         """x̂_v = f_v(x), the first layer masked by W."""
-        predicted: jax.Array = forward(x, weights, functions, ACTIVATIONS[self.activation][0])
+        layer, activation = self.first_layer(weights, functions), ACTIVATIONS[self.activation][0]
+        predicted: jax.Array = forward(x, layer, functions, activation)
         return predicted
 
     def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
@@ -164,5 +165,6 @@ class MLP:
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
         """One number per arc, from its weights to all hidden units."""
-        strengths: jax.Array = ARC_STRENGTHS[self.arc_strength](weights)
+        layer = self.first_layer(weights, functions)
+        strengths: jax.Array = ARC_STRENGTHS[self.arc_strength](layer)
         return strengths

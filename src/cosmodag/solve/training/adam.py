@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 from cosmodag.later import jax, jitted, jnp
 from cosmodag.model.structure import Parameters, Settings
 
-__all__ = ["ADAM_SETTINGS", "EPSILON", "AdamState", "adam_step", "fresh_state", "fresh_states"]
+__all__ = [
+    "ADAM_SETTINGS",
+    "EPSILON",
+    "AdamState",
+    "adam_step",
+    "after_round",
+    "fresh_state",
+    "fresh_states",
+]
 
 EPSILON = 1e-8
 
@@ -55,6 +63,13 @@ def fresh_states(parameters: Parameters, guarded: bool = False) -> AdamState:
     """States of all problems of a batch before their first step, from stacked parameters."""
     states: AdamState = jax.vmap(lambda lane: fresh_state(lane, guarded))(parameters)
     return states
+
+
+def after_round(state: AdamState, round: Any, loss: Any) -> AdamState:
+    """Record the mean objective of a round, and whether it is the first that is not finite."""
+    broken = (state.diverged_at < 0) & ~jnp.isfinite(loss)
+    diverged_at = jnp.where(broken, round, state.diverged_at).astype(jnp.int32)
+    return state._replace(loss=loss, diverged_at=diverged_at)
 
 
 def adam_step(state: AdamState, gradient: Parameters, settings: Settings) -> AdamState:

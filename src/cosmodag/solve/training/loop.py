@@ -13,7 +13,7 @@ from cosmodag.later import jax, jnp
 from cosmodag.model.objective import arc_squares
 from cosmodag.model.structure import Parameters, Settings
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import AdamState, adam_step
+from cosmodag.solve.training.adam import AdamState, adam_step, after_round
 from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.training.shuffle import rows_at
 
@@ -89,17 +89,10 @@ def run_rounds(
                 )
             return state, total + loss
 
-        # With a static number of steps, a GPU needs no synchronisation with the host after each.
-        batches: Any = passes.steps
-        if passes.rounds > 1:
-            batches = jnp.minimum(passes.steps, -((begin - n) // passes.size))
+        batches = passes.steps_from(begin)
         zero = jnp.zeros((), data.dtype)
         state, total = jax.lax.fori_loop(0, batches, run_batch, (state, zero))
-        loss = total / batches
-        broken = (state.diverged_at < 0) & ~jnp.isfinite(loss)
-        state = state._replace(
-            loss=loss, diverged_at=jnp.where(broken, round, state.diverged_at).astype(jnp.int32)
-        )
+        state = after_round(state, round, total / batches)
         if recipe.guard is None:
             return state
         return _undo_outside(recipe, before, state, round, now, support)

@@ -7,7 +7,9 @@ thousand times fewer stages.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from cosmodag.later import jnp
 
 __all__ = ["LONGEST", "Passes"]
 
@@ -49,6 +51,16 @@ class Passes(NamedTuple):
         batches = math.ceil(rows / size)
         rounds = math.ceil(batches / LONGEST)
         return cls(rows, size, math.ceil(batches / rounds), rounds)
+
+    def steps_from(self, begin: Any) -> Any:
+        """Return the number of steps of the round that begins at a position; it may be traced.
+
+        If a pass is one round, the number is static, so that a GPU needs no synchronisation with
+        the host after each step.
+        """
+        if self.rounds == 1:
+            return self.steps
+        return jnp.minimum(self.steps, -((begin - self.rows) // self.size))
 
     def rounds_of(self, *, steps: int) -> int:
         """Return the number of rounds that take at least this many steps."""

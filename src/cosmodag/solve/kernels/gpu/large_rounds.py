@@ -12,7 +12,7 @@ from cosmodag.model.structure import Parameters, Settings
 from cosmodag.solve.kernels.gpu.arithmetic import packed, pull
 from cosmodag.solve.kernels.gpu.tiling import TileScalars, Tiling
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import EPSILON, AdamState, adam_step
+from cosmodag.solve.training.adam import EPSILON, AdamState, adam_step, after_round
 from cosmodag.solve.training.loop import Arrays
 from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.training.shuffle import rows_at
@@ -96,16 +96,10 @@ def run_rounds(
             state, loss = _step(state, rows, k, now, table.support, tiling, interpret)
             return state, total + loss
 
-        # With a static number of steps, XLA needs no check on the host after each step.
-        batches: Any = passes.steps
-        if passes.rounds > 1:
-            batches = jnp.minimum(passes.steps, -((begin - passes.rows) // passes.size))
+        batches = passes.steps_from(begin)
         zero = jnp.zeros((), jnp.float32)
         state, total = jax.lax.fori_loop(0, batches, run_batch, (state, zero))
-        loss = total / batches
-        broken = (state.diverged_at < 0) & ~jnp.isfinite(loss)
-        diverged_at = jnp.where(broken, round, state.diverged_at).astype(jnp.int32)
-        return state._replace(loss=loss, diverged_at=diverged_at)
+        return after_round(state, round, total / batches)
 
     state = jax.lax.fori_loop(first, last, run_round, state)
     state = _on_order(lambda order: order[:d], state)

@@ -19,7 +19,7 @@ from cosmodag.solve.kernels.gpu.declared import is_linear_cosmo, missing_pallas
 from cosmodag.solve.kernels.gpu.small_round import RoundScalars, one_round
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.training.adam import AdamState, after_round
 from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.training.shuffle import rows_at
 
@@ -113,12 +113,8 @@ def _run_rounds(
             passes.size,
             interpret,
         )
-        broken = (state.diverged_at < 0) & ~jnp.isfinite(loss)
-        return state._replace(
-            step=state.step + -(-count // passes.size),
-            loss=loss,
-            diverged_at=jnp.where(broken, round, state.diverged_at).astype(jnp.int32),
-        )
+        state = state._replace(step=state.step + -(-count // passes.size))
+        return after_round(state, round, loss)
 
     trained: AdamState = jax.lax.fori_loop(first, last, run_round, state)
     return trained
