@@ -18,8 +18,8 @@ from cosmodag.solve.minimisers.barrier_linear import (
     LinearDescent,
     StageSettings,
     descend,
-    invert_m_matrix,
 )
+from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.minimisers.stochastic import Stochastic
 from cosmodag.solve.training.adam import adam_step, fresh_state
 from cosmodag.solve.training.guards import Domain

@@ -249,6 +249,10 @@ class Batch:
         }
         return replace(self, settings={**self.settings, **arrays})
 
+    def steps_per_piece(self, steps: int, seconds: float) -> int:
+        """Return how many steps a piece of the run should have, if `steps` took `seconds`."""
+        return max(1, int(self.chunk_seconds * steps / max(seconds, 1e-9)))
+
     def start(self) -> AdamState:
         """Draw the initial states of all problems, or use their given start parameters."""
         place = jax_device(self.device)

@@ -15,12 +15,9 @@ from cosmodag.model.objective import Barrier
 from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
 from cosmodag.model.structure import Free, Parameters
 from cosmodag.solve.minimisers.base import Mask, Minimised
-from cosmodag.solve.minimisers.covariance import (
-    Covariances,
-    covariances_of,
-    half_squared_error,
-)
+from cosmodag.solve.minimisers.covariance import Covariances, covariances_of, half_squared_error
 from cosmodag.solve.minimisers.each_lane import APART, Ended, each_lane, gains_and_prices
+from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import EPSILON
@@ -34,13 +31,9 @@ __all__ = [
     "LinearDescent",
     "StageSettings",
     "descend",
-    "invert_m_matrix",
 ]
 
 Float64 = NDArray[np.float64]
-
-# Rows per elimination block: small enough for registers, large enough for a matrix product.
-_BLOCK = 16
 
 _GOES_ON, _LEFT_THE_DOMAIN, _AT_REST = 0, 1, 2
 
@@ -133,8 +126,7 @@ class LinearDescent:
                 min(done + piece, look),
             )
             watch.advance(done - first)
-            pace = max(time.perf_counter() - begin, 1e-9) / max(done - first, 1)
-            piece = max(1, int(batch.chunk_seconds / pace))
+            piece = batch.steps_per_piece(done - first, time.perf_counter() - begin)
             if done == look or status != _GOES_ON or watch.stop is not None:
                 previous, value = value, _objective(covariances, arcs, weights, stage)
                 change = _relative_change(previous, value)
@@ -158,67 +150,6 @@ def _objective(
 def _relative_change(previous: float, value: float) -> float:
     """Relative change of an objective; zero if both values are zero, as on constant data."""
     return 0.0 if value == previous else abs(value - previous) / max(abs(previous), 1e-300)
-
-
-@compiled
-def _invert_in_place(matrix: Any) -> bool:
-    """Gauss–Jordan elimination without pivoting; False at a pivot that is not positive."""
-    d = matrix.shape[0]
-    for k in range(d):
-        pivot = matrix[k, k]
-        # Also false where it is not a number.
-        if not pivot > 0.0:
-            return False
-        matrix[k, k] = 1.0
-        scale = 1.0 / pivot
-        for v in range(d):
-            matrix[k, v] *= scale
-        for u in range(d):
-            if u != k:
-                factor = matrix[u, k]
-                matrix[u, k] = 0.0
-                for v in range(d):
-                    matrix[u, v] -= factor * matrix[k, v]
-    return True
-
-
-@compiled
-def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
-    """Write (sI − W∘W)⁻¹; False, with invalid output, unless sI − W∘W is an M-matrix.
-
-    A matrix without positive off-diagonal entries is an M-matrix exactly if elimination meets only
-    positive pivots. It then needs no pivoting and never subtracts: the inverse is a sum of products
-    of non-negative numbers. The elimination can therefore proceed by blocks of rows, each a product
-    of thin matrices, which takes half the time of a general inverse.
-    """
-    d = weights.shape[0]
-    for u in range(d):
-        for v in range(d):
-            inverse[u, v] = -weights[u, v] * weights[u, v]
-        inverse[u, u] += s
-    product = np.empty((d, d))
-    for begin in range(0, d, _BLOCK):
-        end = min(begin + _BLOCK, d)
-        columns = inverse[:, begin:end].copy()
-        pivot = columns[begin:end].copy()
-        if not _invert_in_place(pivot):
-            return False
-        rows = np.dot(pivot, inverse[begin:end])
-        # Loops: an array that is assigned to a slice takes two seconds to compile.
-        for u in range(end - begin):
-            for v in range(end - begin):
-                rows[u, begin + v] = pivot[u, v]
-        np.dot(columns, rows, product)
-        for u in range(d):
-            if u < begin or u >= end:
-                for v in range(begin, end):
-                    inverse[u, v] = 0.0
-                for v in range(d):
-                    inverse[u, v] -= product[u, v]
-        for u in range(end - begin):
-            for v in range(d):
-                inverse[begin + u, v] = rows[u, v]
-    return True
 
 
 @compiled

@@ -6,8 +6,8 @@ gradient of ½E and M = (sI − A)⁻¹, A_uv = Σ_i W_uvi²,
 
     ∂W = μ (d/E ∂W' + λ₁ sign(W) + λ₂ W) + 2 W_uvi M_vu,
 
-and for all other parameters θ, ∂θ = μ (d/E ∂θ' + λ₂ θ). Arrays are those of
-`cosmodag.solve.kernels.cpu.mlp`, whose backward pass is used.
+and for all other parameters θ, ∂θ = μ (d/E ∂θ' + λ₂ θ). Arrays and
+backward pass are those of `cosmodag.solve.kernels.cpu.mlp`.
 """
 
 import time
@@ -21,11 +21,13 @@ from cosmodag.compiled import compiled, inlined
 from cosmodag.model.objective import Barrier, Decayed, log_squared_error
 from cosmodag.model.structure import Free, Parameters
 from cosmodag.solve.kernels.cpu import is_plain_network
-from cosmodag.solve.kernels.cpu.mlp import backward, gather, scatter, workspace
-from cosmodag.solve.kernels.cpu.steps import adam, move, norms, sign_of
-from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS, invert_m_matrix
+from cosmodag.solve.kernels.cpu.mlp import backward
+from cosmodag.solve.kernels.cpu.mlp_arrays import gather, scatter, workspace
+from cosmodag.solve.kernels.cpu.steps import adam, move, sign_of, sum_of_squares
+from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.each_lane import Ended, each_lane, gains_and_prices
+from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState
@@ -116,8 +118,7 @@ class NetworkDescent:
                 until = min(done + piece, end)
                 begin = time.perf_counter()
                 inside, value = descend(given, arrays, work, stage, done, until)
-                pace = max(time.perf_counter() - begin, 1e-9) / (until - done)
-                piece = max(1, int(batch.chunk_seconds / pace))
+                piece = batch.steps_per_piece(until - done, time.perf_counter() - begin)
                 watch.advance(until - done)
                 done = until if inside else end
             scatter(arrays, state, 0)
@@ -218,7 +219,7 @@ def descend(
         np.dot(given.data.T, units, work.gradient)
         if step == until:
             score = 0.5 * d * np.log(error / rows) + one_norm
-            squares += norms(state.functions)[1]
+            squares += sum_of_squares(state.functions)
             # log det(sI − A) = −log det M, and M has a positive determinant inside.
             barrier = np.linalg.slogdet(inverse)[1] + d * np.log(stage.radius)
             value = mu * (score + 0.5 * stage.lambda2 * squares) + barrier

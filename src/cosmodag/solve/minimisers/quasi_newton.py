@@ -14,11 +14,7 @@ from cosmodag.model.objective import Penalised
 from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
 from cosmodag.model.structure import Free, Parameters, Potential
 from cosmodag.solve.minimisers.base import Mask, Minimised
-from cosmodag.solve.minimisers.covariance import (
-    Covariances,
-    covariances_of,
-    half_squared_error,
-)
+from cosmodag.solve.minimisers.covariance import Covariances, covariances_of, half_squared_error
 from cosmodag.solve.minimisers.each_lane import APART, Ended, each_lane, gains_and_prices
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe

@@ -53,8 +53,7 @@ def train(
         begin = time.perf_counter()
         state = advance(batch, state, first + done, first + done + piece)
         loss = np.array(state.loss)  # a copy: some backends work in place
-        pace = max(time.perf_counter() - begin, 1e-9) / piece
-        most = max(1, int(batch.chunk_seconds / pace))
+        most = batch.steps_per_piece(piece, time.perf_counter() - begin)
         done += piece
         watch.advance(piece * batch.size, _note(loss))
         stopped = watch.stop if done < rounds else None

@@ -13,7 +13,7 @@ from cosmodag.model.objective import (
 )
 from cosmodag.model.structure import Priority
 from cosmodag.solve.backend import Backend, Task
-from cosmodag.solve.kernels.cpu import linear, mlp
+from cosmodag.solve.kernels.cpu import linear, mlp, mlp_arrays
 from cosmodag.solve.kernels.cpu.kernel import FEATURES, Kernel
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.schedules import CosineAnnealing
@@ -60,8 +60,8 @@ def _network_entries(task: Task) -> int:
 
 def _networks(name: str, loss: Loss, *, has_own_variances: bool) -> Backend:
     """Kernel of networks, for one of two losses."""
-    prepared = partial(mlp.workspace, has_own_variances=has_own_variances)
-    kernel = Kernel(mlp.gather, mlp.scatter, prepared, mlp.run, has_one_program=True)
+    prepared = partial(mlp_arrays.workspace, has_own_variances=has_own_variances)
+    kernel = Kernel(mlp_arrays.gather, mlp_arrays.scatter, prepared, mlp.run, has_one_program=True)
     return Backend(
         name,
         partial(_is_network_cosmo, loss=loss),

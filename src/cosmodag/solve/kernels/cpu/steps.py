@@ -1,4 +1,4 @@
-"""Parts of a step that the compiled CPU loops share: scalars, orientation, Adam, norms, e^x."""
+"""Parts of a step that the compiled CPU loops share: scalars, orientation, Adam, e^x."""
 
 from typing import Any, NamedTuple
 
@@ -18,10 +18,10 @@ __all__ = [
     "adam",
     "exp",
     "move",
-    "norms",
     "orient_row",
     "scalars_of",
     "sign_of",
+    "sum_of_squares",
 ]
 
 # Constants have names, because a conversion in a compiled function costs time to compile.
@@ -140,13 +140,12 @@ def move(values: Any, means: Any, squares: Any, gradients: Any, scalars: Any, ra
 
 
 @inlined
-def norms(values: Any) -> Any:
-    """Sum of magnitudes and sum of squares of a vector."""
-    total, squares = ZERO, ZERO
+def sum_of_squares(values: Any) -> Any:
+    """Sum of squares of a vector."""
+    total = ZERO
     for k in range(values.shape[0]):
-        total += abs(values[k])
-        squares += values[k] * values[k]
-    return total, squares
+        total += values[k] * values[k]
+    return total
 
 
 @intrinsic  # type: ignore[untyped-decorator]
