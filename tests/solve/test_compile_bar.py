@@ -8,7 +8,7 @@ import pytest
 
 from cosmodag.compilation import progress
 from cosmodag.later import jax, jitted
-from cosmodag.solve import watch as watch_module
+from cosmodag.solve import progress_bar
 from cosmodag.solve.watch import Watch
 
 
@@ -54,7 +54,7 @@ def test_on_a_terminal_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with Watch(1, "Cosmo") as watch:
         compile_three()
         progress.begin("search", {"search", "grow"})
-        watch._bar.refresh()
+        watch._bar._bar.refresh()
     assert "compiling, once" in terminal.text
     assert "3 of 5" in terminal.text
     assert "Cosmo" not in terminal.text  # its own bar appears after a second
@@ -88,7 +88,7 @@ def test_in_a_notebook_one_line_changes(monkeypatch: pytest.MonkeyPatch) -> None
 
     shell = SimpleNamespace(get_ipython=ZMQInteractiveShell)
     monkeypatch.setitem(sys.modules, "IPython", shell)
-    monkeypatch.setattr(watch_module, "shown_here", shown)
+    monkeypatch.setattr(progress_bar, "notebook_line", shown)
     with Watch(1, "Cosmo"):
         compile_three()
     assert "compiling, once: 0 of 3" in lines
@@ -101,7 +101,7 @@ def test_a_log_has_a_line_every_two_seconds(
 ) -> None:
     caplog.set_level(logging.INFO, "cosmodag")
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(watch_module.time, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(progress_bar.time, "monotonic", lambda: clock.now)
     with Watch(1, "Cosmo", show=False):
         compile_three()
         assert caplog.messages == []
