@@ -1,4 +1,4 @@
-"""JAX, imported when it is first used: a fit that compiled CPU loops do alone never needs it.
+"""JAX, imported when it is first used: fits that only run compiled CPU loops do not need it.
 
 Importing JAX and compiling its first program take about a second. Modules whose functions use JAX
 write ``from cosmodag.later import jax, jnp``; nothing is imported before an attribute of one is

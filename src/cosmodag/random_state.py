@@ -11,7 +11,7 @@ __all__ = ["preserve_random_state"]
 def preserve_random_state() -> Iterator[None]:
     """Context that restores the state of `random` on leaving.
 
-    `rich` and `sklearn` draw a random number when they are imported. Imported in the midst of a
+    `rich` and `sklearn` draw a random number when they are imported. Imported during a
     fit, they would change the numbers of a caller who has seeded `random`.
 
     Examples

@@ -1,4 +1,4 @@
-"""Warnings left out for a while, also where several threads do so at once."""
+"""Ignoring warnings of a category for a while, in several threads at once."""
 
 import sys
 import warnings
@@ -12,9 +12,9 @@ __all__ = ["ignoring"]
 def ignoring(category: type[Warning]) -> Iterator[None]:
     """Context in which warnings of a category are not shown; filters are left as they were.
 
-    `warnings.catch_warnings` puts back the filters that were there when it began. Where two threads
-    use it at once, one may put back those of the other, and a filter stays for good. Here each
-    adds one filter and removes that one.
+    `warnings.catch_warnings` restores the filters that it found. If two threads use it at once, one
+    may restore the filter of the other, which then stays. Here each context adds one filter and
+    removes that one.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from numba.core.untyped_passes import InlineClosureLikes, WithLifting
 
 from cosmodag.compilation.lowering import QuickLowering
 
-__all__ = ["PartCompiler", "QuickCompiler"]
+__all__ = ["CountingCompiler", "PartCompiler", "QuickCompiler"]
 
 # Steps for closures, overloads to be inlined, array expressions and contexts. Each renews the
 # analysis of the whole function, even if there is nothing to do.
@@ -73,16 +73,22 @@ class _CountingLibrary(_QuickLibrary):
         JITCodeLibrary._optimize_final_module(self)
 
 
-class QuickCompiler(Compiler):  # type: ignore[misc]
-    """Compiler of functions of plain loops that allocate nothing."""
+class CountingCompiler(Compiler):  # type: ignore[misc]
+    """Compiler of functions that allocate arrays."""
 
-    library: type[_QuickLibrary] = _QuickLibrary
+    library: type[_QuickLibrary] = _CountingLibrary
 
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
         if library is None:
             library = self.library(target.codegen(), "cosmodag")
             library.enable_object_caching()
         super().__init__(typing, target, library, *rest)
+
+
+class QuickCompiler(CountingCompiler):
+    """Compiler of functions of plain loops that allocate nothing."""
+
+    library = _QuickLibrary
 
     def define_pipelines(self) -> list[Any]:
         """Numba's steps but for those not needed, and `QuickLowering`."""
@@ -112,13 +118,3 @@ class PartCompiler(QuickCompiler):
         made = super().compile_extra(func)._replace(entry_point=refusing)
         self.state.targetctx.insert_user_function(refusing, made.fndesc, [made.library])
         return made
-
-
-class CountingCompiler(Compiler):  # type: ignore[misc]
-    """Compiler of functions that allocate arrays."""
-
-    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
-        if library is None:
-            library = _CountingLibrary(target.codegen(), "cosmodag")
-            library.enable_object_caching()
-        super().__init__(typing, target, library, *rest)

@@ -1,4 +1,4 @@
-"""Random starting points: JAX's numbers, also drawn in NumPy where JAX is not needed otherwise.
+"""Random starting points: the numbers of JAX, also drawn in NumPy for fits without JAX.
 
 JAX's generator is a function of a key (Threefry, Salmon et al. 2011). `HostKey` computes the same
 function in NumPy, so that a problem starts from the same point, up to rounding, on every backend.

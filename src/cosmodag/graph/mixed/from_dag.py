@@ -23,7 +23,7 @@ from cosmodag.graph.mixed.orientation import directed_by_rules, with_colliders
 __all__ = ["FindSeparator", "pag_from_dag"]
 
 FindSeparator: TypeAlias = Callable[[int, int, Sequence[tuple[int, ...]]], "tuple[int, ...] | None"]
-"""Of sets of one size, gives one that separates two variables; None if none does."""
+"""From sets of one size, returns one that separates two variables; None if none does."""
 
 
 def pag_from_dag(
@@ -42,8 +42,8 @@ def pag_from_dag(
     Parameters
     ----------
     adjacency : (d, d) array or sparse matrix
-        The learnt DAG. It is taken at its word where it does not join two variables: these are
-        independent given the parents of the later one.
+        The learnt DAG. Two variables that it does not join are taken to be independent given the
+        parents of the later one.
     find_separator : function
         Tests of independence.
     largest : int, optional
@@ -89,7 +89,7 @@ def possibly_separating(marks: Marks, start: int) -> set[int]:
 
 @dataclass(eq=False)
 class _Skeleton:
-    """A skeleton that gets thinner, and what separates the pairs that it does not join."""
+    """Edges that remain, and the sets that separate the pairs that are not joined."""
 
     joined: NDArray[np.bool_]
     place: NDArray[np.intp]

@@ -18,11 +18,11 @@ from cosmodag.graph.mixed.paths import PartialGraph
 __all__ = ["Separators", "circles_of", "directed_by_rules", "with_colliders"]
 
 Separators: TypeAlias = Callable[[int, int], Collection[int]]
-"""Gives a set that separates two vertices which are not joined."""
+"""Returns a set that separates two vertices that are not joined."""
 
 
 def circles_of(graph: Marks) -> Marks:
-    """Forget all marks: ∘–∘ for every edge."""
+    """Replace all marks by circles: ∘–∘ for every edge."""
     return np.where(graph != 0, CIRCLE, 0).astype(np.int8)
 
 
@@ -59,7 +59,7 @@ def directed_by_rules(
 
 
 def _exhaust(rules: "list[Rule]", graph: PartialGraph) -> bool:
-    """Apply rules until none changes the graph; tell whether any did."""
+    """Apply rules until none changes the graph; return whether any did."""
     changed = False
     while any([rule(graph) for rule in rules]):  # noqa: C419  (every rule in every round)
         changed = True
@@ -86,7 +86,7 @@ Rule = Callable[[PartialGraph], bool]
 
 
 def _direct(graph: PartialGraph, u: int, v: int, mark: int) -> bool:
-    """Put a mark at v of the edge u–v if there is a circle; tell whether there was."""
+    """Put a mark at v of the edge u–v if there is a circle; return whether there was one."""
     if graph.mark[u][v] != CIRCLE:
         return False
     graph.mark[u][v] = mark

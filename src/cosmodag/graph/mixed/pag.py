@@ -130,8 +130,8 @@ class PartialAncestralGraph:
     def __repr__(self) -> str:
         counts = [(self.number_of(symbol), symbol) for symbol, _ in _SYMBOLS.values()]
         most_first = sorted(counts, key=lambda one: -one[0])
-        told = ", ".join(f"{count} {symbol}" for count, symbol in most_first if count)
-        return f"<PartialAncestralGraph of {len(self.names)} variables: {told or 'no edges'}>"
+        counted = ", ".join(f"{count} {symbol}" for count, symbol in most_first if count)
+        return f"<PartialAncestralGraph of {len(self.names)} variables: {counted or 'no edges'}>"
 
     def _pairs(self) -> list[tuple[int, int]]:
         """Edges as pairs, each in the direction in which its symbol is written."""

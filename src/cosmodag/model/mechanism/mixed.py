@@ -48,7 +48,7 @@ class InputBlocks:
         return max(1, max(self.levels, default=0) - 1)
 
     def used(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """(d, width): which inputs of the padded blocks stand for something."""
+        """(d, width): which inputs of the padded blocks are used."""
         counts = np.array([max(1, k - 1) for k in self.levels])
         return np.asarray(np.arange(self.width) < counts[:, None])
 
@@ -94,7 +94,7 @@ class MixedMLP:
 
     W_uv· = H_uv· S_uv holds the weights from all inputs of u to the hidden units of f_v, so that an
     arc has one orientation however many levels its ends have. The outputs of f_v are a number, or
-    the utilities of all levels but the first; which of them count, the loss decides.
+    the utilities of all levels but the first; the loss determines which of them count.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ def device_named(name: str) -> Host | jax.Device:
 
 
 def jax_device(device: Host | jax.Device) -> jax.Device:
-    """Return a device as JAX knows it."""
+    """Return the JAX device that computes for a device."""
     return jax.devices("cpu")[0] if isinstance(device, Host) else device
 
 
@@ -50,7 +50,7 @@ def _may_have_accelerators() -> bool:
     """Whether JAX might offer another device than the CPU; it is not imported to find out.
 
     JAX finds accelerators through plug-ins, which are packages below ``jax_plugins`` or entry
-    points of that name, and through ``libtpu``. Where it is already imported, it is asked.
+    points of that name, and through ``libtpu``. If JAX is already imported, its own list is used.
     """
     if "jax" in sys.modules:
         return True

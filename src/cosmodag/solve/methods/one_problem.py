@@ -33,12 +33,12 @@ class OneProblem:
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """The one."""
+        """The recipe."""
         return (self.recipe,)
 
     @property
     def working_copies(self) -> int:
-        """None beside those of the backend."""
+        """Zero: only the backend has working copies."""
         return 0
 
     @property

@@ -1,4 +1,4 @@
-"""What solvers share that solve one recipe many times, each time with other settings."""
+"""Base of the solvers that solve one recipe several times, with different settings."""
 
 from dataclasses import dataclass
 

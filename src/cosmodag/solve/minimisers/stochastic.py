@@ -32,7 +32,7 @@ class Stochastic:
     needs: ClassVar[frozenset[str]] = ADAM_SETTINGS | {"rounds"}
 
     def implements(self, recipe: Recipe) -> bool:
-        """Everything."""
+        """Every recipe is implemented."""
         return True
 
     def minimise(
