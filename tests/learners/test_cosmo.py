@@ -18,6 +18,7 @@ from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.trained.starts import best_start
 from cosmodag.model.orientation import log_acyclicity_bound
 from cosmodag.solve.many import solve_many
+from cosmodag.solve.recipe import full_loss
 from cosmodag.solve.watch import Watch
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
@@ -79,7 +80,7 @@ def test_trainings_keep_the_best_objective(small):
     with Watch(60, "test") as watch:
         found = [one.solution for one in solve_many(solver, problems, device="cpu", watch=watch)]
     losses = [
-        float(solver.recipe.full_loss(solution.parameters, problem.data, problem.settings))
+        float(full_loss(solver.recipe, solution.parameters, problem.data, problem.settings))
         for solution, problem in zip(found, problems, strict=True)
     ]
     best = found[int(np.argmin(losses))]

@@ -25,7 +25,7 @@ from cosmodag.solve.minimisers.barrier_networks import NetworkDescent
 from cosmodag.solve.minimisers.full_batch import FullBatch
 from cosmodag.solve.minimisers.stochastic import Stochastic
 from cosmodag.solve.problems import Batch, Problem
-from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.recipe import Recipe, full_loss
 from cosmodag.solve.training.guards import Inside
 from cosmodag.solve.training.reference import REFERENCE
 from cosmodag.solve.watch import Watch
@@ -212,7 +212,7 @@ def test_the_full_batch_takes_any_loss_and_mechanism():
         found = FullBatch().minimise(batch, start, np.array([True]), 0, watch)
     with jax.enable_x64(True):
         lane = jax.tree.map(lambda stacked: stacked[0], found.parameters)
-        value = float(recipe.full_loss(lane, table, batch.settings_of(0)))
+        value = float(full_loss(recipe, lane, table, batch.settings_of(0)))
     assert found.loss[0] == pytest.approx(value, rel=1e-12)
     assert value < float(np.mean(np.log(table.var(axis=0))))
 

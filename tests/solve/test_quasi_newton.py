@@ -25,7 +25,7 @@ from cosmodag.solve.minimisers import covariance
 from cosmodag.solve.minimisers.base import first_that_implements
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton, smooth_part
 from cosmodag.solve.minimisers.stochastic import Stochastic
-from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.recipe import Recipe, full_loss
 from cosmodag.solve.watch import Watch
 
 LASSO = free_recipe(Penalised(half_squared_error))
@@ -136,7 +136,8 @@ def test_the_minimum_is_one_of_the_objective(structure, features):
         lane = {name: jnp.asarray(found.parameters[name][0]) for name in ("arcs", "order")}
 
         def loss(arcs):
-            return recipe.full_loss(
+            return full_loss(
+                recipe,
                 {**lane, "arcs": arcs, "functions": {}},
                 batch.of_lane("data", 0),
                 {"lambda1": 0.1},

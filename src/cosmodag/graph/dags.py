@@ -229,8 +229,7 @@ def _components(arcs: _Arcs) -> NDArray[np.int32]:
     """Strongly connected component of each vertex."""
     ones = np.ones(len(arcs.tails))
     graph = sparse.csr_array((ones, (arcs.tails, arcs.heads)), shape=(arcs.d, arcs.d))
-    labels: NDArray[np.int32] = connected_components(graph, directed=True, connection="strong")[1]
-    return labels
+    return connected_components(graph, directed=True, connection="strong")[1]
 
 
 def _square(matrix: Matrix) -> Matrix:

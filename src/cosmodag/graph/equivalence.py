@@ -188,8 +188,7 @@ def separated(
     >>> separated(np.array([0, 1]), np.array([1, 2]), sets).tolist()
     [False, True]
     """
-    differ: NDArray[np.bool_] = (target_sets[:, tails] != target_sets[:, heads]).any(axis=0)
-    return differ
+    return (target_sets[:, tails] != target_sets[:, heads]).any(axis=0)
 
 
 def class_distance(first: Matrix, second: Matrix) -> int:

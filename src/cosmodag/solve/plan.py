@@ -39,26 +39,21 @@ class Solver(Protocol):
     @property
     def recipe(self) -> Recipe:
         """The recipe that is minimised last."""
-        ...
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
         """All recipes that are minimised by training, in order."""
-        ...
 
     @property
     def working_copies(self) -> int:
         """Number of parameter-sized arrays of the parts that do not train."""
-        ...
 
     @property
     def needs(self) -> frozenset[str]:
         """Names of the settings that a problem must have."""
-        ...
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve the problems of a batch."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -220,8 +220,7 @@ class Batch:
     @property
     def dtype(self) -> np.dtype[Any]:
         """Precision of the tables."""
-        dtype: np.dtype[Any] = np.dtype(self.given["data"].dtype)
-        return dtype
+        return np.dtype(self.given["data"].dtype)
 
     @property
     def features(self) -> frozenset[str]:
@@ -262,8 +261,7 @@ class Batch:
             else:
                 drawn = _start(self.recipe, self.seeds, self.variables, self.settings)
         # Committed to the device like every later state; otherwise JAX would compile twice.
-        state: AdamState = jax.device_put(drawn, place)
-        return state
+        return jax.device_put(drawn, place)
 
 
 def start_many(recipe: Recipe, seeds: Any, d: int, settings: Any) -> AdamState:

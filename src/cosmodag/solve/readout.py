@@ -105,8 +105,7 @@ _compiled = jitted(static_argnums=0)(_strengths_and_weights)
 def _precision_of(parameters: Parameters) -> AbstractContextManager[Any]:
     """Context in which JAX computes in the precision of the parameters."""
     double = parameters["arcs"].dtype == np.float64
-    context: AbstractContextManager[Any] = jax.enable_x64(True) if double else nullcontext()
-    return context
+    return jax.enable_x64(True) if double else nullcontext()
 
 
 def strong_arcs(

@@ -13,7 +13,7 @@ from cosmodag.model.structure import Parameters, Settings, Structure
 from cosmodag.solve.training.guards import Guard
 from cosmodag.solve.training.schedules import Constant, Schedule
 
-__all__ = ["Recipe"]
+__all__ = ["Recipe", "full_loss"]
 
 
 @dataclass(frozen=True)
@@ -88,31 +88,19 @@ class Recipe:
         weights = self.structure.orient(parameters, settings, support)
         return self.mechanism.strength(weights, parameters["functions"])
 
-    def full_loss(
-        self,
-        parameters: Parameters,
-        data: Any,
-        settings: Settings,
-        counted: Any = None,
-        support: Any = 1.0,
-        prices: Any = 1.0,
-    ) -> jax.Array:
-        """Objective on all rows at once, at the final settings of the problem."""
-        value: jax.Array = _full_loss(self, parameters, data, settings, counted, support, prices)
-        return value
 
-
+# One program: separately, each operation would be compiled for every new shape.
 @jitted(static_argnums=0)
-def _full_loss(
+def full_loss(
     recipe: Recipe,
     parameters: Parameters,
     data: Any,
     settings: Settings,
-    counted: Any,
-    support: Any,
-    prices: Any,
+    counted: Any = None,
+    support: Any = 1.0,
+    prices: Any = 1.0,
 ) -> jax.Array:
-    # One program: separately, each operation would be compiled for every new shape.
+    """Objective on all rows at once, at the final settings of the problem."""
     final = recipe.schedule(settings.get("rounds", 1), settings)
     if counted is None:
         counted = jnp.ones((data.shape[0], 1), data.dtype)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["leaves", "map_arrays"]
+__all__ = ["lane_of", "leaves", "map_arrays"]
 
 
 def map_arrays(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
@@ -25,6 +25,11 @@ def map_arrays(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
         parts = [map_arrays(function, *each) for each in zip(tree, *others, strict=True)]
         return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
     return function(tree, *others)
+
+
+def lane_of(tree: Any, lane: int) -> Any:
+    """Return the arrays of one problem from stacked ones."""
+    return map_arrays(lambda stacked: stacked[lane], tree)
 
 
 def leaves(tree: Any) -> Iterator[Any]:

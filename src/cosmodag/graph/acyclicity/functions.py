@@ -181,8 +181,7 @@ def spectral_radius_of(
 
 @jax.custom_vjp
 def _exponential(matrix: jax.Array) -> jax.Array:
-    value: jax.Array = _exponential_forward(matrix)[0]
-    return value
+    return _exponential_forward(matrix)[0]
 
 
 @jax.jit
@@ -204,8 +203,7 @@ _exponential.defvjp(_exponential_forward, _exponential_backward)
 
 @jax.custom_vjp
 def _log_determinant(matrix: jax.Array, s: jax.Array) -> jax.Array:
-    value: jax.Array = _log_determinant_forward(matrix, s)[0]
-    return value
+    return _log_determinant_forward(matrix, s)[0]
 
 
 @jax.jit
@@ -227,8 +225,7 @@ _log_determinant.defvjp(_log_determinant_forward, _log_determinant_backward)
 
 @partial(jax.custom_vjp, nondiff_argnums=(1,))
 def _truncated_powers(matrix: jax.Array, tolerance: float) -> jax.Array:
-    value: jax.Array = _truncated_powers_forward(matrix, tolerance)[0]
-    return value
+    return _truncated_powers_forward(matrix, tolerance)[0]
 
 
 @jax.jit

@@ -32,8 +32,11 @@ def best_start(solved: "list[Solved]", problems: "list[Problem]") -> "Solved":
 
 def _loss(one: "Solved", problems: "list[Problem]") -> float:
     """Objective of a solution on all rows of its problem, at the settings with which it ended."""
+    from cosmodag.solve.recipe import full_loss
+
     problem, solution = problems[one.place], one.solution
-    loss = solution.recipe.full_loss(
+    loss = full_loss(
+        solution.recipe,
         solution.parameters,
         problem.data,
         problem.settings,

@@ -17,16 +17,12 @@ class Mechanism(Protocol):
 
         The structure owns the strengths and may initialise them otherwise.
         """
-        ...
 
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
         """x̂ for a batch of rows x, given the oriented weights W and the remaining parameters."""
-        ...
 
     def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
         """Weights of arcs as the functions use them: (d, d), or (d, d, h) for h hidden units."""
-        ...
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
         """Strength of every arc: d × d for any shape of W."""
-        ...

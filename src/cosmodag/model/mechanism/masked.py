@@ -40,5 +40,4 @@ class MaskedMLP(MLP):
         """First-layer weights from the *unmasked* inputs, (d, d, h): W_uv A_uv· / ‖A_uv·‖₂."""
         directions = functions["directions"]
         squares = jnp.sum(directions**2, axis=-1, keepdims=True)
-        layer: jax.Array = weights[..., None] * directions * jax.lax.rsqrt(squares)
-        return layer
+        return weights[..., None] * directions * jax.lax.rsqrt(squares)

@@ -127,8 +127,7 @@ class MixedMLP:
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
         """(B, d, o): outputs of all networks, the first layers masked by W."""
         activation = ACTIVATIONS[self.activation][0]
-        outputs: jax.Array = block_outputs(self.blocks.of(x), weights, functions, activation)
-        return outputs
+        return block_outputs(self.blocks.of(x), weights, functions, activation)
 
     def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
         """W itself."""
@@ -136,5 +135,4 @@ class MixedMLP:
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
         """One number per arc, from the weights of all inputs to all hidden units."""
-        strengths: jax.Array = ARC_STRENGTHS[self.arc_strength](weights)
-        return strengths
+        return ARC_STRENGTHS[self.arc_strength](weights)

@@ -156,8 +156,7 @@ class MLP:
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
         """x̂_v = f_v(x), the first layer masked by W."""
         layer, activation = self.first_layer(weights, functions), ACTIVATIONS[self.activation][0]
-        predicted: jax.Array = forward(x, layer, functions, activation)
-        return predicted
+        return forward(x, layer, functions, activation)
 
     def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
         """W itself."""
@@ -166,5 +165,4 @@ class MLP:
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
         """One number per arc, from its weights to all hidden units."""
         layer = self.first_layer(weights, functions)
-        strengths: jax.Array = ARC_STRENGTHS[self.arc_strength](layer)
-        return strengths
+        return ARC_STRENGTHS[self.arc_strength](layer)

@@ -66,8 +66,7 @@ def half_squared_error(rows: Predicted) -> jax.Array:
 def log_squared_error(rows: Predicted) -> jax.Array:
     """½ d log(Σ (x̂ − x)² / B): the likelihood of Gaussian noise of one unknown variance."""
     d = rows.x.shape[1]
-    error: jax.Array = 0.5 * d * jnp.log(d * mean_squared_error(rows))
-    return error
+    return 0.5 * d * jnp.log(d * mean_squared_error(rows))
 
 
 def log_residual_variances(rows: Predicted) -> jax.Array:

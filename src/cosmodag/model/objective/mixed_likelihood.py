@@ -46,5 +46,4 @@ class MixedLikelihood:
         total = jax.nn.logsumexp(jnp.concatenate([first, utilities], axis=-1), axis=-1)
         is_own = rows.x[..., None] == np.arange(1, outputs + 1)
         own = jnp.sum(jnp.where(is_own & exists, rows.predicted, 0.0), axis=-1)
-        surprise: jax.Array = total - own
-        return surprise
+        return total - own

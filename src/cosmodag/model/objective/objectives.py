@@ -30,13 +30,11 @@ class Objective(Protocol):
     @property
     def needs(self) -> frozenset[str]:
         """Names of the settings that it reads."""
-        ...
 
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
         """Value on a batch, with the oriented weights W and x̂ already formed."""
-        ...
 
 
 def one_norm(values: jax.Array) -> jax.Array:
@@ -74,13 +72,12 @@ class AnnealedObjective:
     ) -> jax.Array:
         """Value on one batch."""
         arcs = parameters["arcs"]
-        value: jax.Array = (
+        return (
             self.loss(rows)
             + settings["lambda1"] * one_norm(_priced(arcs, rows.prices))
             + settings["lambda2"] * euclidean_norm(arcs)
             + settings["lambda_p"] * euclidean_norm(parameters["order"])
         )
-        return value
 
 
 def arc_squares(weights: jax.Array) -> jax.Array:
@@ -147,8 +144,7 @@ class Barrier:
 
         score = self.loss(rows) + settings["lambda1"] * one_norm(_priced(weights, rows.prices))
         barrier = log_determinant_of(arc_squares(weights), settings["radius"])
-        value: jax.Array = settings["score_weight"] * score + barrier
-        return value
+        return settings["score_weight"] * score + barrier
 
 
 @dataclass(frozen=True)
@@ -185,5 +181,4 @@ class Decayed:
             if self.biases or path[-1].key != "biases":
                 squares += jnp.sum(leaf**2)
         decay = 0.5 * settings["lambda2"] * settings.get("score_weight", 1.0)
-        decayed: jax.Array = value + decay * squares
-        return decayed
+        return value + decay * squares

@@ -32,29 +32,24 @@ class Structure(Protocol):
     @property
     def needs(self) -> frozenset[str]:
         """Names of the settings that it reads."""
-        ...
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
         """Draw `arcs` and `order`; `suggested` are the mechanism's initial strengths."""
-        ...
 
     def orient(self, parameters: Parameters, settings: Settings, support: Any) -> jax.Array:
         """W from the parameters; `support` is 0 at arcs that may not exist, or the number 1.
 
         Axes of W beyond the first two are hidden units.
         """
-        ...
 
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
         """Move `order` so that it satisfies a known partial order.
 
         `gaps` (d, d) is the length of the longest chain from u to v, −∞ if there is none.
         """
-        ...
 
     def order_of(self, parameters: Parameters) -> NDArray[np.intp] | None:
         """Causal order, causes first; None if it must be read from the weights."""
-        ...
 
 
 def spread(mask: jax.Array, like: jax.Array) -> jax.Array:

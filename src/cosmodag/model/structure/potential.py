@@ -44,8 +44,7 @@ class Potential:
         """W_uv = K_uv · max(φ_v − φ_u, 0)."""
         lower = jnp.tril(parameters["arcs"], -1)
         order = parameters["order"]
-        weights: jax.Array = (lower - lower.T) * jax.nn.relu(order - order[:, None]) * support
-        return weights
+        return (lower - lower.T) * jax.nn.relu(order - order[:, None]) * support
 
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
         """Keep potentials at least one apart per step of a chain of the known partial order."""
@@ -61,5 +60,4 @@ class Potential:
 
     def from_gained(self, arcs: NDArray[np.float64]) -> NDArray[np.float64]:
         """K from its entries where G is not zero, one of each pair: K_vu = −K_uv."""
-        skew: NDArray[np.float64] = arcs - arcs.T
-        return skew
+        return arcs - arcs.T

@@ -122,8 +122,7 @@ def _lengths(batch: Batch, lane: int, parameters: Parameters) -> NDArray[np.floa
             batch.settings_of(lane),
             1.0 if support is None else np.asarray(support),
         )
-        lengths: NDArray[np.floating] = np.sqrt(np.asarray(squares))
-        return lengths
+        return np.sqrt(np.asarray(squares))
 
 
 @partial(jax.jit, static_argnums=0)

@@ -17,6 +17,7 @@ from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.passes import Passes
+from cosmodag.solve.trees import lane_of
 
 __all__ = ["Progress", "exactly", "of_each", "replace_where"]
 
@@ -27,13 +28,12 @@ def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
     def pick(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
 
-    picked: Parameters = jax.tree.map(pick, new, old)
-    return picked
+    return jax.tree.map(pick, new, old)
 
 
 def of_each(parameters: Parameters, k: int) -> list[Parameters]:
     """Split stacked parameters into those of k problems."""
-    return [jax.tree.map(lambda leaf, lane=lane: leaf[lane], parameters) for lane in range(k)]
+    return [lane_of(parameters, lane) for lane in range(k)]
 
 
 @contextmanager

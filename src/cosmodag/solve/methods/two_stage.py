@@ -141,5 +141,4 @@ def potentials(adjacency: ArrayLike) -> NDArray[np.float64]:
         # Path counts, in a type whose products are fast and exact below 2²⁴.
         reach = reach | ((reach.astype(np.float32) @ reach.astype(np.float32)) > 0)
     flow = 0.5 * (reach.sum(axis=1) - reach.sum(axis=0))
-    projected: NDArray[np.float64] = (flow[-1] - flow) / d
-    return projected
+    return (flow[-1] - flow) / d

@@ -33,6 +33,7 @@ from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.guards import Inside
 from cosmodag.solve.training.schedules import Constant
+from cosmodag.solve.trees import lane_of
 from cosmodag.solve.watch import Watch
 
 __all__ = ["NetworkDescent", "descend"]
@@ -122,7 +123,7 @@ class NetworkDescent:
                 watch.advance(until - done)
                 done = until if inside else end
             scatter(arrays, state, 0)
-            ended = jax.tree.map(lambda leaf: leaf[0], state.parameters)
+            ended = lane_of(state.parameters, 0)
             return Ended(ended, value, done, inside, not inside)
 
         return each_lane(batch, parameters, active, watch, solve_one, np.float32)

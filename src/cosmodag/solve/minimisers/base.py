@@ -73,7 +73,6 @@ class Minimiser(Protocol):
 
     def implements(self, recipe: Recipe) -> bool:
         """Whether it can minimise a recipe."""
-        ...
 
     def minimise(
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
@@ -93,7 +92,6 @@ class Minimiser(Protocol):
         watch : Watch
             Shows progress and may end it early.
         """
-        ...
 
 
 def first_that_implements(minimisers: Sequence[Minimiser], recipe: Recipe) -> Minimiser:

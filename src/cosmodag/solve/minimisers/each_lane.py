@@ -14,6 +14,7 @@ from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.threads import blas_threads, threads_worth
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.problems import Batch
+from cosmodag.solve.trees import lane_of
 from cosmodag.solve.watch import Watch
 
 __all__ = ["APART", "Ended", "each_lane", "gains_and_prices"]
@@ -77,7 +78,7 @@ def each_lane(
         for lane in np.flatnonzero(active).tolist():
             if watch.stop is not None:
                 break
-            start = jax.tree.map(lambda stacked, lane=lane: stacked[lane], found)
+            start = lane_of(found, lane)
             ended = _apart(partial(solve_one, lane, start)) if apart else solve_one(lane, start)
             leaves = jax.tree.leaves(found), jax.tree.leaves(ended.parameters)
             for stacked, leaf in zip(*leaves, strict=True):

@@ -61,8 +61,7 @@ def fresh_state(parameters: Parameters, guarded: bool = False) -> AdamState:
 @jitted(static_argnums=1)
 def fresh_states(parameters: Parameters, guarded: bool = False) -> AdamState:
     """States of all problems of a batch before their first step, from stacked parameters."""
-    states: AdamState = jax.vmap(lambda lane: fresh_state(lane, guarded))(parameters)
-    return states
+    return jax.vmap(lambda lane: fresh_state(lane, guarded))(parameters)
 
 
 def after_round(state: AdamState, round: Any, loss: Any) -> AdamState:

@@ -20,19 +20,15 @@ class Guard(Protocol):
     @property
     def needs(self) -> frozenset[str]:
         """Names of the settings that it reads."""
-        ...
 
     def holds(self, strengths: jax.Array, settings: Settings) -> jax.Array:
         """Whether the strengths of arcs, d × d, are inside."""
-        ...
 
     def patience(self, settings: Settings) -> jax.Array:
         """Return how many epochs may be undone; after that the parameters stay fixed."""
-        ...
 
     def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
         """Whether the result of a run that began with epoch `first` must be discarded."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -49,8 +45,7 @@ class Inside:
         """Whether no entry of (sI − A)⁻¹ is negative."""
         from cosmodag.graph.acyclicity import in_domain
 
-        inside: jax.Array = in_domain(strengths, settings["radius"], self.slack)
-        return inside
+        return in_domain(strengths, settings["radius"], self.slack)
 
     def patience(self, settings: Settings) -> jax.Array:
         """Nothing moves after the first step that is undone."""

@@ -97,8 +97,7 @@ def run_rounds(
             return state
         return _undo_outside(recipe, before, state, round, now, support)
 
-    final: AdamState = jax.lax.fori_loop(first, last, run_round, state)
-    return final
+    return jax.lax.fori_loop(first, last, run_round, state)
 
 
 def _undo_outside(
@@ -137,5 +136,4 @@ def run_many(
     """Train a batch of problems; all arguments but inputs and rounds have a batch axis."""
     one = partial(run_rounds, recipe)
     many = jax.vmap(one, in_axes=(0, None, 0, 0, 0, None, None))
-    trained: AdamState = many(state, given, which, seeds, settings, first, last)
-    return trained
+    return many(state, given, which, seeds, settings, first, last)

@@ -16,7 +16,7 @@ _run_many = jitted(static_argnums=0, donate_argnums=1)(run_many)
 
 def _advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
     with jax.default_device(jax_device(batch.device)):
-        advanced: AdamState = _run_many(
+        return _run_many(
             batch.recipe,
             state,
             batch.given,
@@ -26,7 +26,6 @@ def _advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState
             first,
             last,
         )
-        return advanced
 
 
 # Five: S, W, the gradient, and temporaries of XLA; a test compares this with XLA's analysis.

@@ -20,16 +20,13 @@ class Schedule(Protocol):
     @property
     def needs(self) -> frozenset[str]:
         """Names of the settings that it reads."""
-        ...
 
     @property
     def sets(self) -> frozenset[str]:
         """Names of the settings that it sets."""
-        ...
 
     def __call__(self, round: Any, settings: Settings) -> Settings:
         """Return the settings for a round, numbered from 0."""
-        ...
 
 
 @dataclass(frozen=True)

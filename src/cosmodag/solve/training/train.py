@@ -13,7 +13,7 @@ from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.checkpoint import Checkpoint, Trained
 from cosmodag.solve.training.passes import Passes
-from cosmodag.solve.trees import leaves, map_arrays
+from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
 __all__ = ["Trained", "parameters_of", "solutions", "train"]
@@ -82,8 +82,7 @@ def parameters_of(batch: Batch, trained: Trained) -> Parameters:
     state = trained.state
     size = sum(leaf.nbytes for leaf in leaves(state.parameters)) / batch.size
     if size <= _HOST_BYTES:
-        on_host: Parameters = map_arrays(np.asarray, batch.backend.parameters(batch, state))
-        return on_host
+        return map_arrays(np.asarray, batch.backend.parameters(batch, state))
     for moment in leaves((state.mean, state.square)):
         getattr(moment, "delete", lambda: None)()  # NumPy's arrays have no such method
     return batch.backend.parameters(batch, state)
@@ -96,7 +95,7 @@ def solutions(batch: Batch, trained: Trained) -> list[Solution]:
     passes = Passes.over(batch.rows, batch.recipe.batch_size)
     return [
         Solution(
-            parameters=map_arrays(lambda stacked, lane=lane: stacked[lane], parameters),
+            parameters=lane_of(parameters, lane),
             recipe=batch.recipe,
             iterations=trained.rounds,
             stopped=trained.stopped,

@@ -225,7 +225,4 @@ def run(
     settings: KernelSettings,
 ) -> tuple[int, float, int]:
     """Train one problem over a stretch of rounds, in place."""
-    reached: tuple[int, float, int] = run_rounds(
-        _take_step, data, extras, state, buffers, work, stretch, settings
-    )
-    return reached
+    return run_rounds(_take_step, data, extras, state, buffers, work, stretch, settings)

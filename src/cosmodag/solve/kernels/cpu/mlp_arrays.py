@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.solve.training.adam import AdamState
-from cosmodag.solve.trees import map_arrays
+from cosmodag.solve.trees import lane_of
 
 __all__ = ["Arrays", "Workspace", "gather", "scatter", "workspace"]
 
@@ -71,10 +71,7 @@ class Workspace(NamedTuple):
 
 def gather(state: AdamState, lane: int) -> Arrays:
     """Copy the arrays of one problem, unit first."""
-    moments = [
-        map_arrays(lambda stacked: stacked[lane], moment)
-        for moment in (state.parameters, state.mean, state.square)
-    ]
+    moments = [lane_of(moment, lane) for moment in (state.parameters, state.mean, state.square)]
     return Arrays(
         *(_unit_first(moment["arcs"]) for moment in moments),
         *(moment["order"] for moment in moments),

@@ -60,8 +60,7 @@ def start(batch: Batch, moments: Any = jnp.float32) -> AdamState:
             batch.recipe, batch.variables, jnp.dtype(moments), batch.seeds[0], _settings(batch)
         )
     # Committed to the device like every later state; otherwise JAX would compile another program.
-    tied: AdamState = jax.device_put(state, batch.device)
-    return tied
+    return jax.device_put(state, batch.device)
 
 
 def advance(
@@ -95,7 +94,7 @@ def advance(
         Padded.
     """
     with jax.default_device(batch.device):
-        result: AdamState = run_rounds(
+        return run_rounds(
             batch.recipe,
             tiling or Tiling(),
             interpret,
@@ -107,7 +106,6 @@ def advance(
             first,
             last,
         )
-        return result
 
 
 def parameters(batch: Batch, state: AdamState) -> Parameters:

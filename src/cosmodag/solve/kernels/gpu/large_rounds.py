@@ -103,8 +103,7 @@ def run_rounds(
 
     state = jax.lax.fori_loop(first, last, run_round, state)
     state = _on_order(lambda order: order[:d], state)
-    stacked: AdamState = jax.tree.map(lambda value: value[None], state)
-    return stacked
+    return jax.tree.map(lambda value: value[None], state)
 
 
 def _padded_table(given: Arrays, which: dict[str, Any], more: int) -> _Table:
@@ -213,8 +212,7 @@ def _scalars_of(step: Any, entries: Any, now: Settings) -> TileScalars:
 
 def _settled(values: jax.Array) -> jax.Array:
     """Compute values once; an optimisation barrier keeps XLA from fusing them into their uses."""
-    settled: jax.Array = jax.lax.optimization_barrier(values)  # type: ignore[no-untyped-call]
-    return settled
+    return jax.lax.optimization_barrier(values)  # type: ignore[no-untyped-call]
 
 
 def on_groups(change: Callable[[Parameters], Parameters], state: AdamState) -> AdamState:

@@ -75,7 +75,7 @@ def move_arcs(
     span = max(1, min(tiling.span, down * across // tiling.busy))
     groups = pl.cdiv(down, span)
     given = () if support is None else (support,)
-    moved: tuple[jax.Array, ...] = pl.pallas_call(
+    return pl.pallas_call(
         partial(_move_kernel, tiling=tiling, span=span),
         grid=(across, groups),
         out_shape=(
@@ -87,7 +87,6 @@ def move_arcs(
         interpret=interpret,
         name="cosmo_move_arcs",
     )(place, step, scalars, columns, residuals, arcs, mean, square, order, *given)
-    return moved
 
 
 def _move_kernel(

@@ -61,7 +61,7 @@ def predict(
     splits = min(tiling.splits, d // tiling.depth)
     across = d // tiling.width
     given = () if support is None else (support,)
-    predicted: tuple[jax.Array, jax.Array] = pl.pallas_call(
+    return pl.pallas_call(
         partial(_predict_kernel, tiling=tiling, splits=splits),
         grid=(across, splits, size // tiling.rows),
         out_shape=(array_like((splits, d, size)), array_like((2, splits, across))),
@@ -69,7 +69,6 @@ def predict(
         interpret=interpret,
         name="cosmo_predict",
     )(place, scalars, rows, arcs, order, *given)
-    return predicted
 
 
 def _predict_kernel(

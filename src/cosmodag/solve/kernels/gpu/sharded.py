@@ -53,8 +53,7 @@ def implements(task: Task) -> bool:
 def start(batch: Batch) -> AdamState:
     """Draw the initial state, each device its own columns."""
     program = _starting(batch.recipe, batch.variables, _devices_of(batch))
-    state: AdamState = program(batch.seeds, batch.settings)
-    return state
+    return program(batch.seeds, batch.settings)
 
 
 def advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
@@ -68,8 +67,7 @@ def advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
         for name, array in batch.given.items()
     }
     shared = jax.device_put((batch.which, batch.seeds, batch.settings), everywhere)
-    advanced: AdamState = _advancing(batch.recipe, devices)(state, given, *shared, first, last)
-    return advanced
+    return _advancing(batch.recipe, devices)(state, given, *shared, first, last)
 
 
 # Cached, because every call of `jax.jit` on a new function compiles a new program.
@@ -93,10 +91,9 @@ def _laid_out(state: AdamState, mesh: Mesh) -> AdamState:
     """Distribute matrices by column, and replicate everything else."""
     columns, everywhere = _columns(mesh), NamedSharding(mesh, _Spec())
     constrain: Any = jax.lax.with_sharding_constraint  # untyped in some versions of JAX
-    laid_out: AdamState = jax.tree.map(
+    return jax.tree.map(
         lambda leaf: constrain(leaf, columns if leaf.ndim == 3 else everywhere), state
     )
-    return laid_out
 
 
 def _devices_of(batch: Batch) -> _Devices:

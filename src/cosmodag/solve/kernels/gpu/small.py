@@ -61,7 +61,7 @@ def advance(
         Whether to run the kernel without a GPU, slowly.
     """
     with jax.default_device(batch.device):
-        trained: AdamState = _run_rounds(
+        return _run_rounds(
             batch.recipe,
             interpret,
             state,
@@ -72,7 +72,6 @@ def advance(
             first,
             last,
         )
-        return trained
 
 
 @partial(jax.jit, static_argnums=(0, 1), donate_argnums=2)
@@ -116,8 +115,7 @@ def _run_rounds(
         state = state._replace(step=state.step + -(-count // passes.size))
         return after_round(state, round, loss)
 
-    trained: AdamState = jax.lax.fori_loop(first, last, run_round, state)
-    return trained
+    return jax.lax.fori_loop(first, last, run_round, state)
 
 
 SMALL = Backend("pallas-small", implements, advance, working_copies=2, missing=missing_pallas)
