@@ -39,7 +39,7 @@ FAULTS = (
     ),
     Fault(
         "divergence is recorded at the last round",
-        "solve/training/loop.py",
+        "solve/training/adam.py",
         "broken = (state.diverged_at < 0) & ~jnp.isfinite(loss)",
         "broken = ~jnp.isfinite(loss)",
         (f"{LOOP}::test_a_diverging_problem_leaves_its_neighbours_bit_identical[reference]",),

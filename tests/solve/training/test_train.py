@@ -89,7 +89,7 @@ def test_no_progress_off_a_terminal(batch, capsys):
 
 def test_progress_on_a_terminal_appears_on_stderr(batch, capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr("cosmodag.solve.watch._BAR_AFTER", 0.0)
+    monkeypatch.setattr("cosmodag.solve.progress_bar._BAR_AFTER", 0.0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")
     with Watch(40, "learning") as watch:

@@ -120,7 +120,7 @@ class Graph:
         """Return the weights as a dense (d, d) array, which does not show arcs of weight zero."""
         if sparse.issparse(self.weights):
             return np.asarray(self.weights.toarray(), dtype=np.float64)
-        return self.weights.astype(np.float64)  # type: ignore[no-any-return]
+        return self.weights.astype(np.float64)
 
     def mask(self) -> NDArray[np.bool_]:
         """Return a dense (d, d) Boolean array, true where there is an arc."""

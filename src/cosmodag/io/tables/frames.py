@@ -261,7 +261,7 @@ def _complete_rows(
         DataWarning,
         stacklevel=4,
     )
-    return matrix[complete]  # type: ignore[no-any-return]
+    return matrix[complete]
 
 
 def _from_frame(data: Any, source: str, declared: Collection[str]) -> _Content:
