@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "Solver", "choose", "device_named", "plan_many"]
 
-# Long enough to cost nothing, short enough for a prompt response to Ctrl-C.
-_CHUNK_SECONDS = 0.5
-
 # On a CPU, problems run in parallel threads, not in one program: small batches cost nothing, and
 # solutions arrive sooner.
 _SIDE_BY_SIDE = 32
@@ -72,8 +69,6 @@ class Plan:
         Name of the floating-point type.
     memory, available
         Bytes of the largest batch, and available bytes (None if unknown).
-    chunk_seconds
-        Seconds of a piece of the run between checks of the watch.
     """
 
     device: Host | jax.Device
@@ -82,7 +77,6 @@ class Plan:
     precision: str
     memory: int
     available: int | None
-    chunk_seconds: float = _CHUNK_SECONDS
 
     @property
     def backend(self) -> str:
@@ -105,7 +99,7 @@ class Plan:
     def batch(self, recipe: Recipe, problems: Sequence[Problem], members: Sequence[int]) -> Batch:
         """Stack the problems of one batch."""
         some = [problems[index] for index in members]
-        return Batch.of(recipe, some, self.device, self.backends, self.chunk_seconds)
+        return Batch.of(recipe, some, self.device, self.backends)
 
 
 def choose(task: Task) -> Backend:

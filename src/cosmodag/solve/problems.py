@@ -17,6 +17,7 @@ from cosmodag.solve.backend import Backend, Task
 from cosmodag.solve.machine.devices import Host, jax_device
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState, fresh_state, fresh_states
+from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.trees import map_arrays
 
 __all__ = ["Batch", "Problem", "Solution", "check_settings", "start_many"]
@@ -146,7 +147,8 @@ class Batch:
     backends
         Backend of each recipe of the solver.
     chunk_seconds
-        Seconds of a piece of the run between checks of the watch.
+        Seconds of a piece of the run between checks of the watch: long enough to cost nothing,
+        short enough for a prompt response to Ctrl-C.
     starts
         Stacked parameters to start from; None to draw them.
     """
@@ -168,7 +170,6 @@ class Batch:
         problems: Sequence[Problem],
         device: Host | jax.Device,
         backends: Mapping[Recipe, Backend],
-        chunk_seconds: float = 0.5,
     ) -> Batch:
         """Stack problems of one shape."""
         dtype = problems[0].data.dtype
@@ -198,7 +199,6 @@ class Batch:
             },
             device=device,
             backends=backends,
-            chunk_seconds=chunk_seconds,
             starts=starts,
         )
 
@@ -216,6 +216,11 @@ class Batch:
     def rows(self) -> int:
         """Number of rows, n."""
         return int(self.given["data"].shape[1])
+
+    @property
+    def passes(self) -> Passes:
+        """Division of passes over the rows into rounds."""
+        return Passes.over(self.rows, self.recipe.batch_size)
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cosmodag.later import jax, jnp
 from cosmodag.model.mechanism.base import Mechanism
+from cosmodag.model.structure.base import spread
 
 __all__ = ["FittedMechanism"]
 
@@ -37,8 +38,7 @@ class FittedMechanism:
 
     def predict(self, data: NDArray[Any], arcs: NDArray[np.bool_]) -> NDArray[np.float64]:
         """x̂ of every variable from its parents in a graph; W is set to zero outside its arcs."""
-        shape = arcs.shape + (1,) * (self.weights.ndim - 2)
-        weights = jnp.asarray(np.where(arcs.reshape(shape), self.weights, 0))
+        weights = jnp.asarray(np.where(spread(arcs, self.weights), self.weights, 0))
         x = jnp.asarray(data, weights.dtype)
         return np.asarray(self.mechanism.predict(x, weights, self.functions), np.float64)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from cosmodag.later import jax, jnp
 from cosmodag.model.objective.losses import Loss, Predicted, mean_squared_error
-from cosmodag.model.structure.base import Parameters, Settings
+from cosmodag.model.structure.base import Parameters, Settings, spread
 
 if TYPE_CHECKING:
     from cosmodag.graph.constraint import Constraint
@@ -53,7 +53,7 @@ def euclidean_norm(values: jax.Array) -> jax.Array:
 def _priced(arcs: jax.Array, prices: Any) -> jax.Array:
     """Arcs multiplied by their prices, for the λ₁ penalty."""
     per_arc = jnp.asarray(prices, arcs.dtype)
-    return arcs * (per_arc.reshape(per_arc.shape + (1,) * (arcs.ndim - 2)) if per_arc.ndim else 1)
+    return arcs * (spread(per_arc, arcs) if per_arc.ndim else 1)
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,8 @@ class Structure(Protocol):
         """Causal order, causes first; None if it must be read from the weights."""
 
 
-def spread(mask: jax.Array, like: jax.Array) -> jax.Array:
-    """Add axes to a d × d mask so that it broadcasts with an array of arcs."""
+def spread(mask: Any, like: Any) -> Any:
+    """Add axes to a d × d array so that it broadcasts with an array of arcs."""
     return mask.reshape(mask.shape + (1,) * (like.ndim - 2))
 
 

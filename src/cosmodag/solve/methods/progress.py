@@ -16,7 +16,6 @@ from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.trees import lane_of
 
 __all__ = ["Progress", "exactly", "of_each", "replace_where"]
@@ -100,7 +99,7 @@ class Progress:
             active=np.ones(k, bool),
             converged=np.zeros(k, bool),
             cut_short=np.zeros(k, bool),
-            rounds_per_pass=Passes.over(batch.rows, batch.recipe.batch_size).rounds,
+            rounds_per_pass=batch.passes.rounds,
             diverged_at=np.full(k, -1, np.int64),
             histories=[[] for _ in range(k)],
         )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cosmodag.model.objective import Decayed, Objective, Penalised
 from cosmodag.model.structure import Free, Parameters
+from cosmodag.model.structure.base import spread
 from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.each_lane import Ended, each_lane
@@ -97,9 +98,7 @@ class _Problem:
     def solve(self, tolerance: float, watch: Watch) -> Ended:
         """Minimise from the given parameters."""
         arcs = self._start["arcs"]
-        prices = np.broadcast_to(
-            self._prices.reshape(self._prices.shape + (1,) * (arcs.ndim - 2)), arcs.shape
-        )
+        prices = np.broadcast_to(spread(self._prices, arcs), arcs.shape)
         weights = arcs[self._places].ravel()
 
         def is_stopped() -> bool:

@@ -12,7 +12,6 @@ from cosmodag.model.structure import Parameters
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.checkpoint import Checkpoint, Trained
-from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
@@ -92,7 +91,6 @@ def solutions(batch: Batch, trained: Trained) -> list[Solution]:
     """Split a trained batch into the solutions of its problems."""
     parameters = parameters_of(batch, trained)
     diverged_at = np.asarray(trained.state.diverged_at)
-    passes = Passes.over(batch.rows, batch.recipe.batch_size)
     return [
         Solution(
             parameters=lane_of(parameters, lane),
@@ -101,7 +99,7 @@ def solutions(batch: Batch, trained: Trained) -> list[Solution]:
             stopped=trained.stopped,
             diverged_at=int(diverged_at[lane]) if diverged_at[lane] >= 0 else None,
             history=[
-                {"round": mark, "epoch": mark / passes.rounds, "loss": float(losses[lane])}
+                {"round": mark, "epoch": mark / batch.passes.rounds, "loss": float(losses[lane])}
                 for mark, losses in zip(trained.marks, trained.losses, strict=True)
             ],
         )

@@ -16,7 +16,6 @@ from cosmodag.solve.kernels.cpu.steps import KernelSettings
 from cosmodag.solve.machine.threads import blas_threads, cores, mapper, threads_worth
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.training.adam import AdamState
-from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.trees import map_arrays
 
 __all__ = ["FEATURES", "Kernel"]
@@ -77,8 +76,7 @@ class Kernel:
         state = map_arrays(_writable, state)
         advance = partial(self._advance_lane, batch, state, first, last)
         workers = min(batch.size, cores())
-        size = Passes.over(batch.rows, batch.recipe.batch_size).size
-        threads = threads_worth(size * state.parameters["arcs"][0].size, workers)
+        threads = threads_worth(batch.passes.size * state.parameters["arcs"][0].size, workers)
         with blas_threads(threads), mapper(workers) as map_lanes:
             map_lanes(advance, range(batch.size))
         return state
@@ -86,14 +84,13 @@ class Kernel:
     def _advance_lane(
         self, batch: Batch, state: AdamState, first: int, last: int, lane: int
     ) -> None:
-        passes = Passes.over(batch.rows, batch.recipe.batch_size)
         settings = batch.settings_of(lane)
         arrays = self.gather(state, lane)
         extras = None
         if batch.features or self.has_one_program:
             extras = Extras(*(_given(batch, name, lane) for name in Extras._fields))
         taken = int(state.step[lane])
-        seed, size, steps, rounds = batch.seeds[lane], passes.size, passes.steps, passes.rounds
+        seed, (_, size, steps, rounds) = batch.seeds[lane], batch.passes
         stretch = Stretch(seed, size, steps, rounds, taken, first, last)
         numbers = KernelSettings(*(settings[name] for name in KernelSettings._fields))
         data, is_weighted = batch.of_lane("data", lane), "counted" in batch.features
