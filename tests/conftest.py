@@ -16,6 +16,7 @@ Variables of the environment:
 
 import gc
 import hashlib
+import math
 import os
 import random
 import signal
@@ -35,6 +36,8 @@ _CACHE = Path(__file__).resolve().parents[1] / ".pytest_cache" / "jax"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_CACHE))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+# Otherwise the path of the cache is a part of its keys, and a copy of it would be of no use.
+os.environ.setdefault("JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES", "none")
 
 # Most programs run for milliseconds here, and LLVM's optimisation of them takes longer; so does
 # fusion by MLIR. The flags are a part of the cache's key: no other program ever finds what was
@@ -70,6 +73,8 @@ _SAMPLE_SEED = os.environ.get("COSMODAG_NIGHTLY_SAMPLE", "")
 _ONE_IN = 20
 _ORDER_SEED = os.environ.get("COSMODAG_RANDOM_ORDER", "")
 _MOST_WORKERS = 8  # each holds its own JAX, about half a gigabyte
+_MORE_BYTES = 0.15e9  # memory that is taken, at least, between two times that programs are freed
+_free_above = 1.2e9  # memory of a worker above which programs of JAX are freed between modules
 
 
 @pytest.fixture(scope="session")
@@ -97,8 +102,16 @@ def unflushed_files() -> Generator[None, None, None]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """How many processes ``-n auto`` starts."""
-    return min(os.cpu_count() or 1, _MOST_WORKERS)
+    """How many processes ``-n auto`` starts: one more than cores, as some tests only wait."""
+    return min(_cores() + 1, _MOST_WORKERS)
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -146,17 +159,31 @@ def _drawn(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Free what the tests of a module compiled when the next test is of another module.
+    """Between modules, hide what is left from the garbage collector, and free memory if needed.
 
-    Programs of JAX would add up to gigabytes, and the garbage collector would walk over all that
-    is left again and again: what outlives a module is taken out of its sight.
+    The collector would walk over everything again and again. Modules share programs of JAX, which
+    take a minute of a run to trace and to load again, but all of them would add up to gigabytes.
     """
     if nextitem is not None and nextitem.path == item.path:
         return
-    if "jax" in sys.modules:
+    global _free_above
+    if "jax" in sys.modules and _resident_bytes() > _free_above:
+        gc.unfreeze()  # a cycle among frozen objects would never be freed
         sys.modules["jax"].clear_caches()
-    gc.collect()
+        gc.collect()
+        _free_above = max(_free_above, _resident_bytes() + _MORE_BYTES)
+    else:
+        gc.collect()
     gc.freeze()
+
+
+def _resident_bytes() -> float:
+    """Memory of this process; infinite where the system does not tell."""
+    try:
+        pages = Path("/proc/self/statm").read_text("ascii").split()[1]
+    except OSError:
+        return math.inf
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,10 +1,10 @@
-"""The gate and the README agree, and a skip that matters is a failure there."""
+"""The gate and the README agree, and a skip that matters is a failure there.
 
-import os
+Small suites with the conftest of this one run in the process of the tests.
+"""
+
 import re
-import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 from cosmodag import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
+CONFTEST = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
 pytest_plugins = ["pytester"]
 
 SAMPLE = """
@@ -27,18 +28,15 @@ def test_plain():
 """
 
 
-def run_sample(folder: Path, first: str, second: str, gate: bool) -> subprocess.CompletedProcess:
-    shutil.copy(ROOT / "tests" / "conftest.py", folder / "conftest.py")
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    optional\n")
-    (folder / "test_sample.py").write_text(SAMPLE.format(first=first, second=second))
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", str(folder)],
-        env=os.environ | {"COSMODAG_REQUIRE_OPTIONAL": "1" if gate else ""},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def run_sample(
+    pytester: pytest.Pytester, first: str, second: str, is_gate: bool
+) -> pytest.RunResult:
+    pytester.makeini("[pytest]\nmarkers =\n    optional\n")
+    pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(test_sample=SAMPLE.format(first=first, second=second))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COSMODAG_REQUIRE_OPTIONAL", "1" if is_gate else "")
+        return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rs")
 
 
 @pytest.mark.parametrize(
@@ -52,17 +50,17 @@ def run_sample(folder: Path, first: str, second: str, gate: bool) -> subprocess.
     ],
 )
 def test_the_gate_fails_on_a_skip_that_matters(
-    tmp_path: Path, first: str, second: str, code: int
+    pytester: pytest.Pytester, first: str, second: str, code: int
 ) -> None:
-    done = run_sample(tmp_path, first, second, gate=True)
-    assert done.returncode == code, done.stdout
-    assert ("skipped where it must run" in done.stdout) == (code != 0)
+    done = run_sample(pytester, first, second, is_gate=True)
+    assert done.ret == code
+    assert ("skipped where it must run" in done.stdout.str()) == (code != 0)
 
 
-def test_elsewhere_the_same_skip_is_honest(tmp_path: Path) -> None:
-    done = run_sample(tmp_path, "pytest.skip('not here')", "pass", gate=False)
-    assert done.returncode == 0, done.stdout
-    assert "not here" in done.stdout
+def test_elsewhere_the_same_skip_is_honest(pytester: pytest.Pytester) -> None:
+    done = run_sample(pytester, "pytest.skip('not here')", "pass", is_gate=False)
+    assert done.ret == 0
+    assert "not here" in done.stdout.str()
 
 
 NIGHTLY = """
@@ -84,13 +82,13 @@ def nightly_tests(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) ->
     for name in ("COSMODAG_NIGHTLY_SAMPLE", "COSMODAG_RANDOM_ORDER"):
         monkeypatch.delenv(name, raising=False)
     pytester.makeini("[pytest]\nmarkers =\n    nightly\n    optional\n")
-    pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makeconftest(CONFTEST)
     pytester.makepyfile(test_sample=NIGHTLY)
     return pytester
 
 
 def passed(pytester: pytest.Pytester, *options: str) -> list[str]:
-    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-v", *options)
+    done = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-v", *options)
     return [line.split()[0] for line in done.outlines if " PASSED " in f"{line} "]
 
 

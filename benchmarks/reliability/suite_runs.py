@@ -183,7 +183,7 @@ class Suite:
 
     def _pytest(self, run: Run, cores: list[int], tree: Path, log: Path) -> dict[str, object]:
         """Time, processor time of all processes, peak memory of the largest of them."""
-        options = ["-q", "-n", str(len(cores)), "--tb=short", *self._pytest_args]
+        options = ["-q", "-n", "auto", "--tb=short", *self._pytest_args]
         begin = time.perf_counter()
         with log.open("w", encoding="utf-8") as said:
             process = subprocess.Popen(
