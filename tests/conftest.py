@@ -162,7 +162,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     """Between modules, hide what is left from the garbage collector, and free memory if needed.
 
     The collector would walk over everything again and again. Modules share programs of JAX, which
-    take a minute of a run to trace and to load again, but all of them would add up to gigabytes.
+    would have to be traced and loaded again, but all of them would add up to gigabytes.
     """
     if nextitem is not None and nextitem.path == item.path:
         return
@@ -171,7 +171,8 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         gc.unfreeze()  # a cycle among frozen objects would never be freed
         sys.modules["jax"].clear_caches()
         gc.collect()
-        _free_above = max(_free_above, _resident_bytes() + _MORE_BYTES)
+        if (left := _resident_bytes()) < math.inf:
+            _free_above = max(_free_above, left + _MORE_BYTES)
     else:
         gc.collect()
     gc.freeze()
