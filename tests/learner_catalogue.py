@@ -54,6 +54,9 @@ CATALOGUE: dict[str, Callable[[], StructureLearner]] = {
 # networks, `StochasticNotears` and `NoCurlU` for those that are trained by rows.
 COMPILING_LONG = {"NotearsMLP", "DagmaMLP", "StochasticDagma", "StochasticNoCurl"}
 
+# Given tables of every container, type and shape; for all others most of these are nightly.
+EVERY_TABLE = {"Cosmo", "OrderSearch", "VarianceSort", "EqualVariance", "R2Sort", "EmptyGraph"}
+
 
 def marks_of(name: str) -> list[pytest.MarkDecorator]:
     """Mark learners whose tests of what all learners share are nightly."""

@@ -207,13 +207,7 @@ class Suite:
 
 def _environment(tree: Path, seed: int) -> dict[str, str]:
     """Variables with which everything is taken from a tree, and every cache is kept in it."""
-    unusual = (
-        "NUMBA_CACHE_DIR",
-        "JAX_COMPILATION_CACHE_DIR",
-        "XLA_FLAGS",
-        "PYTHONDONTWRITEBYTECODE",
-    )
-    kept = {name: value for name, value in os.environ.items() if name not in unusual}
+    kept = {name: value for name, value in os.environ.items() if name not in UNUSUAL}
     others = [
         str(Path(entry).resolve())
         for entry in kept.get("PYTHONPATH", "").split(os.pathsep)
