@@ -16,7 +16,6 @@ Variables of the environment:
 
 import gc
 import hashlib
-import math
 import os
 import random
 import signal
@@ -73,8 +72,6 @@ _SAMPLE_SEED = os.environ.get("COSMODAG_NIGHTLY_SAMPLE", "")
 _ONE_IN = 20
 _ORDER_SEED = os.environ.get("COSMODAG_RANDOM_ORDER", "")
 _MOST_WORKERS = 8  # each holds its own JAX, about half a gigabyte
-_MORE_BYTES = 0.15e9  # memory that is taken, at least, between two times that programs are freed
-_free_above = 1.2e9  # memory of a worker above which programs of JAX are freed between modules
 
 
 @pytest.fixture(scope="session")
@@ -159,32 +156,17 @@ def _drawn(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Between modules, hide what is left from the garbage collector, and free memory if needed.
+    """Free what the tests of a module compiled when the next test is of another module.
 
-    The collector would walk over everything again and again. Modules share programs of JAX, which
-    would have to be traced and loaded again, but all of them would add up to gigabytes.
+    Programs of JAX would add up to gigabytes, and the garbage collector would walk over all that
+    is left again and again: what outlives a module is taken out of its sight.
     """
     if nextitem is not None and nextitem.path == item.path:
         return
-    global _free_above
-    if "jax" in sys.modules and _resident_bytes() > _free_above:
-        gc.unfreeze()  # a cycle among frozen objects would never be freed
+    if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
-        gc.collect()
-        if (left := _resident_bytes()) < math.inf:
-            _free_above = max(_free_above, left + _MORE_BYTES)
-    else:
-        gc.collect()
+    gc.collect()
     gc.freeze()
-
-
-def _resident_bytes() -> float:
-    """Memory of this process; infinite where the system does not tell."""
-    try:
-        pages = Path("/proc/self/statm").read_text("ascii").split()[1]
-    except OSError:
-        return math.inf
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import cosmodag
+
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {"jax", "numba", "networkx", "matplotlib", "pyarrow", "yaml", "typer", "rich"}
 
@@ -17,6 +19,9 @@ HEAVY = {"jax", "numba", "networkx", "matplotlib", "pyarrow", "yaml", "typer", "
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder in which the package is installed; copied where there is nothing to build it with."""
+    already = Path(cosmodag.__file__).parents[1]
+    if already.name == "site-packages":
+        return already
     folder = tmp_path_factory.mktemp("site")
     if find_spec("hatchling") is None or find_spec("pip") is None:
         shutil.copytree(
