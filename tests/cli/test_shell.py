@@ -285,7 +285,7 @@ def test_a_reader_that_leaves_is_no_traceback() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.optional
 @pytest.mark.usefixtures("installed_package")
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["doctor", "--json"]])
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["methods", "--json"]])
 def test_a_full_disk_under_stdout_is_one_line(arguments: list[str]) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(

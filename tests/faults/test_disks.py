@@ -53,7 +53,7 @@ def small_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
 
 
-@pytest.fixture(params=["tmpfs", "limit"])
+@pytest.fixture(params=[pytest.param("tmpfs", marks=pytest.mark.nightly), "limit"])
 def small_disk(request, tmp_path):
     """A folder on a disk of 64 KiB, or elsewhere with small files only: what is run before."""
     folder = tmp_path / "small"

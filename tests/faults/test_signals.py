@@ -213,7 +213,13 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@both_signals
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGINT, id="ctrl-c"),
+        pytest.param(signal.SIGTERM, id="sigterm", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_process_stuck_outside_python_ends_all_the_same(fit, tmp_path, number):
     assert fit() == 0
     before = contents(tmp_path / "out")

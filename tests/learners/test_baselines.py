@@ -217,7 +217,7 @@ def test_equal_variance_with_few_rows_is_still_an_order():
 
 def test_random_sort_is_random_and_repeatable(data):
     orders = [
-        RandomSort(random_state=seed, criterion="none").fit(data.X).causal_order_
+        RandomSort(random_state=seed, criterion="none").fit(data.X[:, :12]).causal_order_
         for seed in (0, 0, 1)
     ]
     assert orders[0] == orders[1] != orders[2]
