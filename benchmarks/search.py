@@ -5,6 +5,7 @@
     python benchmarks/search.py --only "d=150" --rivals "flop 0" "flop 20" --limit 500
                                                       some kinds, some searches of FLOP; what would
                                                       take longer is left out
+    python benchmarks/search.py --ours                the order search again, where FLOP has run
     python benchmarks/search.py --render              the page and the picture from search.csv
     python benchmarks/search.py --boss 2              adds causal-learn's BOSS on two tables
 
@@ -27,6 +28,7 @@ import argparse
 import datetime
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,6 +56,8 @@ TODAY = datetime.date.today().isoformat()
 MACHINE = f"{machine()}; {versions(('numba', 'numpy', 'flopsearch'))}"
 # Most points of a curve of one table, and of one of more than 150 variables.
 POINTS, POINTS_OF_LARGE = 40, 10
+# Share of the time in which orders are polished; less than one takes: the last is not.
+SHARE_OF_POLISHING = 0.3
 # Time of a whole order search with its graphs, as a multiple of that of the longest rival.
 AFTERWARDS = 1.3
 
@@ -64,6 +68,7 @@ class Task(NamedTuple):
     cell: str
     number: int
     arms: tuple[str, ...]  # of rivals
+    known: dict[str, float]  # CPU seconds of rivals that are not searched again
     seconds: float  # how long it is expected to take
     end: float  # time of day at which it must have ended
 
@@ -88,7 +93,7 @@ def measure(task: Task) -> list[dict[str, object]]:
 
     if is_first("warm"):
         _follow(np.random.default_rng(0).normal(size=(50, 5)), 0, 0.0)
-    rivals = {}
+    rivals = dict(task.known)
     for arm in task.arms:
         rivals[arm], graph = _boss(X) if arm == BOSS else _flop(X, arm)
         note(arm, rivals[arm], graph)
@@ -112,15 +117,13 @@ def measure(task: Task) -> list[dict[str, object]]:
 def _finalists(
     history: list[tuple[float, np.ndarray]], limit: float, polishing: float
 ) -> tuple[list[np.ndarray], bool]:
-    """Orders that can be found and polished in time, up to as many as `search` polishes.
+    """Orders that are polished when the time is over, and whether there was time for that.
 
-    Where there is time for none, the last that can be found, and that it is not polished.
+    Polishing gets a share of the time, up to that for as many orders as `search` polishes.
     """
-    for count in range(FINALISTS if polishing else 1, 0, -1):
-        orders = [order for seconds, order in history if seconds + count * polishing <= limit]
-        if orders:
-            return orders[-count:], True
-    return [order for seconds, order in history if seconds <= limit][-1:], False
+    count = min(FINALISTS, int(SHARE_OF_POLISHING * limit / polishing)) if polishing else 1
+    orders = [order for seconds, order in history if seconds + count * polishing <= limit]
+    return orders[-max(count, 1) :], count > 0
 
 
 def _follow(
@@ -195,28 +198,34 @@ def _boss(X: np.ndarray) -> tuple[float, np.ndarray]:
 def _tasks(options: argparse.Namespace, points: list[dict[str, str]]) -> list[Task]:
     """List the tables that are asked for, the longest first as far as is known."""
     end = time.time() + options.limit
-    done = {(row["cell"], row["number"], row["arm"]) for row in points}
     longest: dict[tuple[str, str], float] = {}
+    here: dict[tuple[str, int, str], float] = {}
     for row in points:
-        key = row["cell"], row["arm"]
-        longest[key] = max(longest.get(key, 0.0), float(row["seconds"]))
+        key, seconds = (row["cell"], row["arm"]), float(row["seconds"])
+        longest[key] = max(longest.get(key, 0.0), seconds)
+        if row["machine"] == MACHINE:
+            here[row["cell"], int(row["number"]), row["arm"]] = seconds
     tasks = []
-    for cell in CELLS:
+    for cell in filter(partial(_is_wanted, options), CELLS):
         arms = (BOSS,) if options.boss else tuple(a for a in cell.rivals if a in options.rivals)
-        seconds = [longest.get((cell.name, arm), _stated(arm)) for arm in arms]
-        expected = sum(seconds) + AFTERWARDS * max(seconds, default=0.0)
+        expected = [longest.get((cell.name, arm), _stated(arm)) for arm in arms]
+        seconds = sum(expected) + AFTERWARDS * max(expected, default=0.0)
         for number in range(min(cell.tables, options.boss or options.tables)):
-            is_done = all((cell.name, str(number), arm) in done for arm in arms)
-            if arms and _is_wanted(cell, options) and not (is_done and options.resume):
-                tasks.append(Task(cell.name, number, arms, expected, end))
+            keys = {arm: (cell.name, number, arm) for arm in arms}
+            known = {arm: here[key] for arm, key in keys.items() if key in here}
+            if options.ours and known:
+                tasks.append(Task(cell.name, number, (), known, seconds, end))
+            elif not options.ours and not (options.resume and len(known) == len(arms)):
+                tasks.append(Task(cell.name, number, arms, {}, seconds, end))
     return sorted(tasks, key=lambda task: -task.seconds)
 
 
-def _is_wanted(cell: Cell, options: argparse.Namespace) -> bool:
+def _is_wanted(options: argparse.Namespace, cell: Cell) -> bool:
     if options.boss:
         return cell.name == BOSS_CELL
     is_named = not options.only or any(f"{word};" in f"{cell.name};" for word in options.only)
-    return cell.variables <= options.largest and is_named
+    has_rivals = not set(cell.rivals).isdisjoint(options.rivals)
+    return cell.variables <= options.largest and is_named and has_rivals
 
 
 def _stated(arm: str) -> float:
@@ -237,6 +246,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=1e9, help="seconds for searches to end in")
     parser.add_argument("--rivals", nargs="*", default=ARMS, help="searches of FLOP: 'flop 0' …")
     parser.add_argument("--boss", type=int, default=0, help="tables of one row for BOSS")
+    parser.add_argument("--ours", action="store_true", help="only the order search, again")
     parser.add_argument("--resume", action="store_true", help="only tables without points")
     parser.add_argument("--render", action="store_true", help="measure nothing")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent)
