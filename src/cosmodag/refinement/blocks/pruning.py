@@ -181,12 +181,14 @@ class _Growth:
         """Put what is needed for some children on the device."""
         d, n = self.columns.standard.shape
         kind = np.float64 if double else np.float32
+        # A little less than the penalty: `_finished` decides on what rounding would leave out.
+        growing = 0.99 * growing_penalty(self.penalty, d)
         padded = np.zeros((-(-d // self.tile) * self.tile, n), kind)
         np.take(self.columns.standard, self.order, axis=0, out=padded[:d], mode="clip")
         return Queue(
             jax.device_put(padded, jax_device(self.device)),
             jnp.asarray(children, jnp.int32),
-            jnp.asarray(-np.expm1(-2 * growing_penalty(self.penalty, d) / n), kind),
+            jnp.asarray(-np.expm1(-2 * growing / n), kind),
             jnp.asarray(max(n - 2, 0), jnp.int32),
         )
 
