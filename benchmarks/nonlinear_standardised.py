@@ -84,7 +84,7 @@ def evidence(X: Any, adjacency: Any) -> float:
     from cosmodag.refinement.networks.families import Families, SearchEffort
     from cosmodag.refinement.networks.problem import NetworkProblem
 
-    problem = NetworkProblem.of(X, np.arange(len(adjacency)))
+    problem = NetworkProblem(X, np.arange(len(adjacency)))
     families = Families(problem, SearchEffort(rows=EVIDENCE_ROWS, steps=EVIDENCE_STEPS))
     return -families.total(families.of(adjacency))
 

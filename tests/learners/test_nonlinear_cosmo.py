@@ -171,6 +171,13 @@ def test_networks_of_any_depth_are_saved(table, tmp_path, hidden):
     assert np.array_equal(again.read_out("sum").adjacency_, model.read_out("sum").adjacency_)
 
 
+def test_networks_of_two_hidden_layers_are_refined(table):
+    model = CosmoMLP(hidden=(4, 3), epochs=3, random_state=0).fit(table)
+    assert model.refinement_ == "prune"
+    assert model.first_weights_.shape == (4, 4, 4)
+    assert np.isfinite(model.predict(table)).all()
+
+
 def test_fitting_again_with_another_depth(table):
     settings = {"epochs": 3, "refine": None, "random_state": 0}
     model = CosmoMLP(hidden=(4, 3, 2), **settings).fit(table)
@@ -181,7 +188,7 @@ def test_fitting_again_with_another_depth(table):
 
 def test_many_rows_are_predicted_in_blocks(model, table, monkeypatch):
     whole = model.predict(table)
-    monkeypatch.setattr("cosmodag.learners.trained.network_equations._MOST_UNITS", 40 * 7)
+    monkeypatch.setattr("cosmodag.learners.networks.equations._MOST_UNITS", 40 * 7)
     # A product of fewer rows may be summed in another order.
     np.testing.assert_allclose(model.predict(table), whole, rtol=1e-12)
 

@@ -8,9 +8,9 @@ from cosmodag.refinement.networks.evidence import (
     ProcessKernel,
     cost,
     cost_and_slopes,
-    fit_kernel,
     left_out_means,
 )
+from cosmodag.refinement.networks.kernel_fit import fit_kernel
 
 ROWS = 60
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from cosmodag.graph.dags import is_dag
 from cosmodag.refinement.networks.additive import additive_start
 from cosmodag.refinement.networks.families import Families, SearchEffort
+from cosmodag.refinement.networks.order_moves import search_by_evidence
 from cosmodag.refinement.networks.problem import NetworkProblem
-from cosmodag.refinement.networks.pruning import prune_networks
-from cosmodag.refinement.networks.search import search_by_evidence
-from cosmodag.refinement.networks.searched import search_networks
+from cosmodag.refinement.networks.pruning import prune
+from cosmodag.refinement.networks.search import search_networks
 
 D = 5
 TRUTH = np.zeros((D, D), dtype=bool)
@@ -39,7 +39,7 @@ def obeys(order: np.ndarray, arcs: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_an_order_that_is_the_wrong_way_round_is_mended(seed: int) -> None:
-    problem = NetworkProblem.of(sample(seed), BACKWARDS)
+    problem = NetworkProblem(sample(seed), BACKWARDS)
     found = search_by_evidence(problem, [(BACKWARDS, NOTHING)], effort=QUICK, workers=1)
     np.testing.assert_array_equal(found.adjacency, TRUTH)
     assert obeys(found.order, TRUTH)
@@ -48,7 +48,7 @@ def test_an_order_that_is_the_wrong_way_round_is_mended(seed: int) -> None:
 
 def test_the_best_start_is_kept_and_the_end_is_no_worse() -> None:
     X = sample(3)
-    problem = NetworkProblem.of(X, BACKWARDS)
+    problem = NetworkProblem(X, BACKWARDS)
     starts = [(BACKWARDS, NOTHING), (np.arange(D), TRUTH)]
     found = search_by_evidence(problem, starts, effort=QUICK, workers=1)
     bad, good = found.start_costs
@@ -67,7 +67,7 @@ def test_what_is_known_is_obeyed(seed: int) -> None:
     places = np.argsort(truth_order)
     before = (places[:, None] + 2 < places) & (random.random((D, D)) < 0.5)
     required = before & may & (random.random((D, D)) < 0.3)
-    problem = NetworkProblem.of(
+    problem = NetworkProblem(
         sample(seed, 60), truth_order, support=may, required=required, before=before
     )
     effort = SearchEffort(rows=60, steps=3, trials=4)
@@ -82,7 +82,7 @@ def test_units_and_workers_change_nothing() -> None:
     scaled = X * 2.0 ** np.array([5, -3, 0, 7, -6])
     found = [
         search_by_evidence(
-            NetworkProblem.of(table, BACKWARDS), [(BACKWARDS, NOTHING)], effort=QUICK, workers=k
+            NetworkProblem(table, BACKWARDS), [(BACKWARDS, NOTHING)], effort=QUICK, workers=k
         )
         for table, k in ((X, 1), (scaled, 1), (X, 3))
     ]
@@ -91,23 +91,23 @@ def test_units_and_workers_change_nothing() -> None:
 
 
 def test_a_search_that_is_stopped_gives_a_graph() -> None:
-    X = sample(6)
-    learnt = prune_networks(X, np.ones((D, D)), BACKWARDS)
+    problem = NetworkProblem(sample(6), BACKWARDS)
     answers = iter([False, False, True])
-    found = search_networks(X, learnt, {}, should_stop=lambda: next(answers, True), workers=1)
-    assert not found.pruned.finished
-    assert is_dag(found.pruned.adjacency)
-    assert obeys(found.pruned.order, found.pruned.adjacency)
+    found, _ = search_networks(
+        problem, prune(problem), {}, should_stop=lambda: next(answers, True), workers=1
+    )
+    assert not found.finished
+    assert is_dag(found.adjacency)
+    assert obeys(found.order, found.adjacency)
 
 
 def test_networks_are_searched_from_other_orders_too() -> None:
-    X = sample(7, 300)
-    learnt = prune_networks(X, np.ones((D, D)), BACKWARDS)
-    found = search_networks(X, learnt, {"restart 2": np.arange(D)}, workers=1)
-    np.testing.assert_array_equal(found.pruned.adjacency, TRUTH)
-    assert [one["start"] for one in found.report] == ["learnt", "restart 2", "sums of curves"]
-    (best,) = (one for one in found.report if one["chosen"])
-    assert best["after"] >= best["before"] == max(one["before"] for one in found.report)
+    problem = NetworkProblem(sample(7, 300), BACKWARDS)
+    found, report = search_networks(problem, prune(problem), {"restart 2": np.arange(D)}, workers=1)
+    np.testing.assert_array_equal(found.adjacency, TRUTH)
+    assert [one["start"] for one in report] == ["learnt", "restart 2", "sums of curves"]
+    (best,) = (one for one in report if one["chosen"])
+    assert best["after"] >= best["before"] == max(one["before"] for one in report)
 
 
 def test_sums_of_curves_are_ordered_by_block_search() -> None:
@@ -115,6 +115,7 @@ def test_sums_of_curves_are_ordered_by_block_search() -> None:
     x = random.normal(size=(400, 4))
     x[:, 1] += x[:, 3] ** 2
     x[:, 0] += 2 * np.sin(x[:, 1]) + x[:, 2] ** 2
-    order, adjacency = additive_start(NetworkProblem.of(x, [0, 1, 2, 3]))
+    start = np.arange(4)
+    order, adjacency = additive_start(NetworkProblem(x, start), start)
     assert np.argwhere(adjacency).tolist() == [[1, 0], [2, 0], [3, 1]]
     assert obeys(order, adjacency)

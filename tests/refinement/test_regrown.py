@@ -20,7 +20,7 @@ def weak_table(n=300):
 
 def grown(stages, *, start=None, table=None, **known):
     x = weak_table() if table is None else table
-    problem = NetworkProblem.of(x, ORDER, **known)
+    problem = NetworkProblem(x, ORDER, **known)
     start = np.zeros((3, 3), bool) if start is None else start
     return regrow(problem, problem.order, start, stages=stages, workers=1)
 
@@ -57,7 +57,7 @@ def test_a_stage_with_more_rows_than_there_are_is_the_last():
 
 def test_stopped_work_keeps_the_arcs_that_it_has():
     start = np.triu(np.ones((3, 3), bool), 1)
-    problem = NetworkProblem.of(weak_table(), ORDER)
+    problem = NetworkProblem(weak_table(), ORDER)
     found = regrow(problem, ORDER, start, stages=[FEW], should_stop=lambda: True, workers=1)
     assert not found.finished
     assert np.array_equal(found.adjacency, start)

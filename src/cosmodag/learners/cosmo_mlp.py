@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from cosmodag.fit.checks import check_choice
 from cosmodag.fit.pipeline import FitTask, Learning
+from cosmodag.learners.networks.learner import NetworkLearner
+from cosmodag.learners.networks.loss_choice import AUTO, LIKELIHOOD, SQUARED_ERROR, learn_by_loss
 from cosmodag.learners.trained.annealed import AnnealedLearner
-from cosmodag.learners.trained.losses import AUTO, LIKELIHOOD, SQUARED_ERROR, learn_by_loss
-from cosmodag.learners.trained.networks import NetworkLearner
 from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism, MixedMLP
 from cosmodag.model.objective import Loss

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from cosmodag.learners.base import Setting
+from cosmodag.learners.networks.learner import NetworkLearner
 from cosmodag.learners.trained.constrained import ADAM, PathLearner
-from cosmodag.learners.trained.networks import NetworkLearner
 from cosmodag.model.mechanism import MLP
 from cosmodag.model.objective import Barrier, Decayed, log_squared_error
 from cosmodag.model.structure import Free

@@ -7,8 +7,8 @@ import numpy as np
 
 from cosmodag.graph.constraint import EXPONENTIAL
 from cosmodag.learners.base import Setting
+from cosmodag.learners.networks.learner import NetworkLearner
 from cosmodag.learners.trained.constrained import LagrangianLearner
-from cosmodag.learners.trained.networks import NetworkLearner
 from cosmodag.model.mechanism import MLP
 from cosmodag.model.objective import Decayed, Penalised, half_squared_error
 from cosmodag.model.structure import Free

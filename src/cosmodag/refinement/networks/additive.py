@@ -7,6 +7,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
+from cosmodag.data.knowledge.bounds import closure
 from cosmodag.order import BlockProblem, search_blocks
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.networks.problem import Arcs, NetworkProblem
@@ -20,7 +21,7 @@ _INNER = (0.005, 0.995)
 
 
 def additive_start(
-    problem: NetworkProblem, *, random: Any = None, restarts: int = 3
+    problem: NetworkProblem, order: NDArray[np.intp], *, random: Any = None, restarts: int = 3
 ) -> tuple[NDArray[np.intp], Arcs]:
     """Find an order, and a graph on it, under which variables are sums of curves.
 
@@ -30,6 +31,8 @@ def additive_start(
     Parameters
     ----------
     problem : NetworkProblem
+    order : (d,) integers
+        From which the search begins.
     random : int, Generator or None
     restarts : int
         Of the search.
@@ -39,7 +42,8 @@ def additive_start(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(300, 3))
     >>> x[:, 0] += x[:, 2] ** 2
-    >>> order, adjacency = additive_start(NetworkProblem.of(x, order=[0, 1, 2]))
+    >>> first = np.array([0, 1, 2])
+    >>> order, adjacency = additive_start(NetworkProblem(x, first), first)
     >>> bool(adjacency[2, 0]), int(adjacency.sum())
     (True, 1)
     """
@@ -53,10 +57,10 @@ def additive_start(
         targets=np.array([1 if one.ndim == 1 else max(1, one.shape[1]) for one in targets]),
         support=problem.support,
         required=problem.required,
-        before=_closed(problem.before),
+        before=closure(problem.before),
     )
     generator = np.random.default_rng(0 if random is None else random)
-    found = search_blocks(blocks, problem.order, random=generator, restarts=restarts)
+    found = search_blocks(blocks, order, random=generator, restarts=restarts)
     return found.order.astype(np.intp), found.adjacency
 
 
@@ -72,11 +76,3 @@ def _curve(column: NDArray[np.float64]) -> NDArray[np.float64]:
 def _levels(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Columns that stand for a category; one of zeros if it does not vary."""
     return columns if columns.shape[1] else np.zeros((len(columns), 1))
-
-
-def _closed(before: Arcs) -> Arcs:
-    """Transitive closure of what comes before what."""
-    reach = before.copy()
-    for via in range(len(before)):
-        reach |= np.outer(reach[:, via], reach[via])
-    return reach

@@ -27,9 +27,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
-from scipy.optimize import minimize
 
-__all__ = ["ProcessKernel", "Slopes", "cost", "cost_and_slopes", "fit_kernel", "left_out_means"]
+__all__ = ["NO_INPUTS", "ProcessKernel", "Slopes", "cost", "cost_and_slopes", "left_out_means"]
 
 Floats: TypeAlias = NDArray[np.floating]
 Numbers: TypeAlias = NDArray[np.float64]
@@ -45,10 +44,8 @@ _SMALLEST_VARIANCE = 1e-12
 # Added to joint variances of standardised targets.
 _LEAST_SPREAD = 1e-6
 
-_START_RELEVANCE, _START_AMPLITUDE, _START_BIAS = 4.0, 30.0, 1.0
-
-# Bounds in logarithms, so wide that only useless inputs reach one of them.
-_RELEVANCE_BOUNDS, _AMPLITUDE_BOUNDS, _BIAS_BOUNDS = (-10.0, 6.0), (-3.0, 8.0), (-6.0, 4.0)
+# Relevance at which an input is tried for a child that has none yet.
+_FIRST_RELEVANCE = 0.5
 
 
 class ProcessKernel(NamedTuple):
@@ -58,6 +55,11 @@ class ProcessKernel(NamedTuple):
     amplitude: float
     bias: float
 
+    @property
+    def usual_relevance(self) -> float:
+        """Relevance at which a further input is tried: the median of the others."""
+        return float(np.median(self.relevances)) if len(self.relevances) else _FIRST_RELEVANCE
+
     def only(self, kept: NDArray[np.bool_]) -> "ProcessKernel":
         """Return the kernel of some of the inputs."""
         return self._replace(relevances=self.relevances[kept])
@@ -65,6 +67,10 @@ class ProcessKernel(NamedTuple):
     def joined_by(self, relevance: float) -> "ProcessKernel":
         """Return the kernel with one more input, the last."""
         return self._replace(relevances=np.append(self.relevances, relevance))
+
+
+NO_INPUTS = ProcessKernel(np.zeros(0), amplitude=3.0, bias=1.0)
+"""Kernel of a child without inputs, from which first inputs are judged."""
 
 
 class Slopes(NamedTuple):
@@ -168,69 +174,6 @@ def left_out_means(inputs: Floats, target: Floats, kernel: ProcessKernel) -> Num
     solved = _solve(_covariance(_units(columns, kernel).correlations, kernel), targets)
     inverse, _ = lapack.dpotri(solved.factor, lower=1)
     return np.asarray(targets - solved.weights / inverse.diagonal()[:, None])
-
-
-def fit_kernel(
-    inputs: Floats, target: Floats, *, steps: int, start: ProcessKernel | None = None
-) -> ProcessKernel:
-    """Find a kernel by a few steps of L-BFGS on the cost, from one start.
-
-    Parameters
-    ----------
-    inputs, target
-        As in :func:`cost`.
-    steps : int
-        Number of steps; for the choice of inputs, stopping early does as well as converging.
-    start : ProcessKernel, optional
-        By default one in which all inputs are equally relevant.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.normal(size=(80, 2))
-    >>> y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=80)
-    >>> used, unused = fit_kernel(x, y, steps=15).relevances
-    >>> bool(used > 5 * unused)
-    True
-    """
-    k = inputs.shape[1]
-    if start is None:
-        equal = np.full(k, _START_RELEVANCE / max(k, 1))
-        start = ProcessKernel(equal, _START_AMPLITUDE, _START_BIAS)
-    found = minimize(
-        _objective,
-        _logarithms(start),
-        args=(inputs, target),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[_RELEVANCE_BOUNDS] * k + [_AMPLITUDE_BOUNDS, _BIAS_BOUNDS],
-        options={"maxiter": steps, "maxfun": steps + 3},
-    )
-    return _kernel_at(found.x)
-
-
-def _logarithms(kernel: ProcessKernel) -> Numbers:
-    """Return all numbers of a kernel, each within its bounds."""
-    parts = [
-        np.clip(np.log(kernel.relevances), *_RELEVANCE_BOUNDS),
-        np.clip(np.log([kernel.amplitude]), *_AMPLITUDE_BOUNDS),
-        np.clip(np.log([kernel.bias]), *_BIAS_BOUNDS),
-    ]
-    return np.concatenate(parts)
-
-
-def _kernel_at(logarithms: Numbers) -> ProcessKernel:
-    *relevances, amplitude, bias = np.exp(logarithms)
-    return ProcessKernel(np.array(relevances), float(amplitude), float(bias))
-
-
-def _objective(logarithms: Numbers, inputs: Floats, target: Floats) -> tuple[float, Numbers]:
-    """Return the cost and its gradient in the logarithms of all numbers of the kernel."""
-    kernel = _kernel_at(logarithms)
-    slopes = cost_and_slopes(inputs, target, kernel)
-    if not np.isfinite(slopes.cost):
-        return 1e10, np.zeros_like(logarithms)
-    return slopes.cost, np.r_[kernel.relevances * slopes.relevances, slopes.amplitude, slopes.bias]
 
 
 def _in_precision(inputs: Floats, target: Floats, kernel: ProcessKernel) -> tuple[Floats, Floats]:

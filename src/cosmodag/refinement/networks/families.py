@@ -5,19 +5,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.refinement.networks.columns import curved
 from cosmodag.refinement.networks.evidence import (
+    NO_INPUTS,
     Floats,
     ProcessKernel,
     cost,
-    cost_and_slopes,
-    fit_kernel,
     left_out_means,
 )
+from cosmodag.refinement.networks.inputs import promising_inputs
+from cosmodag.refinement.networks.kernel_fit import fit_kernel
 from cosmodag.refinement.networks.level_cost import level_cost
 from cosmodag.refinement.networks.problem import Arcs, NetworkProblem
 
-__all__ = ["Families", "Family", "SearchEffort"]
+__all__ = ["Families", "Family", "SearchEffort", "arcs_of"]
 
 
 class SearchEffort(NamedTuple):
@@ -63,13 +63,8 @@ class Family(NamedTuple):
     judged: float
 
 
-# Kernel of a child without inputs, from which first inputs are judged.
-_FIRST = ProcessKernel(np.zeros(0), amplitude=3.0, bias=1.0)
-_FIRST_RELEVANCE = 0.5
 # An input is tried as relevant as the median of the others, and less so.
 _RELEVANCES = (1.0, 0.2)
-# Nats, to first order, from which an input is tried at all.
-_LEAST_PROMISE = 1.0
 # Without refitting, the loss of an input is overestimated: inputs with a loss up to this multiple
 # of the price are left out with a refit.
 _DOUBTFUL = 4.0
@@ -137,24 +132,15 @@ class Families:
     def _found_gains(
         self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
     ) -> list[tuple[float, int]]:
-        data = self._data[v]
+        data, kernel = self._data[v], family.kernel
         if data is None:
             return []
-        kernel, relevance = _first_or_own(family)
-        shapes = np.hstack([data.columns, curved(data.columns)])
-        now = cost_and_slopes(data.columns[:, family.inputs], data.target, kernel, shapes)
-        promised = -now.relevances.reshape(2, -1).min(axis=0) * relevance
-        promised = np.where(allowed, promised, 0.0)
-        promised[[v, *family.inputs]] = 0.0
+        joined = [kernel.joined_by(kernel.usual_relevance * share) for share in _RELEVANCES]
         found = []
-        for u in np.argsort(-promised, kind="stable")[:tries].tolist():
-            if promised[u] > _LEAST_PROMISE:
-                columns = data.columns[:, [*family.inputs, u]]
-                costs = [
-                    cost(columns, data.target, kernel.joined_by(relevance * share))
-                    for share in _RELEVANCES
-                ]
-                found.append((family.cost - min(costs), u))
+        for u in promising_inputs(data, family.inputs, kernel, allowed, tries)[1]:
+            columns = data.columns[:, [*family.inputs, u]]
+            costs = [cost(columns, data.target, one) for one in joined]
+            found.append((family.cost - min(costs), u))
         return sorted(found, reverse=True)
 
     def loss_without(self, v: int, family: Family, left_out: NDArray[np.bool_]) -> float:
@@ -176,9 +162,9 @@ class Families:
     ) -> Family:
         data = self._data[v]
         if data is None:
-            return Family(inputs[self.problem.required[inputs, v]], _FIRST, 0.0, 0.0)
+            return Family(inputs[self.problem.required[inputs, v]], NO_INPUTS, 0.0, 0.0)
         columns = _inputs(data.columns, inputs)
-        kernel = _FIRST
+        kernel = NO_INPUTS
         if len(inputs):
             kernel = fit_kernel(columns, data.target, steps=self.effort.steps, start=start)
         reached = cost(columns, data.target, kernel)
@@ -204,8 +190,8 @@ class Families:
             gain, u = offers[0]
             if gain < 0.5 * self.effort.price:
                 break
-            kernel, relevance = _first_or_own(family)
-            joined = self._fitted(v, np.append(family.inputs, u), kernel.joined_by(relevance))
+            start = family.kernel.joined_by(family.kernel.usual_relevance)
+            joined = self._fitted(v, np.append(family.inputs, u), start)
             if family.cost - joined.cost > self.effort.price:
                 family = joined
             allowed[u] = False
@@ -228,11 +214,12 @@ class Families:
             family = without
 
 
-def _first_or_own(family: Family) -> tuple[ProcessKernel, float]:
-    """Kernel to which an input may be added, and the relevance that it then gets."""
-    if not len(family.inputs):
-        return _FIRST, _FIRST_RELEVANCE
-    return family.kernel, float(np.median(family.kernel.relevances))
+def arcs_of(families: list[Family]) -> Arcs:
+    """(d, d): the arcs from the inputs of all families."""
+    arcs = np.zeros((len(families), len(families)), dtype=bool)
+    for v, family in enumerate(families):
+        arcs[family.inputs, v] = True
+    return arcs
 
 
 def _inputs(columns: Floats, chosen: NDArray[np.intp]) -> Floats:

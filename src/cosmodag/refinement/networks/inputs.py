@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from cosmodag.refinement.networks.columns import curved
 from cosmodag.refinement.networks.evidence import (
+    NO_INPUTS,
     Floats,
     Numbers,
     ProcessKernel,
     cost,
     cost_and_slopes,
-    fit_kernel,
 )
+from cosmodag.refinement.networks.kernel_fit import fit_kernel
 
 __all__ = [
     "ChildData",
@@ -23,6 +24,7 @@ __all__ = [
     "Needed",
     "Offer",
     "needed_inputs",
+    "promising_inputs",
     "useful_inputs",
     "without_evidence",
 ]
@@ -104,18 +106,13 @@ class Offer(NamedTuple):
 # Inputs with a smaller loss than this on few rows are left out together, to save evaluations.
 _USELESS = 0.5
 
-# Variance of hidden weights at which an input is tried for a child that has no inputs yet, and the
-# amplitude that goes with it.
-_FIRST_RELEVANCE = 0.5
-_FIRST_AMPLITUDE = 3.0
+# Nats, to first order, from which an input is tried at all.
+_LEAST_PROMISE = 1.0
 
 
 def without_evidence(inputs: NDArray[np.intp]) -> Needed:
     """Return inputs whose evidence was not computed: none, or only required ones."""
-    relevances = np.full(len(inputs), _FIRST_RELEVANCE)
-    return Needed(
-        inputs, ProcessKernel(relevances, _FIRST_AMPLITUDE, bias=1.0), np.zeros(len(inputs))
-    )
+    return Needed(inputs, NO_INPUTS, np.zeros(len(inputs)))
 
 
 def needed_inputs(
@@ -202,13 +199,32 @@ class _Elimination:
         return cost(self.inputs[:, kept], self.target, self.kernel.only(kept))
 
 
+def promising_inputs(
+    data: ChildData,
+    inputs: NDArray[np.intp],
+    kernel: ProcessKernel,
+    allowed: NDArray[np.bool_],
+    most: int,
+) -> tuple[float, list[int]]:
+    """Return the cost of a child now, and a few further inputs that promise to lower it.
+
+    Slopes of the cost at relevance zero, for all columns from one inverse, select them; the most
+    promising come first.
+    """
+    # At relevance zero a column acts linearly only; its square represents curvature.
+    shapes = np.hstack([data.columns, curved(data.columns)])
+    now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, shapes)
+    promised = -now.relevances.reshape(2, -1).min(axis=0) * kernel.usual_relevance
+    promised = np.where(allowed, promised, 0.0)
+    promised[inputs] = 0.0
+    first = np.argsort(-promised, kind="stable")[:most].tolist()
+    return now.cost, [u for u in first if promised[u] > _LEAST_PROMISE]
+
+
 def useful_inputs(
     data: ChildData, child: int, needed: Needed, allowed: NDArray[np.bool_], effort: Effort
 ) -> list[Offer]:
     """Find further inputs that would increase the evidence of a child.
-
-    The slopes of the evidence at relevance zero, for all columns from one inverse, select a few;
-    these are tried at the median relevance of the child's inputs.
 
     Parameters
     ----------
@@ -223,18 +239,10 @@ def useful_inputs(
     """
     data = data.first(effort.mend_rows)
     inputs, kernel, _ = needed
-    relevance = float(np.median(kernel.relevances)) if len(inputs) else _FIRST_RELEVANCE
-    # At relevance zero a column acts linearly only; its square represents curvature.
-    shapes = np.hstack([data.columns, curved(data.columns)])
-    now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, shapes)
-    slopes = now.relevances.reshape(2, -1).min(axis=0)
-    promised = np.where(allowed, -slopes * relevance, 0.0)
-    promised[inputs] = 0
-    offers = []
-    for tried in np.argsort(-promised, kind="stable")[: effort.mend_tries].tolist():
-        if promised[tried] > 1:
-            columns = data.columns[:, [*inputs, tried]]
-            gain = now.cost - cost(columns, data.target, kernel.joined_by(relevance))
-            if gain > effort.new_nats:
-                offers.append(Offer(gain, tried, child))
-    return offers
+    now, tried = promising_inputs(data, inputs, kernel, allowed, effort.mend_tries)
+    joined = kernel.joined_by(kernel.usual_relevance)
+    offers = [
+        Offer(now - cost(data.columns[:, [*inputs, u]], data.target, joined), u, child)
+        for u in tried
+    ]
+    return [offer for offer in offers if offer.gain > effort.new_nats]

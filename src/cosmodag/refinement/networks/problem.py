@@ -1,6 +1,5 @@
 """Input of the pruning of networks: checked and standardised."""
 
-import heapq
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,8 +10,9 @@ from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.refinement.networks.columns import ProcessColumns
 from cosmodag.refinement.networks.inputs import ChildData, Effort
+from cosmodag.refinement.starts import respecting
 
-__all__ = ["NetworkProblem", "closest_order"]
+__all__ = ["Arcs", "NetworkProblem"]
 
 Arcs: TypeAlias = NDArray[np.bool_]
 
@@ -24,49 +24,13 @@ _FEWEST_ROWS = 3
 
 
 class NetworkProblem:
-    """Checked and standardised input; rows are shuffled once."""
+    """Checked and standardised input of :func:`prune_networks`; rows are shuffled once.
+
+    Without strengths, all arcs are alike.
+    """
 
     def __init__(
         self,
-        X: ArrayLike,
-        strengths: ArrayLike,
-        order: ArrayLike,
-        support: ArrayLike | None,
-        required: ArrayLike | None,
-        before: ArrayLike | None,
-        counted: ArrayLike | None,
-        random: Any,
-        effort: Effort,
-        embedding: Embedding | None,
-    ) -> None:
-        data = _checked_data(X)
-        n, self.d = data.shape
-        self.effort = effort
-        self.given = _checked_order(order, self.d)
-        self._take_arcs(support, required, np.ptp(data, axis=0) > 0)
-        self.before = self.required
-        if before is not None:
-            self.before = self.required | (_entries("before", before, (self.d, self.d)) != 0)
-        if not is_dag(self.before):
-            raise DataError("The required arcs and what comes before what have a cycle.")
-        self.order = closest_order(self.before, self.given)
-        shuffled = np.random.default_rng(0 if random is None else random).permutation(n)
-        whole = ProcessColumns.of_numbers(data)
-        if embedding is not None:
-            whole = ProcessColumns.of_kinds(data, embedding)
-        self.columns = whole.of_rows(shuffled)
-        self.counted = None
-        if counted is not None:
-            self.counted = _entries("counted", counted, (n, self.d))[shuffled] != 0
-        own = whole.deviations * _unexplained(whole.lines, self.order)
-        sizes = np.abs(_entries("strengths", strengths, (self.d, self.d)).astype(np.float64))
-        places = np.argsort(self.order)
-        forward = (places[:, None] < places) & self.support
-        self.contributions = np.where(forward, sizes * own[:, None], 0.0)
-
-    @classmethod
-    def of(
-        cls,
         X: ArrayLike,
         order: ArrayLike,
         *,
@@ -78,22 +42,32 @@ class NetworkProblem:
         random: Any = None,
         effort: Effort | None = None,
         embedding: Embedding | None = None,
-    ) -> "NetworkProblem":
-        """Check the inputs of :func:`prune_networks`; without strengths, all arcs are alike."""
-        if strengths is None:
-            strengths = np.ones((np.size(order), np.size(order)))
-        return cls(
-            X,
-            strengths,
-            order,
-            support,
-            required,
-            before,
-            counted,
-            random,
-            effort or Effort(),
-            embedding,
-        )
+    ) -> None:
+        data = _checked_data(X)
+        n, self.d = data.shape
+        self.effort = effort or Effort()
+        self.given = _checked_order(order, self.d)
+        self._take_arcs(support, required, np.ptp(data, axis=0) > 0)
+        self.before = self.required
+        if before is not None:
+            self.before = self.required | (_entries("before", before, (self.d, self.d)) != 0)
+        if not is_dag(self.before):
+            raise DataError("The required arcs and what comes before what have a cycle.")
+        self.order = respecting(self.given, self.before)
+        shuffled = np.random.default_rng(0 if random is None else random).permutation(n)
+        whole = ProcessColumns.of_numbers(data)
+        if embedding is not None:
+            whole = ProcessColumns.of_kinds(data, embedding)
+        self.columns = whole.of_rows(shuffled)
+        self.counted = None
+        if counted is not None:
+            self.counted = _entries("counted", counted, (n, self.d))[shuffled] != 0
+        own = whole.deviations * _unexplained(whole.lines, self.order)
+        given = np.ones((self.d, self.d)) if strengths is None else strengths
+        sizes = np.abs(_entries("strengths", given, (self.d, self.d)).astype(np.float64))
+        places = np.argsort(self.order)
+        forward = (places[:, None] < places) & self.support
+        self.contributions = np.where(forward, sizes * own[:, None], 0.0)
 
     def candidates(self, share: float) -> Arcs:
         """Arcs whose contribution exceeds a share of the strongest into the same child."""
@@ -123,31 +97,6 @@ class NetworkProblem:
             raise DataError("A required arc is not in the support; add it or do not require it.")
         self.required = must
         self.support = (may & np.outer(varying, varying) & ~np.eye(self.d, dtype=bool)) | must
-
-
-def closest_order(adjacency: Arcs, wanted: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Order a DAG causes first: of those free to come next, the earliest in the wanted order.
-
-    Examples
-    --------
-    >>> arcs = np.zeros((3, 3), dtype=bool)
-    >>> arcs[2, 0] = True
-    >>> closest_order(arcs, np.array([1, 0, 2])).tolist()
-    [1, 2, 0]
-    """
-    places = np.argsort(wanted)
-    missing = adjacency.sum(axis=0)
-    ready = [(int(places[v]), v) for v in np.flatnonzero(missing == 0).tolist()]
-    heapq.heapify(ready)
-    order = []
-    while ready:
-        _, v = heapq.heappop(ready)
-        order.append(v)
-        for child in np.flatnonzero(adjacency[v]).tolist():
-            missing[child] -= 1
-            if not missing[child]:
-                heapq.heappush(ready, (int(places[child]), child))
-    return np.array(order, dtype=np.intp)
 
 
 def _unexplained(columns: NDArray[np.float64], order: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -10,12 +10,13 @@ that the order forbade may be added if it closes no cycle.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
+from cosmodag.data.knowledge.bounds import closure
 from cosmodag.refinement.networks.inputs import (
     Effort,
     Needed,
@@ -24,12 +25,11 @@ from cosmodag.refinement.networks.inputs import (
     useful_inputs,
     without_evidence,
 )
-from cosmodag.refinement.networks.problem import NetworkProblem, closest_order
+from cosmodag.refinement.networks.problem import Arcs, NetworkProblem
 from cosmodag.refinement.networks.workers import Workers
+from cosmodag.refinement.starts import respecting
 
-__all__ = ["Effort", "PrunedNetworks", "prune_networks"]
-
-Arcs: TypeAlias = NDArray[np.bool_]
+__all__ = ["Effort", "PrunedNetworks", "prune", "prune_networks"]
 
 # Children that were not judged in time keep candidates above this share of their strongest.
 _UNJUDGED_SHARE = 0.3
@@ -140,7 +140,7 @@ def prune_networks(
            [0, 0, 1],
            [0, 0, 0]])
     """
-    problem = NetworkProblem.of(
+    problem = NetworkProblem(
         X,
         order,
         strengths=strengths,
@@ -152,6 +152,17 @@ def prune_networks(
         effort=effort,
         embedding=embedding,
     )
+    return prune(problem, should_stop=should_stop, on_progress=on_progress, workers=workers)
+
+
+def prune(
+    problem: NetworkProblem,
+    *,
+    should_stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    workers: int | None = None,
+) -> PrunedNetworks:
+    """Choose arcs as :func:`prune_networks` does, for input that was checked."""
     with Workers(workers, should_stop, on_progress, tasks=2 * problem.d) as pool:
         graph = _Graph(problem, pool)
         graph.judge(np.arange(problem.d))
@@ -207,7 +218,7 @@ class _Graph:
         return PrunedNetworks(
             adjacency=self.adjacency,
             gains=gains,
-            order=closest_order(self.adjacency | self.problem.before, self.problem.given),
+            order=respecting(self.problem.given, self.adjacency | self.problem.before),
             added=self.adjacency & (~self.candidates | against),
             changed=int(against.sum()),
             finished=finished,
@@ -215,7 +226,9 @@ class _Graph:
 
     def _reach(self) -> Arcs:
         """Whether v must come after u, or is u, for each pair [u, v]."""
-        return _reachable(self.adjacency | self.problem.before)
+        reach = closure(self.adjacency | self.problem.before)
+        np.fill_diagonal(reach, True)
+        return reach
 
     def _judged(self, v: int) -> Needed:
         candidates = np.flatnonzero(self.adjacency[:, v])
@@ -257,11 +270,3 @@ class _Graph:
                 gain = float(gains[inputs == v][0])
                 weak[child] = gain if gain < self.problem.effort.weak_nats else 0.0
         return weak
-
-
-def _reachable(adjacency: Arcs) -> Arcs:
-    """Whether a path leads from u to v, for each pair [u, v]; each variable reaches itself."""
-    reach = adjacency | np.eye(len(adjacency), dtype=bool)
-    for via in range(len(adjacency)):
-        reach |= np.outer(reach[:, via], reach[via])
-    return reach

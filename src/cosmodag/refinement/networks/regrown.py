@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.refinement.networks.families import Families, Family, SearchEffort
+from cosmodag.refinement.networks.families import Families, Family, SearchEffort, arcs_of
 from cosmodag.refinement.networks.problem import Arcs, NetworkProblem
 from cosmodag.refinement.networks.workers import Workers
 
@@ -65,28 +65,25 @@ def regrow(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(200, 3))
     >>> x[:, 2] += 2 * np.tanh(x[:, 0] - x[:, 1])
-    >>> problem = NetworkProblem.of(x, order=[1, 0, 2])
+    >>> problem = NetworkProblem(x, order=[1, 0, 2])
     >>> found = regrow(problem, np.array([1, 0, 2]), np.zeros((3, 3), bool), workers=1)
     >>> found.adjacency.astype(int).tolist()
     [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
     """
     places, rows = np.argsort(order), len(problem.columns.inputs)
-    needed = [k for k, stage in enumerate(stages) if k == 0 or stages[k - 1].rows < rows]
+    needed = [stage for k, stage in enumerate(stages) if k == 0 or stages[k - 1].rows < rows]
     families: list[Family] = []
     gains = np.zeros((problem.d, problem.d))
     with Workers(workers, should_stop, None, tasks=1) as pool:
-        for stage in (stages[k] for k in needed):
+        for stage in needed:
             on_rows = Families(problem, stage)
             before = families or on_rows.of(adjacency)
             tasks = [
-                partial(on_rows.carried_over, v, before[v], (places < places[v]))
+                partial(on_rows.carried_over, v, before[v], places < places[v])
                 for v in range(problem.d)
             ]
             found = pool.run(tasks)
             families = [one or old for one, old in zip(found, before, strict=True)]
         for v, family in enumerate(families):
             gains[family.inputs, v] = on_rows.losses(v, family)
-        chosen = np.zeros_like(adjacency)
-        for v, family in enumerate(families):
-            chosen[family.inputs, v] = True
-        return Regrown(chosen, gains, finished=not pool.stopped)
+        return Regrown(arcs_of(families), gains, finished=not pool.stopped)

@@ -5,22 +5,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_choice, check_count, seeds_from
+from cosmodag.errors import DataError, name_list
+from cosmodag.fit.checks import check_choice, check_count
 from cosmodag.fit.settle import chosen_arcs, isolated, unrefined_graph
 from cosmodag.fit.view.attributes import OfDAG
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
+from cosmodag.learners.networks.equations import ARRAYS, NetworkEquations
+from cosmodag.learners.networks.mixed_equations import MixedNetworkEquations
+from cosmodag.learners.networks.refining import refined_networks
 from cosmodag.learners.trained.base import TrainedLearner
-from cosmodag.learners.trained.columns import columns_of, in_own_units
-from cosmodag.learners.trained.mixed_equations import MixedNetworkEquations
-from cosmodag.learners.trained.network_equations import ARRAYS, NetworkEquations
-from cosmodag.learners.trained.network_refit import Networks, refit
 from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS
-from cosmodag.refinement.networks.pruning import PrunedNetworks, prune_networks
-from cosmodag.refinement.networks.searched import search_networks
 from cosmodag.solve.problems import Solution
 from cosmodag.solve.readout import ReadOut
 from cosmodag.solve.watch import Watch
@@ -108,10 +104,10 @@ class NetworkLearner(TrainedLearner):
 
     def _equations(self, found: ReadOut, solution: Solution) -> NetworkEquations:
         assert found.first_layer is not None
-        return self._networks(found.first_layer, solution.parameters["functions"])
-
-    def _networks(self, first_weights: ArrayLike, functions: Any) -> NetworkEquations:
-        return NetworkEquations.of(first_weights, functions, tuple(self.hidden), self.activation)
+        functions = solution.parameters["functions"]
+        return NetworkEquations.of(
+            found.first_layer, functions, tuple(self.hidden), self.activation
+        )
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> NetworkEquations:
         """Rebuild the networks of a saved fit."""
@@ -130,81 +126,10 @@ class NetworkLearner(TrainedLearner):
 
         `data` is the training data, prepared.
         """
-        self.prepared_means_ = data.mean(axis=0, dtype=np.float64)
-        networks = self._fitted_networks
-        if isinstance(networks, MixedNetworkEquations):
-            self.prepared_means_ = (networks.typical - networks.means) / networks.scales
+        self.prepared_means_ = self._fitted_networks.usual_values(data)
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
-        """Choose the inputs of each network, and fit the networks on these again."""
-        learnt_networks = learnt.equations
-        assert isinstance(learnt_networks, NetworkEquations)
-        pruned, report = self._chosen_arcs(given, learnt, learnt_networks, watch)
-        equations = learnt_networks
-        if pruned.finished:
-            equations = self._refitted(given, learnt_networks, pruned, watch)
-        strengths = isolated(equations.strengths(self.arc_strength), given.preparation.constant)
-        places = np.nonzero(pruned.adjacency)
-        weights = sparse.csr_array((strengths[places], places), shape=strengths.shape)
-        return RefinedFit(
-            order=pruned.order,
-            weights=weights,
-            noise="equal-variance" if self._order_from_units else "gaussian",
-            reason="Arcs were chosen by the evidence of a Gaussian process for each variable.",
-            report=report,
-            stopped=None if pruned.finished else watch.stop,
-            equations=equations,
-        )
-
-    def _chosen_arcs(
-        self, given: Prepared, learnt: Learnt, networks: NetworkEquations, watch: Watch
-    ) -> tuple[PrunedNetworks, list[dict[str, Any]]]:
-        """Choose arcs on the learnt order; if units cannot have misled it, search near it too."""
-        watch.begin(self.n_features_in_, f"{type(self).__name__}: pruning")
-        (seed,) = seeds_from(self.random_state, 1)
-        known = given.known
-        options: dict[str, Any] = {
-            "support": known.support,
-            "required": known.required,
-            "before": known.before,
-            "counted": known.counted,
-            "random": seed,
-            "should_stop": lambda: watch.stop is not None,
-        }
-        X = given.X
-        if isinstance(networks, MixedNetworkEquations):
-            X, options["embedding"] = in_own_units(given), networks.embedding
-        assert learnt.order is not None
-        pruned = prune_networks(
-            X,
-            isolated(networks.strengths("norm"), given.preparation.constant),
-            learnt.order,
-            **options,
-            on_progress=lambda done, total: watch.advance(1),
-        )
-        if self._order_from_units or not pruned.finished:
-            return pruned, [{"start": "learnt", "added": int(pruned.added.sum())}]
-        watch.begin(1, f"{type(self).__name__}: searching")
-        found = search_networks(X, pruned, learnt.orders, **options)
-        return found.pruned, found.report
-
-    def _refitted(
-        self, given: Prepared, networks: NetworkEquations, pruned: PrunedNetworks, watch: Watch
-    ) -> NetworkEquations:
-        """Train networks on the chosen arcs, on the columns that they saw before."""
-        seen = columns_of(networks, given, self._order_from_units)
-        start = seen.seen(networks)
-        found = refit(
-            Networks(start.first_weights, start.functions()),
-            seen.mechanism(tuple(self.hidden), self.activation),
-            seen.refit_loss,
-            seen.data(given),
-            pruned.adjacency,
-            pruned.order,
-            watch,
-            given.known.counted,
-        )
-        return seen.restored(self._networks(*found), given)
+        return refined_networks(self, given, learnt, watch)
 
     @property
     def arc_norms_(self) -> NDArray[np.float64]:
@@ -297,9 +222,5 @@ class NetworkLearner(TrainedLearner):
         names = self.names_
         if name in names:
             return names.index(name)
-        raise DataError(f"There is no column {name!r}: the columns are {_listed(names)}.")
-
-
-def _listed(names: list[Any]) -> str:
-    shown = ", ".join(str(name) for name in names[:10])
-    return shown if len(names) <= 10 else f"{shown}, … ({len(names)} in all)"
+        listed = name_list(names, most=10)
+        raise DataError(f"There is no column {name!r}: the columns are {listed}.")

@@ -1,64 +1,64 @@
 """Columns as networks see them when they are trained by likelihood, and the way back."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.prepare import Prepared
-from cosmodag.learners.trained.mixed_equations import (
+from cosmodag.learners.networks.equations import NetworkEquations
+from cosmodag.learners.networks.mixed_equations import (
     MixedNetworkEquations,
     levels_in,
     network_columns,
 )
-from cosmodag.learners.trained.network_equations import NetworkEquations
 from cosmodag.model.mechanism import MLP, Mechanism, MixedMLP
+from cosmodag.model.objective.mixed_likelihood import MixedLikelihood
 from cosmodag.model.objective import Loss, mean_squared_error
 
-__all__ = [
-    "MixedColumns",
-    "NumberColumns",
-    "PreparedColumns",
-    "SeenColumns",
-    "columns_of",
-    "has_heads",
-    "in_own_units",
-    "seen_columns",
-]
+__all__ = ["SeenColumns", "columns_of", "has_heads", "seen_columns"]
 
 _OWN_HEADS = ("binary", "categorical", "count")
 
 
-class SeenColumns(Protocol):
-    """A table as networks see it."""
+class SeenColumns(ABC):
+    """A table as networks see it; here numbers, one input and one output for each."""
+
+    embedding: Embedding | None = None
+    """Kinds of the variables; None if all are numbers."""
 
     @property
     def levels(self) -> tuple[int, ...]:
         """Number of levels of each variable, 0 for numbers; empty if all are numbers."""
-        ...
+        return ()
 
     def mechanism(self, hidden: tuple[int, ...], activation: str) -> Mechanism:
         """Networks of these columns."""
-        ...
+        return MLP(hidden, activation)
 
     @property
     def refit_loss(self) -> Loss:
-        """Loss of networks whose parents are fixed."""
-        ...
+        """Loss of networks whose parents are fixed, so that variances of noise do not matter."""
+        return mean_squared_error
 
+    def table(self, given: Prepared) -> NDArray[np.float64]:
+        """(n, d): the table from which evidence chooses arcs."""
+        return given.X
+
+    @abstractmethod
     def data(self, given: Prepared) -> NDArray[np.float32]:
         """(n, d): the columns of a prepared table."""
-        ...
 
+    @abstractmethod
     def restored(self, networks: NetworkEquations, given: Prepared) -> NetworkEquations:
         """Equations in prepared units, from networks of these columns."""
-        ...
 
+    @abstractmethod
     def seen(self, equations: NetworkEquations) -> NetworkEquations:
         """Networks of these columns, from equations in prepared units."""
-        ...
 
 
 def has_heads(given: Prepared) -> bool:
@@ -68,7 +68,9 @@ def has_heads(given: Prepared) -> bool:
 
 def seen_columns(given: Prepared) -> SeenColumns:
     """Choose how networks see a table that they are trained on by likelihood."""
-    return MixedColumns.of(given) if has_heads(given) else NumberColumns(units_of(given))
+    if has_heads(given):
+        return MixedColumns(Embedding.of(in_own_units(given), given.kinds, columns=1))
+    return NumberColumns(_units_of(given))
 
 
 def columns_of(equations: NetworkEquations, given: Prepared, in_units: bool) -> SeenColumns:
@@ -77,27 +79,17 @@ def columns_of(equations: NetworkEquations, given: Prepared, in_units: bool) -> 
         return MixedColumns(equations.embedding)
     if in_units:
         return PreparedColumns(np.ones(given.data.shape[1]))
-    return NumberColumns(units_of(given))
+    return NumberColumns(_units_of(given))
 
 
 @dataclass(frozen=True, eq=False)
-class NumberColumns:
+class NumberColumns(SeenColumns):
     """Numbers, divided by their standard deviations.
 
     Starts and penalties of networks would depend on units otherwise.
     """
 
     units: NDArray[np.float64]
-    levels: tuple[int, ...] = ()
-
-    def mechanism(self, hidden: tuple[int, ...], activation: str) -> Mechanism:
-        """One input and one output for each variable."""
-        return MLP(hidden, activation)
-
-    @property
-    def refit_loss(self) -> Loss:
-        """Squared errors: with fixed parents, variances of noise do not matter."""
-        return mean_squared_error
 
     def data(self, given: Prepared) -> NDArray[np.float32]:
         """Columns of variance one."""
@@ -113,7 +105,6 @@ class NumberColumns:
         return equations.in_units(1 / self.units)
 
 
-@dataclass(frozen=True, eq=False)
 class PreparedColumns(NumberColumns):
     """Numbers in the table's common unit, as the squared error needs them."""
 
@@ -123,15 +114,10 @@ class PreparedColumns(NumberColumns):
 
 
 @dataclass(frozen=True, eq=False)
-class MixedColumns:
+class MixedColumns(SeenColumns):
     """Standardised numbers, standardised log(1 + x) of counts, and numbers of levels."""
 
     embedding: Embedding
-
-    @classmethod
-    def of(cls, given: Prepared) -> "MixedColumns":
-        """Choose from the kinds of the columns of a table."""
-        return cls(Embedding.of(in_own_units(given), given.kinds, columns=1))
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -145,9 +131,11 @@ class MixedColumns:
     @property
     def refit_loss(self) -> Loss:
         """Likelihood, each variable by its own head."""
-        from cosmodag.model.objective.mixed_likelihood import MixedLikelihood
-
         return MixedLikelihood(self.levels)
+
+    def table(self, given: Prepared) -> NDArray[np.float64]:
+        """(n, d): the table in its own units."""
+        return in_own_units(given)
 
     def data(self, given: Prepared) -> NDArray[np.float32]:
         """Columns as networks see them."""
@@ -186,7 +174,7 @@ def _typical(embedding: Embedding, X: NDArray[np.float64]) -> NDArray[np.float64
     return found
 
 
-def units_of(given: Prepared) -> NDArray[np.float64]:
+def _units_of(given: Prepared) -> NDArray[np.float64]:
     """(d,): standard deviations of the columns, in prepared units; 1 where a column is constant."""
     # Of the table in its own units: multiplying a column by a power of two changes no other digit.
     if given.known.counted is None:

@@ -74,14 +74,18 @@ class NetworkEquations(FittedEquations):
             output_biases=(self.output_biases * units).astype(np.float32),
         )
 
+    def usual_values(self, data: NDArray[Any]) -> NDArray[np.float64]:
+        """(d,): values of variables while another one is varied: means of prepared data."""
+        return np.asarray(data.mean(axis=0, dtype=np.float64))
+
     def functions(self, some: slice = slice(None)) -> dict[str, Any]:
         """All but the first-layer weights, of some of the networks."""
         return {
             "biases": self.first_biases[some],
-            "hidden": [
+            "hidden": tuple(
                 {kind: values[some] for kind, values in layer.items()}
                 for layer in self._hidden_layers()
-            ],
+            ),
             "output": {
                 "weights": self.output_weights[some],
                 "biases": self.output_biases[some],

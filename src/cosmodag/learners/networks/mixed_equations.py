@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.mixed.by_kind import EquationsByKind
-from cosmodag.learners.trained.network_equations import NetworkEquations
+from cosmodag.learners.networks.equations import NetworkEquations
 from cosmodag.model.mechanism.mixed import InputBlocks, block_outputs
 from cosmodag.model.mechanism.mlp import ACTIVATIONS
 
@@ -125,6 +125,10 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
         everything = np.arange(len(self.means))
         outputs = self._outputs(network_columns(self.embedding, rows), everything, v)
         return np.asarray(outputs * self.embedding.scales[v])
+
+    def usual_values(self, data: NDArray[Any]) -> NDArray[np.float64]:
+        """(d,): means of numbers and most frequent levels, in prepared units."""
+        return np.asarray((self.typical - self.means) / self.scales)
 
     def settled(self, unexplained: NDArray[np.float64]) -> "MixedNetworkEquations":
         """Set the output biases of numbers so that residuals have mean zero."""

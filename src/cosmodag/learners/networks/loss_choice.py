@@ -1,9 +1,9 @@
-"""Which loss networks are trained by: the squared error if units tell the order, else likelihood.
+"""Choice of the loss of networks: the squared error if units tell the order, else likelihood.
 
 The squared error finds the order from sizes of noise, so it needs one noise variance for all
 variables. The likelihood has a variance for each, and is the same in all units; networks trained by
-it see the columns of `cosmodag.learners.trained.columns`. Categories and counts have likelihoods of
-their own there.
+it see other columns (`cosmodag.learners.networks.columns`), in which categories and counts have
+likelihoods of their own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,8 +17,8 @@ import numpy as np
 from cosmodag.errors import DivergenceError
 from cosmodag.fit.pipeline import FitTask, Learning, Learnt
 from cosmodag.fit.prepare import Prepared
-from cosmodag.learners.trained.columns import SeenColumns, has_heads, seen_columns
-from cosmodag.learners.trained.network_equations import NetworkEquations
+from cosmodag.learners.networks.columns import SeenColumns, has_heads, seen_columns
+from cosmodag.learners.networks.equations import NetworkEquations
 from cosmodag.refinement.noise.columns import common_scale, few_valued
 from cosmodag.solve.watch import Watch
 

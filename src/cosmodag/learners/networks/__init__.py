@@ -1,0 +1,1 @@
+"""Learners of networks: a perceptron for each variable, of its parents."""
