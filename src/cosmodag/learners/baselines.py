@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import variance_inflation
-from cosmodag.fit.checks import check_choice, seeds_from
+from cosmodag.fit.checks import seeds_from
 from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared, StructureLearner
+from cosmodag.learners.parameters import choice
 from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.order import choose_parents
 from cosmodag.refinement.starts import equal_variance_order
@@ -52,7 +53,7 @@ class SortLearner(StructureLearner):
         Regression coefficients; equal, since they agree with the order by construction.
     """
 
-    criterion: str = "bic"
+    criterion: str = choice("bic", CRITERIA)
     refine: str | None = None
     noise: str = "auto"
 
@@ -62,11 +63,6 @@ class SortLearner(StructureLearner):
     @abstractmethod
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
         """Order the variables, causes first; the caller enforces what is known of the order."""
-
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        check_choice("criterion", self.criterion, CRITERIA)
 
     def square_arrays(self, d: int) -> float:
         """Count the d × d float64 arrays that are held at once."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.fit.checks import check_choice
 from cosmodag.fit.pipeline import FitTask, Learning
 from cosmodag.learners.networks.learner import NetworkLearner
 from cosmodag.learners.networks.loss_choice import AUTO, LIKELIHOOD, SQUARED_ERROR, learn_by_loss
+from cosmodag.learners.parameters import choice
 from cosmodag.learners.trained.annealed import AnnealedLearner
 from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism, MixedMLP
@@ -18,8 +18,6 @@ from cosmodag.model.objective import Loss
 from cosmodag.solve.watch import Watch
 
 __all__ = ["CosmoMLP"]
-
-_MASKS = ("weights", "inputs")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -77,7 +75,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     True
     """
 
-    mask: str = "weights"
+    mask: str = choice("weights", ("weights", "inputs"))
     loss: str = "auto"
     refine: str | None = "prune"
 
@@ -92,11 +90,6 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     def decided(self) -> dict[str, Any]:
         """Parameters that fix what the fit decided, so that resamples do not decide again."""
         return {**super().decided(), "loss": self.loss_}
-
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        check_choice("mask", self.mask, _MASKS)
 
     @property
     def _loss_used(self) -> str:

@@ -1,10 +1,11 @@
 """DAGMA: acyclicity as a log-determinant barrier (Bello, Aragam and Ravikumar, NeurIPS 2022)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cosmodag.learners.base import Setting
+from cosmodag.learners.parameters import count
 from cosmodag.learners.trained.constrained import (
-    ADAM,
     CovarianceLearner,
     PathLearner,
     StochasticLearner,
@@ -43,10 +44,8 @@ class Dagma(PathLearner, CovarianceLearner):
 
     Parameters
     ----------
-    lambda1 : float or "auto"
-        λ₁, on ‖W‖₁; automatically 0.03.
     learning_rate : float or "auto"
-        Adam's rate; automatically 3e-4.
+        Adam's rate; automatically {learning_rate}.
     max_iter : int
         Maximal number of iterations of the last stage; the others take half as many.
     tolerance : float
@@ -62,26 +61,19 @@ class Dagma(PathLearner, CovarianceLearner):
     """
 
     learning_rate: Setting = "auto"
-    max_iter: int = 60_000
+    max_iter: int = count(60_000)
     tolerance: float = 1e-6
 
-    def _rule(self, d: int) -> dict[str, float]:
-        return {"lambda1": 0.03, "learning_rate": 3e-4, "tolerance": 1e-6}
+    automatic: ClassVar = {"lambda1": 0.03, "learning_rate": 3e-4, "tolerance": 1e-6}
 
-    def _constants(self, n: int, d: int) -> dict[str, float]:
-        return {**ADAM, "beta1": 0.99}  # each stage has its own number of rounds
-
-    def _length(self, n: int, d: int) -> int:
-        return sum(stage.rounds for stage in self._stages())
-
-    def _stages(self) -> tuple[Stage, ...]:
+    def _stages(self, n: int) -> tuple[Stage, ...]:
         return _path([1.0, 0.9, 0.8, 0.7, 0.6], max(1, self.max_iter // 2), self.max_iter)
 
     def solver_for(self, n: int, d: int) -> CentralPath:
         """DAGMA's central path."""
         recipe = Recipe(Free(), Linear(), Barrier(half_squared_error), guard=Inside())
         minimisers = (LinearDescent(self.settings_for(d)["tolerance"]), Stochastic())
-        return CentralPath(recipe, minimisers, self._stages())
+        return CentralPath(recipe, minimisers, self._stages(n))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -92,13 +84,6 @@ class StochasticDagma(PathLearner, StochasticLearner):
     :math:`\lVert X - XW \rVert_F^2 / nd`, the diagonal of W is free, and there are four stages with
     s = 1, 1, 0.9, 0.8. The learner exists to reproduce the paper's tables.
 
-    Parameters
-    ----------
-    lambda1 : float or "auto"
-        λ₁, on ‖W‖₁; automatically 3.9e-4.
-    learning_rate : float or "auto"
-        Adam's rate; automatically 5.4e-4.
-
     Examples
     --------
     >>> from cosmodag import StochasticDagma
@@ -106,22 +91,16 @@ class StochasticDagma(PathLearner, StochasticLearner):
     0.00054
     """
 
-    _problems = 4
+    automatic: ClassVar = {"lambda1": 3.9e-4, "learning_rate": 5.4e-4}
+    _beta1 = 0.9
 
-    def _rule(self, d: int) -> dict[str, float]:
-        return {"lambda1": 3.9e-4, "learning_rate": 5.4e-4}
-
-    def _constants(self, n: int, d: int) -> dict[str, float]:
-        return dict(ADAM)  # each stage has its own number of rounds
+    def _stages(self, n: int) -> tuple[Stage, ...]:
+        return _path([1.0, 1.0, 0.9, 0.8], self._rounds(n), self._rounds(n))
 
     def solver_for(self, n: int, d: int) -> CentralPath:
         """DAGMA's central path."""
-        objective = Barrier(mean_squared_error)
-        recipe = Recipe(
-            Free(masked=False), Linear(), objective, batch_size=self.batch_size, guard=Domain()
-        )
-        rounds = self._rounds(n)
-        return CentralPath(recipe, (Stochastic(),), _path([1.0, 1.0, 0.9, 0.8], rounds, rounds))
+        recipe = self._recipe(Free(masked=False), Barrier(mean_squared_error), guard=Domain())
+        return CentralPath(recipe, (Stochastic(),), self._stages(n))
 
 
 def _path(radii: list[float], rounds: int, last: int) -> tuple[Stage, ...]:

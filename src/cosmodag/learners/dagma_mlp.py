@@ -1,10 +1,12 @@
 """DAGMA-MLP: perceptrons inside a log-determinant barrier (Bello et al., NeurIPS 2022)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cosmodag.learners.base import Setting
 from cosmodag.learners.networks.learner import NetworkLearner
-from cosmodag.learners.trained.constrained import ADAM, PathLearner
+from cosmodag.learners.parameters import count
+from cosmodag.learners.trained.constrained import PathLearner
 from cosmodag.model.mechanism import MLP
 from cosmodag.model.objective import Barrier, Decayed, log_squared_error
 from cosmodag.model.structure import Free
@@ -43,9 +45,9 @@ class DagmaMLP(NetworkLearner, PathLearner):
     Parameters
     ----------
     lambda1, lambda2 : float or "auto"
-        λ₁ and λ₂; automatically 0.02 and 0.005.
+        λ₁ and λ₂; automatically {lambda1} and {lambda2}.
     learning_rate : float or "auto"
-        Adam's rate; automatically 2e-3.
+        Adam's rate; automatically {learning_rate}.
     max_iter : int
         Iterations of the last stage; the others take five eighths of that.
     device : {"auto", "cpu", "gpu"}
@@ -60,22 +62,14 @@ class DagmaMLP(NetworkLearner, PathLearner):
     False
     """
 
-    lambda1: Setting = "auto"
     lambda2: Setting = "auto"
     learning_rate: Setting = "auto"
-    max_iter: int = 3200
+    max_iter: int = count(3200)
     device: str = "auto"
 
-    def _rule(self, d: int) -> dict[str, float]:
-        return {"lambda1": 0.02, "lambda2": 0.005, "learning_rate": 2e-3}
+    automatic: ClassVar = {"lambda1": 0.02, "lambda2": 0.005, "learning_rate": 2e-3}
 
-    def _constants(self, n: int, d: int) -> dict[str, float]:
-        return {**ADAM, "beta1": 0.99}
-
-    def _length(self, n: int, d: int) -> int:
-        return sum(stage.rounds for stage in self._stages())
-
-    def _stages(self) -> tuple[Stage, ...]:
+    def _stages(self, n: int) -> tuple[Stage, ...]:
         lengths = [max(1, self.max_iter * 5 // 8)] * 3 + [self.max_iter]
         return tuple(
             Stage(weight, 1.0, length)
@@ -89,4 +83,4 @@ class DagmaMLP(NetworkLearner, PathLearner):
         recipe = Recipe(Free(), mechanism, objective, guard=Inside())
         on_cpu = device_named(self.device).platform == "cpu"
         minimisers = (NetworkDescent(), Stochastic()) if on_cpu else (Stochastic(),)
-        return CentralPath(recipe, minimisers, self._stages())
+        return CentralPath(recipe, minimisers, self._stages(n))

@@ -33,7 +33,8 @@ def inherit_descriptions(kind: type) -> None:
     """Add the parameters and attributes of a class's bases to its docstring.
 
     An entry of the class itself replaces that of a base, and parameters that the class does not
-    have are left out. A class without a docstring is not changed.
+    have are left out. ``{name}`` becomes the value that ``"auto"`` stands for, if ``automatic`` of
+    the class has it. A class without a docstring is not changed.
     """
     own = kind.__dict__.get("__doc__")
     if not own:
@@ -49,6 +50,8 @@ def inherit_descriptions(kind: type) -> None:
                     entries.setdefault(name, entry)
         if entries:
             docstring = _with_section(docstring, title, entries)
+    for name, value in getattr(kind, "automatic", {}).items():
+        docstring = docstring.replace(f"{{{name}}}", f"{value:g}")
     kind.__doc__ = docstring.rstrip("\n")
 
 

@@ -1,11 +1,12 @@
 """NOCURL: DAGs as the gradient flow of a potential (Yu, Gao, Yin and Ji, ICML 2021)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cosmodag.graph.constraint import EXPONENTIAL, POLYNOMIAL
+from cosmodag.learners.parameters import count
 from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.learners.trained.constrained import CovarianceLearner, StochasticLearner
 from cosmodag.model.mechanism import Linear
@@ -19,8 +20,6 @@ from cosmodag.solve.problems import Solution
 from cosmodag.solve.recipe import Recipe
 
 __all__ = ["NoCurl", "NoCurlU", "StochasticNoCurl"]
-
-_USUAL_ITERATIONS = 500  # for the progress bar
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -69,8 +68,6 @@ class NoCurl(_PotentialLearner, CovarianceLearner):
 
     Parameters
     ----------
-    lambda1 : float or "auto"
-        λ₁, on ‖W‖₁; automatically 0.
     max_iter : int
         Maximal number of iterations for each problem.
     tolerance : float
@@ -85,17 +82,14 @@ class NoCurl(_PotentialLearner, CovarianceLearner):
     False
     """
 
-    max_iter: int = 15_000
+    max_iter: int = count(15_000)
     tolerance: float = 1e-8
 
-    def _rule(self, d: int) -> dict[str, float]:
-        return {"lambda1": 0.0, "tolerance": 1e-8}
+    automatic: ClassVar = {"lambda1": 0.0, "tolerance": 1e-8}
+    _usual_length = 500
 
     def _constants(self, n: int, d: int) -> dict[str, float]:
         return {"rounds": float(self.max_iter)}
-
-    def _length(self, n: int, d: int) -> int:
-        return _USUAL_ITERATIONS
 
     def solver_for(self, n: int, d: int) -> TwoStage:
         """NOCURL's two stages."""
@@ -114,13 +108,6 @@ class StochasticNoCurl(_PotentialLearner, StochasticLearner):
     :math:`\lVert X - XW \rVert_F^2 / nd`, h(W) = tr e^{W∘W} − d, the diagonal of the first stage is
     free, and K starts at random. The learner exists to reproduce the paper's tables.
 
-    Parameters
-    ----------
-    lambda1 : float or "auto"
-        λ₁, on ‖W‖₁; automatically 1.4e-3.
-    learning_rate : float or "auto"
-        Adam's rate; automatically 8.9e-4.
-
     Examples
     --------
     >>> from cosmodag import StochasticNoCurl
@@ -128,16 +115,14 @@ class StochasticNoCurl(_PotentialLearner, StochasticLearner):
     0.0014
     """
 
+    automatic: ClassVar = {"lambda1": 1.4e-3, "learning_rate": 8.9e-4}
     _problems = 3
-
-    def _rule(self, d: int) -> dict[str, float]:
-        return {"lambda1": 1.4e-3, "learning_rate": 8.9e-4}
 
     def solver_for(self, n: int, d: int) -> TwoStage:
         """NOCURL's two stages."""
-        objective = Penalised(mean_squared_error, EXPONENTIAL)
-        first = Recipe(Free(masked=False), Linear(), objective, batch_size=self.batch_size)
-        return TwoStage(first, _last_recipe(self.batch_size), (Stochastic(),))
+        first = self._recipe(Free(masked=False), Penalised(mean_squared_error, EXPONENTIAL))
+        second = self._recipe(Potential(), Penalised(mean_squared_error))
+        return TwoStage(first, second, (Stochastic(),))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -147,13 +132,6 @@ class NoCurlU(_PotentialLearner, StochasticLearner):
     It solves the problem of :class:`StochasticNoCurl` without the first stage, by mini-batch Adam.
     The paper shows that this is much worse.
 
-    Parameters
-    ----------
-    lambda1 : float or "auto"
-        λ₁, on ‖W‖₁; automatically 7.4e-4.
-    learning_rate : float or "auto"
-        Adam's rate; automatically 4.9e-4.
-
     Examples
     --------
     >>> from cosmodag import NoCurlU
@@ -161,15 +139,8 @@ class NoCurlU(_PotentialLearner, StochasticLearner):
     0.00074
     """
 
-    def _rule(self, d: int) -> dict[str, float]:
-        return {"lambda1": 7.4e-4, "learning_rate": 4.9e-4}
+    automatic: ClassVar = {"lambda1": 7.4e-4, "learning_rate": 4.9e-4}
 
     def solver_for(self, n: int, d: int) -> OneProblem:
         """One problem."""
-        return OneProblem(_last_recipe(self.batch_size))
-
-
-def _last_recipe(batch_size: int) -> Recipe:
-    """Optimise K, with φ fixed or free."""
-    objective = Penalised(mean_squared_error)
-    return Recipe(Potential(), Linear(), objective, batch_size=batch_size)
+        return OneProblem(self._recipe(Potential(), Penalised(mean_squared_error)))

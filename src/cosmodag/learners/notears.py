@@ -1,11 +1,12 @@
 """NOTEARS: acyclicity as a smooth equality constraint (Zheng et al., NeurIPS 2018)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from cosmodag.fit.checks import check_choice
 from cosmodag.graph.constraint import CONSTRAINTS
+from cosmodag.learners.parameters import choice
 from cosmodag.learners.trained.constrained import (
     CovarianceLearner,
     LagrangianLearner,
@@ -21,15 +22,10 @@ from cosmodag.solve.recipe import Recipe
 
 __all__ = ["Notears", "StochasticNotears"]
 
-# SciPy's own limit on the iterations of L-BFGS-B.
-_INNER = 15_000
 # Relative decrease that ends L-BFGS-B. Problems grow ever worse conditioned, and what is left
 # unsolved shows: on the ten ER4 graphs on which this was chosen, with 1e-6, 1e-7 and 1e-8 the mean
 # objective was 22.8, 21.4 and 20.6 and the mean AUC .970, .975 and .978 (standard error .008).
 _INNER_TOLERANCE = 1e-8
-# Usual number of iterations of `Notears`, and of problems of `StochasticNotears`, for the progress
-# bar.
-_USUAL_ITERATIONS, _USUAL_PROBLEMS = 1500, 18
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -43,12 +39,7 @@ class _LinearNotears(LagrangianLearner):
         spectral radius (NOBEARS, Lee et al., 2019).
     """
 
-    constraint: str = "expm"
-
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        check_choice("constraint", self.constraint, CONSTRAINTS)
+    constraint: str = choice("expm", CONSTRAINTS)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -72,8 +63,8 @@ class Notears(_LinearNotears, CovarianceLearner):
     Parameters
     ----------
     lambda1 : float or "auto"
-        λ₁, on ‖W‖₁; automatically 0.03, which was chosen on simulated ER4 graphs (the authors'
-        examples have 0.1).
+        λ₁, on ‖W‖₁; automatically {lambda1}, which was chosen on simulated ER4 graphs (the
+        authors' examples have 0.1).
 
     Examples
     --------
@@ -84,14 +75,8 @@ class Notears(_LinearNotears, CovarianceLearner):
     False
     """
 
-    def _rule(self, d: int) -> dict[str, float]:
-        return {"lambda1": 0.03, "tolerance": 1e-8}
-
-    def _constants(self, n: int, d: int) -> dict[str, float]:
-        return {"multiplier": 0.0, "penalty": 1.0, "rounds": float(_INNER)}
-
-    def _length(self, n: int, d: int) -> int:
-        return _USUAL_ITERATIONS
+    automatic: ClassVar = {"lambda1": 0.03, "tolerance": 1e-8}
+    _usual_length = 1500
 
     def solver_for(self, n: int, d: int) -> Lagrangian:
         """NOTEARS' augmented Lagrangian."""
@@ -111,10 +96,6 @@ class StochasticNotears(_LinearNotears, StochasticLearner):
 
     Parameters
     ----------
-    lambda1 : float or "auto"
-        λ₁, on ‖W‖₁; automatically 4.4e-4.
-    learning_rate : float or "auto"
-        Adam's rate; automatically 3.2e-4.
     tolerance : float or "auto"
         h(W) at or below this counts as zero. Automatically half the spacing of single-precision
         numbers at d: the paper's code subtracts d from a trace, and cannot distinguish smaller
@@ -127,19 +108,19 @@ class StochasticNotears(_LinearNotears, StochasticLearner):
     0.00044
     """
 
-    _problems = _USUAL_PROBLEMS
+    automatic: ClassVar = {"lambda1": 4.4e-4, "learning_rate": 3.2e-4}
+    _problems = 18
 
     def _rule(self, d: int) -> dict[str, float]:
-        tolerance = 0.5 * float(np.spacing(np.float32(d)))
-        return {"lambda1": 4.4e-4, "tolerance": tolerance, "learning_rate": 3.2e-4}
+        return {**self.automatic, "tolerance": 0.5 * float(np.spacing(np.float32(d)))}
 
     def _constants(self, n: int, d: int) -> dict[str, float]:
         # With a free diagonal, W = I has no loss: the constraint must count from the start.
-        return {"multiplier": 1.0, "penalty": 1.0, **super()._constants(n, d)}
+        return {"multiplier": 1.0, "penalty": 1.0, **StochasticLearner._constants(self, n, d)}
 
     def solver_for(self, n: int, d: int) -> Lagrangian:
         """NOTEARS' augmented Lagrangian."""
         objective = Penalised(mean_squared_error, CONSTRAINTS[self.constraint])
-        recipe = Recipe(Free(masked=False), Linear(), objective, batch_size=self.batch_size)
+        recipe = self._recipe(Free(masked=False), objective)
         tolerance = self.settings_for(d)["tolerance"]
         return Lagrangian(recipe, (Stochastic(),), self.max_iter, tolerance, keeps_last=False)

@@ -1,7 +1,7 @@
 """NOTEARS-MLP: perceptrons under a smooth acyclicity constraint (Zheng et al., AISTATS 2020)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,11 +17,6 @@ from cosmodag.solve.minimisers.full_batch import FullBatch
 from cosmodag.solve.recipe import Recipe
 
 __all__ = ["NotearsMLP"]
-
-# Iterations of a fit at d = 20, for the progress bar.
-_USUAL_LENGTH = 2500
-# The limit of SciPy's L-BFGS-B on iterations, which is the authors'.
-_INNER = 15_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -44,7 +39,7 @@ class NotearsMLP(NetworkLearner, LagrangianLearner):
     Parameters
     ----------
     lambda1, lambda2 : float or "auto"
-        λ₁ and λ₂; automatically 0.01 each.
+        λ₁ and λ₂; automatically {lambda1} each.
 
     Examples
     --------
@@ -55,21 +50,11 @@ class NotearsMLP(NetworkLearner, LagrangianLearner):
     False
     """
 
-    lambda1: Setting = "auto"
     lambda2: Setting = "auto"
 
-    @property
-    def _precision(self) -> type[np.floating[Any]]:
-        return np.float64
-
-    def _rule(self, d: int) -> dict[str, float]:
-        return {"lambda1": 0.01, "lambda2": 0.01, "tolerance": 1e-8}
-
-    def _constants(self, n: int, d: int) -> dict[str, float]:
-        return {"multiplier": 0.0, "penalty": 1.0, "rounds": float(_INNER)}
-
-    def _length(self, n: int, d: int) -> int:
-        return _USUAL_LENGTH
+    automatic: ClassVar = {"lambda1": 0.01, "lambda2": 0.01, "tolerance": 1e-8}
+    _precision = np.float64
+    _usual_length = 2500  # at d = 20
 
     def solver_for(self, n: int, d: int) -> Lagrangian:
         """NOTEARS' augmented Lagrangian."""

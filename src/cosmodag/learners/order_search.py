@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_number
 from cosmodag.learners.base import Learnt, Prepared, StructureLearner
 from cosmodag.solve.watch import Watch
 
@@ -100,12 +99,6 @@ class OrderSearch(StructureLearner):
             return self.fit(X, interventions=interventions)
         finally:
             del self._method, self._start
-
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        if self.max_time is not None:
-            check_number("max_time", self.max_time, low=0.0)
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         """Return further orders to search from; nothing is learnt."""

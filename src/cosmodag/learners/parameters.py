@@ -1,6 +1,7 @@
 """Parameters that all learners share: their meaning, their values, and the rules behind "auto"."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from cosmodag.data.kinds import check_kinds
@@ -9,7 +10,7 @@ from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.missing import CHOICES
 from cosmodag.fit.preparation import SCALES
 
-__all__ = ["METHODS", "NOISES", "SEARCHED", "Setting", "SharedParameters"]
+__all__ = ["METHODS", "NOISES", "SEARCHED", "Setting", "SharedParameters", "choice", "count"]
 
 Setting = float | str
 """A number, or ``"auto"`` for the one that a rule gives."""
@@ -22,6 +23,16 @@ SEARCHED = 50_000
 NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 
 _RAW_CUT = 0.3
+
+
+def choice(default: str, names: Collection[str]) -> Any:
+    """Declare a parameter that is one of some names, checked when a fit begins."""
+    return field(default=default, metadata={"names": names})
+
+
+def count(default: int) -> Any:
+    """Declare a parameter that is a whole number of at least one, checked when a fit begins."""
+    return field(default=default, metadata={"is_count": True})
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -77,8 +88,8 @@ class SharedParameters(FittedGraph):
     threshold: Setting = "auto"
     knowledge: Any = None
     kinds: Any = "auto"
-    missing: str = "error"
-    scale: str = "center"
+    missing: str = choice("error", CHOICES)
+    scale: str = choice("center", SCALES)
     lags: int = 0
 
     def check_settings(self) -> None:
@@ -86,9 +97,14 @@ class SharedParameters(FittedGraph):
         if self.threshold != "auto":
             check_number("threshold", self.threshold, low=0.0, low_allowed=True)
         check_kinds(self.kinds)
-        check_choice("scale", self.scale, SCALES)
-        check_choice("missing", self.missing, CHOICES)
         check_count("lags", self.lags, low=0)
+        for part in fields(self):
+            if "names" in part.metadata:
+                check_choice(part.name, getattr(self, part.name), part.metadata["names"])
+            elif "is_count" in part.metadata:
+                check_count(part.name, getattr(self, part.name))
+        if getattr(self, "max_time", None) is not None:
+            check_number("max_time", self.max_time, low=0.0)
         if getattr(self, "refine", None) is not None:
             check_choice("refine", self.refine, ("auto", *METHODS))
         if hasattr(self, "noise"):

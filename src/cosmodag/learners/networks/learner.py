@@ -15,6 +15,7 @@ from cosmodag.learners.base import Learnt, Prepared, RefinedFit
 from cosmodag.learners.networks.equations import ARRAYS, NetworkEquations
 from cosmodag.learners.networks.mixed_equations import MixedNetworkEquations
 from cosmodag.learners.networks.refining import refined_networks
+from cosmodag.learners.parameters import choice
 from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS
 from cosmodag.solve.problems import Solution
@@ -61,8 +62,8 @@ class NetworkLearner(TrainedLearner):
     """
 
     hidden: tuple[int, ...] = (10,)
-    activation: str = "sigmoid"
-    arc_strength: str = "norm"
+    activation: str = choice("sigmoid", ACTIVATIONS)
+    arc_strength: str = choice("norm", ARC_STRENGTHS)
 
     extra_arrays: ClassVar[tuple[str, ...]] = ("prepared_means_",)
 
@@ -86,8 +87,6 @@ class NetworkLearner(TrainedLearner):
             )
         for size in self.hidden:
             check_count("hidden", size)
-        check_choice("activation", self.activation, ACTIVATIONS)
-        check_choice("arc_strength", self.arc_strength, ARC_STRENGTHS)
         if getattr(self, "refine", None) == "order":
             raise DataError(
                 "refine is 'order', but a search over orders is for linear relations: use 'prune', "

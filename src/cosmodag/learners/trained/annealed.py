@@ -11,6 +11,7 @@ from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, check_number
 from cosmodag.fit.pipeline import Learnt
 from cosmodag.fit.prepare import Prepared
+from cosmodag.learners.parameters import count
 from cosmodag.learners.trained.base import Setting, TrainedLearner
 from cosmodag.solve.watch import Watch
 
@@ -85,8 +86,8 @@ class AnnealedLearner(TrainedLearner):
     acyclicity_tolerance: float | None = None
     loss: str = "squared-error"
     epochs: int | str = "auto"
-    batch_size: int = 64
-    trainings: int = 1
+    batch_size: int = count(64)
+    trainings: int = count(1)
     device: str = "auto"
     checkpoint: str | os.PathLike[str] | None = None
 
@@ -123,8 +124,6 @@ class AnnealedLearner(TrainedLearner):
 
         super().check_settings()
         check_choice("loss", self.loss, (*self._further_losses, *LOSSES))
-        for name in ("batch_size", "trainings"):
-            check_count(name, getattr(self, name))
         if self.epochs != "auto":
             check_count("epochs", self.epochs)
 

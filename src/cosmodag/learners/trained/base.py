@@ -73,16 +73,20 @@ class TrainedLearner(StructureLearner):
         "backend_",
     )
 
+    # Values of parameters that are "auto", if they do not depend on the number of variables.
+    automatic: ClassVar[dict[str, float]] = {}
+
     # Settings that are equal to another one if they are None or absent.
     _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
+    _precision: ClassVar[type[np.floating[Any]]] = np.float32
 
     @abstractmethod
     def solver_for(self, n: int, d: int) -> "Solver":
         """Solver of problems of n rows and d variables."""
 
-    @abstractmethod
     def _rule(self, d: int) -> dict[str, float]:
         """Values of the parameters that may be ``"auto"``, by name."""
+        return self.automatic
 
     @abstractmethod
     def _constants(self, n: int, d: int) -> dict[str, float]:
@@ -99,16 +103,6 @@ class TrainedLearner(StructureLearner):
     @property
     def _starts(self) -> int:
         return int(getattr(self, "trainings", 1))
-
-    @property
-    def _precision(self) -> type[np.floating[Any]]:
-        return np.float32
-
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        if self.max_time is not None:
-            check_number("max_time", self.max_time, low=0.0)
 
     def settings_for(self, d: int) -> dict[str, float]:
         """Every hyper-parameter as a number, for d variables."""

@@ -1,18 +1,21 @@
 """Learners that make a matrix acyclic by a solver: what NOTEARS, DAGMA and NOCURL share."""
 
 import warnings
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from cosmodag.errors import AcyclicityWarning
-from cosmodag.fit.checks import check_count
+from cosmodag.learners.parameters import count
 from cosmodag.learners.trained.base import Setting, TrainedLearner
+from cosmodag.model.mechanism import Linear
+from cosmodag.solve.methods.central_path import Stage
+from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.passes import Passes
 
 __all__ = [
-    "ADAM",
     "ConstrainedLearner",
     "CovarianceLearner",
     "LagrangianLearner",
@@ -20,13 +23,18 @@ __all__ = [
     "StochasticLearner",
 ]
 
-ADAM = {"beta1": 0.9, "beta2": 0.999}
-"""Decay rates of Adam's moments, in all reproductions but `Dagma`."""
+# Limit of SciPy's L-BFGS-B on its iterations, which the authors of NOTEARS keep.
+_INNER = 15_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ConstrainedLearner(TrainedLearner):
     """Structure learning by a constraint, or by a sequence of problems.
+
+    Parameters
+    ----------
+    lambda1 : float or "auto"
+        λ₁, on ‖W‖₁; automatically {lambda1}.
 
     Attributes
     ----------
@@ -34,12 +42,13 @@ class ConstrainedLearner(TrainedLearner):
         Whether `raw_weights_` above the threshold have a cycle; the fit then warns.
     """
 
-    def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
-        super().check_settings()
-        for name in ("max_iter", "epochs", "batch_size"):
-            if hasattr(self, name):
-                check_count(name, getattr(self, name))
+    lambda1: Setting = "auto"
+
+    # Usual number of iterations, for the progress bar.
+    _usual_length: ClassVar[int] = 1000
+
+    def _length(self, n: int, d: int) -> int:
+        return self._usual_length
 
     def _warn_if_repaired(self) -> None:
         if self.was_cyclic_:
@@ -60,7 +69,7 @@ class LagrangianLearner(ConstrainedLearner):
     max_iter : int
         Maximal number of updates of the multiplier α.
     tolerance : float or "auto"
-        h at or below this counts as zero; automatically 1e-8.
+        h at or below this counts as zero; automatically {tolerance}.
 
     Attributes
     ----------
@@ -71,8 +80,11 @@ class LagrangianLearner(ConstrainedLearner):
         Iterations, or epochs, of all problems together.
     """
 
-    max_iter: int = 100
+    max_iter: int = count(100)
     tolerance: Setting = "auto"
+
+    def _constants(self, n: int, d: int) -> dict[str, float]:
+        return {"multiplier": 0.0, "penalty": 1.0, "rounds": float(_INNER)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -88,6 +100,19 @@ class PathLearner(ConstrainedLearner):
         Iterations, or epochs, of all stages together.
     """
 
+    # Decay rate of the mean of gradients in Adam.
+    _beta1: ClassVar[float] = 0.99
+
+    @abstractmethod
+    def _stages(self, n: int) -> tuple[Stage, ...]:
+        """Stages of the path, each with its own number of rounds."""
+
+    def _constants(self, n: int, d: int) -> dict[str, float]:
+        return {"beta1": self._beta1, "beta2": 0.999}
+
+    def _length(self, n: int, d: int) -> int:
+        return sum(stage.rounds for stage in self._stages(n))
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CovarianceLearner(ConstrainedLearner):
@@ -96,12 +121,9 @@ class CovarianceLearner(ConstrainedLearner):
     The loss is computed from the covariance, so that the time of a step does not depend on n.
     """
 
-    lambda1: Setting = "auto"
     noise: str = "auto"
 
-    @property
-    def _precision(self) -> type[np.floating[Any]]:
-        return np.float64
+    _precision = np.float64
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -114,7 +136,7 @@ class StochasticLearner(ConstrainedLearner):
     Parameters
     ----------
     learning_rate : float or "auto"
-        Adam's rate.
+        Adam's rate; automatically {learning_rate}.
     epochs : int
         Passes over the data for each problem of the sequence.
     batch_size : int
@@ -125,10 +147,9 @@ class StochasticLearner(ConstrainedLearner):
         Seed of the order of rows, and of the initial values where they are random.
     """
 
-    lambda1: Setting = "auto"
     learning_rate: Setting = "auto"
-    epochs: int = 5000
-    batch_size: int = 64
+    epochs: int = count(5000)
+    batch_size: int = count(64)
     noise: str = "auto"
     device: str = "auto"
 
@@ -136,7 +157,7 @@ class StochasticLearner(ConstrainedLearner):
     _problems: ClassVar[int] = 1
 
     def _constants(self, n: int, d: int) -> dict[str, float]:
-        return {"rounds": float(self._rounds(n)), **ADAM}
+        return {"rounds": float(self._rounds(n)), "beta1": 0.9, "beta2": 0.999}
 
     def _length(self, n: int, d: int) -> int:
         return self._problems * self._rounds(n)
@@ -144,3 +165,7 @@ class StochasticLearner(ConstrainedLearner):
     def _rounds(self, n: int) -> int:
         """Count the rounds of one problem of the sequence."""
         return self.epochs * Passes.over(n, self.batch_size).rounds
+
+    def _recipe(self, structure: Any, objective: Any, **further: Any) -> Recipe:
+        """Make the recipe of a linear problem in mini-batches."""
+        return Recipe(structure, Linear(), objective, batch_size=self.batch_size, **further)
