@@ -18,6 +18,16 @@ def test_help_describes_the_parameters_of_the_class_and_no_others(entry):
     assert {"adjacency_", "causal_order_", "stopped_"} <= set(attributes)
 
 
+@pytest.mark.parametrize("entry", LEARNERS.values(), ids=lambda entry: entry.command)
+def test_help_has_the_values_that_auto_stands_for(entry):
+    learner = entry.load()
+    parameters = described(inspect.cleandoc(learner.__doc__), "Parameters")
+    for name, value in getattr(learner, "automatic", {}).items():
+        if learner().get_params()[name] == "auto":
+            assert f"{value:g}" in parameters[name].text
+    assert not any("{" in entry.text for entry in parameters.values())
+
+
 class Base:
     """A base.
 

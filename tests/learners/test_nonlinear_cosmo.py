@@ -150,7 +150,7 @@ def test_other_parents_stand_at_their_means_without_centring_too(table):
 
 
 def test_the_response_refuses_what_it_cannot_answer(model):
-    with pytest.raises(DataError, match=r"no column 'x'.*a, b, c, still"):
+    with pytest.raises(DataError, match=r"no column 'x'.*'a', 'b', 'c', 'still'"):
         model.response("x", "b", [0.0])
     for grid in ([[1.0]], [np.nan], 3.0):
         with pytest.raises(DataError, match="grid"):

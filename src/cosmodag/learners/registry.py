@@ -15,19 +15,7 @@ __all__ = ["LEARNERS", "LearnerEntry", "learner_named"]
 
 @dataclass(frozen=True)
 class LearnerEntry:
-    """Module, names and summary of a learner.
-
-    Attributes
-    ----------
-    name
-        Of the class.
-    module
-        In which it is, below ``cosmodag.learners``.
-    command
-        Its name on the command line.
-    summary
-        A line for people who choose.
-    """
+    """A learner: its class, the module below ``cosmodag.learners``, its command, and a summary."""
 
     name: str
     module: str
@@ -42,47 +30,33 @@ class LearnerEntry:
         return learner
 
 
-LEARNERS: dict[str, LearnerEntry] = {
-    entry.name: entry
-    for entry in (
-        LearnerEntry("Cosmo", "cosmo", "cosmo", "linear COSMO, its order refined to a graph"),
-        LearnerEntry(
-            "CosmoMLP", "cosmo_mlp", "cosmo-mlp", "COSMO with a network for each variable"
-        ),
-        LearnerEntry(
-            "OrderSearch", "order_search", "order-search", "search over orders by a score alone"
-        ),
-        LearnerEntry(
-            "BlockSearch",
-            "block_search",
-            "block-search",
-            "search over orders for categories, counts and curves",
-        ),
-        LearnerEntry("Notears", "notears", "notears", "linear NOTEARS, and its other constraints"),
-        LearnerEntry("NotearsMLP", "notears_mlp", "notears-mlp", "NOTEARS with networks"),
-        LearnerEntry("Dagma", "dagma", "dagma", "linear DAGMA"),
-        LearnerEntry("DagmaMLP", "dagma_mlp", "dagma-mlp", "DAGMA with networks"),
-        LearnerEntry("NoCurl", "nocurl", "nocurl", "linear NOCURL"),
-        LearnerEntry(
-            "StochasticNotears",
-            "notears",
-            "stochastic-notears",
-            "NOTEARS as in the COSMO paper",
-        ),
-        LearnerEntry("StochasticDagma", "dagma", "stochastic-dagma", "DAGMA as in the COSMO paper"),
-        LearnerEntry(
-            "StochasticNoCurl", "nocurl", "stochastic-nocurl", "NOCURL as in the COSMO paper"
-        ),
-        LearnerEntry("NoCurlU", "nocurl", "nocurl-u", "NOCURL-U of the COSMO paper"),
-        LearnerEntry(
-            "EqualVariance", "baselines", "equal-variance", "order by conditional variance"
-        ),
-        LearnerEntry("VarianceSort", "baselines", "variance-sort", "order by variance"),
-        LearnerEntry("R2Sort", "baselines", "r2-sort", "order by R² on all others"),
-        LearnerEntry("RandomSort", "baselines", "random-sort", "random order"),
-        LearnerEntry("EmptyGraph", "baselines", "empty-graph", "no arcs at all"),
-    )
-}
+_ROWS = (
+    ("Cosmo", "cosmo", "cosmo", "linear COSMO, its order refined to a graph"),
+    ("CosmoMLP", "cosmo_mlp", "cosmo-mlp", "COSMO with a network for each variable"),
+    ("OrderSearch", "order_search", "order-search", "search over orders by a score alone"),
+    (
+        "BlockSearch",
+        "block_search",
+        "block-search",
+        "search over orders for categories, counts and curves",
+    ),
+    ("Notears", "notears", "notears", "linear NOTEARS, and its other constraints"),
+    ("NotearsMLP", "notears_mlp", "notears-mlp", "NOTEARS with networks"),
+    ("Dagma", "dagma", "dagma", "linear DAGMA"),
+    ("DagmaMLP", "dagma_mlp", "dagma-mlp", "DAGMA with networks"),
+    ("NoCurl", "nocurl", "nocurl", "linear NOCURL"),
+    ("StochasticNotears", "notears", "stochastic-notears", "NOTEARS as in the COSMO paper"),
+    ("StochasticDagma", "dagma", "stochastic-dagma", "DAGMA as in the COSMO paper"),
+    ("StochasticNoCurl", "nocurl", "stochastic-nocurl", "NOCURL as in the COSMO paper"),
+    ("NoCurlU", "nocurl", "nocurl-u", "NOCURL-U of the COSMO paper"),
+    ("EqualVariance", "baselines", "equal-variance", "order by conditional variance"),
+    ("VarianceSort", "baselines", "variance-sort", "order by variance"),
+    ("R2Sort", "baselines", "r2-sort", "order by R² on all others"),
+    ("RandomSort", "baselines", "random-sort", "random order"),
+    ("EmptyGraph", "baselines", "empty-graph", "no arcs at all"),
+)
+
+LEARNERS: dict[str, LearnerEntry] = {row[0]: LearnerEntry(*row) for row in _ROWS}
 
 
 def learner_named(name: str) -> "type[StructureLearner] | None":
