@@ -18,17 +18,14 @@ __all__ = ["train_many"]
 
 
 @dataclass
-class _Group:
-    """Problems that one solver solves on one device.
+class _Training:
+    """Training of one task: its settings, its number of starts, and those solved so far."""
 
-    ``owners`` has the place of the task of each problem; ``starts`` and ``settings`` have the
-    number of problems and the settings of each task.
-    """
-
-    problems: list[Problem] = field(default_factory=list)
-    owners: list[int] = field(default_factory=list)
-    starts: dict[int, int] = field(default_factory=dict)
-    settings: dict[int, dict[str, float]] = field(default_factory=dict)
+    place: int
+    learner: Any
+    settings: dict[str, float]
+    starts: int
+    solved: list[Solved] = field(default_factory=list)
 
 
 def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
@@ -37,7 +34,8 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
     A resample is a column of row counts, so that all resamples of one table share its memory, as
     do other tasks with the same table.
     """
-    groups: dict[Any, _Group] = {}
+    # Problems that one solver solves on one device, and the training that each belongs to.
+    groups: dict[Any, tuple[list[Problem], list[_Training]]] = {}
     tables: dict[Any, Any] = {}
     at_once: list[Learning] = []
     rounds = 0
@@ -51,16 +49,21 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
         settings = learner.settings_for(d)
         problems = _problems_of(learner, given, tables, settings)
         rounds += learner._length(n, d) * len(problems)
-        group = groups.setdefault(key, _Group())
-        group.problems += problems
-        group.owners += [place] * len(problems)
-        group.starts[place] = len(problems)
-        group.settings[place] = settings
+        of_group, owners = groups.setdefault(key, ([], []))
+        of_group += problems
+        owners += [_Training(place, learner, settings, len(problems))] * len(problems)
     watch.begin(max(1, rounds))
     yield from at_once
-    for (solver, device), group in groups.items():
-        solved = solve_many(solver, group.problems, device=device, watch=watch)
-        yield from _as_tasks_end(tasks, group, solved)
+    for (solver, device), (problems, owners) in groups.items():
+        for one in solve_many(solver, problems, device=device, watch=watch):
+            owner = owners[one.place]
+            owner.solved.append(one)
+            if len(owner.solved) == owner.starts:
+                solved, owner.solved = owner.solved, []
+                reasons = [each.solution.stopped for each in solved]
+                stopped = next((reason for reason in reasons if reason), None)
+                read = partial(_read, owner.learner, solved, problems, owner.settings)
+                yield Learning(owner.place, stopped, read)
 
 
 def _problems_of(
@@ -82,34 +85,14 @@ def _problems_of(
     ]
 
 
-def _as_tasks_end(
-    tasks: Sequence[FitTask], group: _Group, solutions: Iterator[Solved]
-) -> Iterator[Learning]:
-    """Yield tasks whose problems are all solved."""
-    waiting: dict[int, list[Solved]] = {}
-    for one in solutions:
-        place = group.owners[one.place]
-        solved = waiting.setdefault(place, [])
-        solved.append(one)
-        if len(solved) == group.starts[place]:
-            solved = waiting.pop(place)
-            learner: Any = tasks[place].learner
-            read = partial(_read, learner, solved, group, group.settings[place])
-            yield Learning(place, _why_stopped(solved), read)
-
-
-def _why_stopped(solved: Sequence[Solved]) -> str | None:
-    return next((one.solution.stopped for one in solved if one.solution.stopped), None)
-
-
 def _read(
     learner: "TrainedLearner",
     solved: list[Solved],
-    group: _Group,
+    problems: list[Problem],
     settings: dict[str, float],
     given: Prepared,
 ) -> Learnt:
-    return learner._learnt(solved, group.problems, settings)
+    return learner._learnt(solved, problems, settings)
 
 
 def _known_already(learnt: Learnt, given: Prepared) -> Learnt:

@@ -1,1 +1,1 @@
-"""Pruning in blocks of variables, with memory for the rows and the arcs alone, also on a GPU."""
+"""Pruning in blocks of variables, which needs memory for rows and arcs only; also on a GPU."""

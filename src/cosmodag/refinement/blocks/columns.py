@@ -11,7 +11,7 @@ from cosmodag.solve.machine.threads import available_threads, mapper
 
 __all__ = ["Columns"]
 
-# Columns standardised at a time: few enough for a cache, many enough to be worth a call.
+# Columns standardised at a time: few enough for a cache, many enough to outweigh a call.
 _TOGETHER = 256
 
 

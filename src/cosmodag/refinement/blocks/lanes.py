@@ -1,7 +1,7 @@
 """Grow for many children at once, as one compiled program: a lane works on one child at a time.
 
 In every step each lane has one column y, and one matrix product of all candidates with all those
-columns, w = X Yᵀ, tells the lanes what they need next:
+columns, w = X Yᵀ, gives what all lanes need next:
 
 - a lane that begins a child has y = the child itself: w is what every candidate has in common with
   it (``along``), and nothing is explained of any candidate yet (``left`` = 1);
@@ -10,11 +10,11 @@ columns, w = X Yᵀ, tells the lanes what they need next:
 
 The gain of a candidate is along² / left, as in `grow`. A lane whose best gain is not worth the
 penalty ends its child and begins the next one in the queue, so that no column of a product is
-wasted on children that are done. In single precision ``left`` and ``along`` are estimates, good for
-choosing: z, b and what is left of the child are computed anew from the columns before a candidate
-is taken, and it is refused where they do not agree. Where the best candidate has next to nothing
+wasted on finished children. In single precision ``left`` and ``along`` are estimates, good enough
+to choose a candidate; z, b and the rest of the child are computed again from the columns before it
+is taken, and it is refused where they do not agree. Where the best candidate adds next to nothing
 new, or would leave next to nothing of the child, the estimates are too coarse: the child is cut
-off, to be done in double precision.
+off, and repeated in double precision.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from cosmodag.refinement.scores import NEGLIGIBLE
 
 __all__ = ["Lanes", "Queue", "advance", "begin"]
 
-# TF32 products, which GPUs make by default, let through 3.5% false arcs.
+# TF32 products, the default on GPUs, gave 3.5 % false arcs.
 _EXACT = "highest"
-# So many candidates that turned out not worth it end a child: the rest are rounding.
+# Candidates refused after which a child ends: further gains are rounding errors.
 _REFUSALS = 16
 _TAKEN = -1.0
 # Single precision is too coarse where this little is new in a candidate, or left of a child.
@@ -36,7 +36,7 @@ _LITTLE_NEW, _LITTLE_LEFT = 1e-5, 1e-6
 
 
 class Queue(NamedTuple):
-    """What does not change: candidates in causal order, the children to do, and when to stop."""
+    """Constant inputs: candidates in causal order, the children to do, and limits."""
 
     columns: jax.Array  # (candidates, n), of length one or zero; padded with zeros
     children: jax.Array  # (q,) places in the order
@@ -45,7 +45,7 @@ class Queue(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Children being worked on, and what was found for those done."""
+    """State of the children in progress, and the paths of finished ones."""
 
     along: jax.Array  # (candidates, lanes)
     left: jax.Array  # (candidates, lanes); negative where taken or refused
@@ -91,7 +91,7 @@ def begin(queue: Queue, lanes: int, capacity: int) -> Lanes:
 
 @jitted(static_argnames="tile", donate_argnames="lanes")
 def advance(queue: Queue, lanes: Lanes, steps: int, *, tile: int) -> Lanes:
-    """Do so many steps, or fewer where the queue ends before."""
+    """Run a number of steps, or fewer where the queue ends before."""
     count = len(queue.children)
 
     def goes_on(carry: tuple[Any, Lanes]) -> Any:
@@ -116,9 +116,9 @@ def _first_column(queue: Queue, row: jax.Array) -> jax.Array:
 
 
 def _choose(queue: Queue, lanes: Lanes, tile: int) -> tuple[Lanes, jax.Array, jax.Array]:
-    """Bring ``along`` and ``left`` up to date; give each lane's best candidate and its gain."""
+    """Update ``along`` and ``left``; return each lane's best candidate and its gain."""
     places = _places(queue, lanes.row)
-    # No child sees candidates after the last of them.
+    # Candidates after the last child in progress are not needed.
     tiles = (jnp.max(places) + tile - 1) // tile
     lanes = _update(queue, lanes, tile, tiles)
     # A loop of its own: where one loop both writes the arrays and chooses, XLA copies them whole
@@ -128,7 +128,7 @@ def _choose(queue: Queue, lanes: Lanes, tile: int) -> tuple[Lanes, jax.Array, ja
 
 
 def _update(queue: Queue, lanes: Lanes, tile: int, tiles: jax.Array) -> Lanes:
-    """Make of each lane's column what it changes for the candidates in so many tiles."""
+    """Update ``along`` and ``left`` of the candidates in the first tiles by each lane's column."""
 
     def visit(number: Any, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         along, left = carry
@@ -165,7 +165,7 @@ def _best(
         gains = along * along / jnp.maximum(left, _floor(kind))
         gains = jnp.where((index < places) & (left >= 0), gains, 0)
         most = jnp.max(gains, axis=0)
-        # CPUs do an argmax one by one, but this by vectors.
+        # On CPUs XLA vectorises this, but not an argmax.
         here = jnp.min(jnp.where(gains == most, index, len(lanes.along)), axis=0)
         return jnp.where(most > gain, here, best), jnp.maximum(most, gain)
 
@@ -179,14 +179,14 @@ def _indices(first: jax.Array, tile: int) -> jax.Array:
 
 
 def _floor(kind: Any) -> float:
-    """Least variance of a candidate that ``left`` can tell from rounding."""
+    """Least variance of a candidate that ``left`` can distinguish from rounding errors."""
     return NEGLIGIBLE if kind == jnp.float64 else 1e-6
 
 
 def _take(
     queue: Queue, lanes: Lanes, best: jax.Array, gain: jax.Array
 ) -> tuple[Lanes, jax.Array, jax.Array]:
-    """Take the best candidate where it is worth it; tell which lanes end, and which are cut off."""
+    """Take the best candidate where it is worth an arc; also return lanes that end or are cut."""
     capacity = lanes.basis.shape[1]
     variance = jnp.sum(lanes.residual**2, axis=1)
     worth = (variance > NEGLIGIBLE) & (gain > variance * queue.share)
@@ -228,7 +228,7 @@ def _take(
 
 
 def _end(queue: Queue, lanes: Lanes, ends: jax.Array, is_cut: jax.Array) -> Lanes:
-    """Note the children that are done, and give their lanes the next ones."""
+    """Record the finished children, and assign the next ones to their lanes."""
     count = len(queue.children)
     capacity = lanes.basis.shape[1]
     length = jnp.where(is_cut, capacity + 1, lanes.length)

@@ -24,19 +24,19 @@ from cosmodag.solve.machine.threads import available_threads, mapper
 
 __all__ = ["are_worth_it", "prune_blocks"]
 
-# Variables beyond which blocks are the way: on CPUs a matter of memory (1.2 GB of correlations),
-# on GPUs of time.
+# Variables beyond which blocks are used: on CPUs because of memory (1.2 GB of correlations), on
+# GPUs because of time.
 LARGE = {"gpu": 2_000, "cpu": 12_000}
 
-# Steps that there is room for at first. Children that need more are done again with more, and in
-# double precision, in queues of a few lengths: every combination is another program to compile.
+# Steps of a path that there is room for at first. Children that need more are repeated with more
+# room, in double precision, in queues of a few lengths: each combination is a program to compile.
 FIRST_CAPACITY = 32
 MORE = 4
 LEAST_QUEUE = 64
 # Children at a time and candidates per product: what keeps a GPU busy, and what fits a cache.
 BLOCK = {"gpu": 1024, "cpu": 128}
 TILE = {"gpu": 8192, "cpu": 512}
-# Steps between two looks at the clock, and the share of free memory that may be taken.
+# Steps between two calls of `should_stop`, and the share of free memory that may be used.
 STEPS = 32
 USABLE = 0.6
 # Children that one thread finishes at a time.
@@ -44,8 +44,8 @@ TOGETHER = 512
 
 
 def are_worth_it(d: int, device: Host | jax.Device | None = None) -> bool:
-    """Tell whether d variables are better pruned from their columns than from correlations."""
-    if d <= min(LARGE.values()):  # JAX need not be asked
+    """Whether d variables are better pruned from their columns than from correlations."""
+    if d <= min(LARGE.values()):  # saves importing JAX
         return False
     return d > LARGE[_platform(device_named("auto") if device is None else device)]
 
@@ -64,12 +64,12 @@ def prune_blocks(
 ) -> RegressionGraph:
     """Choose the parents of each variable among its predecessors, with memory O(n d + arcs).
 
-    The graph is that of `choose_parents`, but no matrix of all correlations is kept, and a GPU can
-    do the work. Children grow their parents together, as many as ``block`` at a time (`lanes`); the
-    matrix products are of single precision, not of the lower one that GPUs like to use, and of
-    double precision for the few children with long paths or nearly collinear ones. What stays of a
-    child's path is then decided in double precision, from the columns themselves: the same
-    grow–shrink among the few candidates chosen, and the weights.
+    The graph is that of `choose_parents`, but no matrix of all correlations is kept, and a GPU may
+    be used. Parents of ``block`` children are grown at a time (`lanes`), by matrix products in
+    single precision, not in the lower one that is the default on GPUs, and in double precision for
+    the few children with long paths or nearly collinear ones. What stays of a child's path, and the
+    weights, are then computed in double precision from the columns, by the same grow–shrink among
+    the few candidates chosen.
 
     Parameters
     ----------
@@ -81,11 +81,11 @@ def prune_blocks(
     device : Host or jax.Device, optional
         By default JAX's first.
     block : int, optional
-        Children at a time; fewer where memory asks for it.
+        Children at a time; fewer where memory is short.
     double : bool
         Whether all products are of double precision.
     should_stop : function, optional
-        Asked every few steps; variables not reached by then have no parents.
+        Called every few steps; after True, variables not yet reached have no parents.
     on_progress : function, optional
         Called with the number of variables that are done.
     threads : int, optional
@@ -119,7 +119,7 @@ def _platform(device: Host | jax.Device) -> str:
 
 
 class _Growth:
-    """The grow phase of one call."""
+    """Growing of paths for all children of one call."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class _Growth:
         """Grow paths by place in the order: where each begins, and places of the candidates."""
         d = len(self.order)
         heads, tails = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        # Late children have the most candidates: lanes that wait for the last child then wait less.
+        # Late children have the most candidates: done first, they leave lanes idle for less time.
         children, capacity, done = np.arange(d - 1, -1, -1), min(FIRST_CAPACITY, d), 0
         while len(children):
             with jax.enable_x64(double), jax.default_device(jax_device(self.device)):
@@ -178,7 +178,7 @@ class _Growth:
                 return lengths, np.asarray(lanes.paths)[:count]
 
     def _queue(self, double: bool, children: NDArray[np.int64]) -> Queue:
-        """Put what is needed for some children on the device."""
+        """Copy the columns, in causal order, and some children to the device."""
         d, n = self.columns.standard.shape
         kind = np.float64 if double else np.float32
         # A little less than the penalty: `_finished` decides on what rounding would leave out.
@@ -193,7 +193,7 @@ class _Growth:
         )
 
     def _lanes(self, queue: Queue, capacity: int) -> int:
-        """How many children at a time: what is asked for, or fits, but no more than there are."""
+        """Count the children at a time: as many as wanted, fit into memory, and exist."""
         candidates, n = queue.columns.shape
         size = queue.columns.dtype.itemsize
         per_lane = size * (2 * candidates + 4 * self.tile + (capacity + 8) * n)

@@ -1,4 +1,4 @@
-"""What columns alone say against an assumption on the noise: a common scale, or few values."""
+"""Columns that rule out an assumption on the noise: on a common scale, or of few values."""
 
 from collections.abc import Callable
 
@@ -11,11 +11,11 @@ __all__ = ["common_scale", "few_valued"]
 # Relative difference below which two measures count as rescaled to be equal: chance differences
 # are about 1 / sqrt(2 n).
 _EXACT = 1e-4
-# Standard deviations from which a mean is an offset, which says nothing of scale.
+# Standard deviations from which a mean is an offset, which has nothing to do with scale.
 _OFFSET = 1e3
 # Level of the test that all deviations are equal: rows taken from a standardised table pass.
 _LEVEL = 0.01
-# Columns looked at; where half of all columns agree, so does half of these.
+# Columns examined; where half of all columns agree, so does half of these.
 _LOOKED_AT = 256
 # Effective number of values, 1 / Σ p², below which a column counts as few-valued: normal values
 # that are rounded to a sixth of their deviation have 21.
@@ -23,7 +23,7 @@ _FEW = 20.0
 
 
 def common_scale(X: ArrayLike) -> str | None:
-    """Say how columns were brought to a common scale, or None where they were not.
+    """Describe how columns were brought to a common scale; None where they were not.
 
     Half of the columns, or more, have exactly the same standard deviation, range, interquartile
     range, median absolute deviation, largest magnitude or mean; or all standard deviations are
@@ -82,7 +82,7 @@ def _beside_spread(table: NDArray[np.float64], values: NDArray[np.float64]) -> N
 
 
 def _half_agree(values: NDArray[np.float64]) -> bool:
-    """Tell whether half of some values, two at least, are equal; values near zero do not count."""
+    """Whether half of some values, two at least, are equal; values near zero do not count."""
     positive = np.sort(values[values > 1e-9 * np.abs(values).max(initial=0.0)])
     if len(positive) < 2:
         return False
@@ -104,7 +104,7 @@ def _equal_within_error(table: NDArray[np.float64]) -> bool:
 
 
 def few_valued(X: ArrayLike) -> NDArray[np.bool_]:
-    r"""Tell which columns have few distinct values: categories, counts, scores, many zeros.
+    r"""Find columns that have few distinct values: categories, counts, scores, many zeros.
 
     The effective number of values is :math:`1 / \sum p^2` over their shares p.
 

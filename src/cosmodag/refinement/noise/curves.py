@@ -1,9 +1,9 @@
-"""Whether a curve explains an arc better than the line that a search gave it, in either direction.
+"""Arcs that a curve explains better than a line, in either direction.
 
 A search for noise that is not Gaussian takes a bent relation for skewed noise: of y = x + x²/2 + e
 with normal x and e, the line from y to x leaves residuals that are less Gaussian, so that the arrow
-is set the wrong way round. Whether its residuals depend on the parent is hard to see in few rows.
-That a curve in the true direction has a far higher likelihood is not.
+is set the wrong way round. In few rows it is hard to see that its residuals depend on the parent,
+but easy to see that a curve in the true direction has a far higher likelihood.
 """
 
 import math
@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 class ArcCurves(NamedTuple):
-    """What curves gain over the lines of some arcs of a graph.
+    """Gains of curves over the lines of some arcs of a graph.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class _Arcs:
     def _likelihoods(
         self, v: int, parents: Sequence[int], u: int, used: NDArray[np.bool_]
     ) -> list[float]:
-        """Do so with a line of one more variable, and with curves of it."""
+        """Log-likelihoods with a line of one more variable, and with curves of it."""
         if u not in self.blocks:
             self.blocks[u] = self.embedding.block(self.table[:, u], u)
         columns = np.column_stack([self.table[:, list(parents)], self.blocks[u]])

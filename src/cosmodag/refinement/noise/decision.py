@@ -51,8 +51,7 @@ def decide_noise(
     best graph under them beats, by a margin, the best graph under unequal ones. Noise that is not
     Gaussian is assumed only where residuals are not Gaussian, no column involved has few values,
     residuals are independent of parents on the graph found, and curves do not explain its arcs
-    better. Otherwise the noise is taken to be
-    Gaussian, and only the equivalence class is decided.
+    better. Otherwise the noise is taken to be Gaussian, and only the equivalence class is decided.
 
     Parameters
     ----------
@@ -102,7 +101,7 @@ def decide_noise(
         )
 
     if given.counted is not None and noise == "auto" and method == "order":
-        # Experiments tell directions whatever the noise: what is assumed of it comes after them.
+        # Experiments decide directions whatever the noise: the assumption on it comes after them.
         of_experiments = {"experiments": search(orders, "gaussian", None).order}
         orders, free = {**orders, **of_experiments}, {**free, **of_experiments}
     score = "gaussian" if noise == "non-gaussian" else noise
@@ -114,7 +113,7 @@ def decide_noise(
 
 
 def _against_equal(given: NoiseInputs) -> str | None:
-    """Say why equal variances cannot be assumed, or None where they can."""
+    """Reason why equal variances cannot be assumed; None where they can."""
     columns = given.with_equations
     table = given.X if given.means is None else given.X + given.means
     shared = common_scale(table[:, columns])
@@ -141,7 +140,7 @@ def _beyond_gaussian(
     """Assume noise that is not Gaussian where residuals are not, and the model then holds."""
     # Where a variable was set, what is left of it is no noise.
     rows = slice(None) if given.counted is None else given.untouched
-    # Variables without arcs have no direction to tell, whatever their distribution.
+    # Variables without arcs have no direction, whatever their distribution.
     pattern = abs(found.weights)
     joined = np.flatnonzero((pattern.sum(axis=0) + pattern.sum(axis=1)) > 0)
     joined = np.intersect1d(joined, given.with_equations)
@@ -192,7 +191,7 @@ def _doubted(
     share: float,
     seen: str,
 ) -> Decided:
-    """Keep the Gaussian graph, and say what speaks against a linear non-Gaussian model."""
+    """Keep the Gaussian graph, with the reason against a linear non-Gaussian model."""
     reason = f"The residuals are not Gaussian, but there are {seen}, {_CLASS_ONLY}."
     sentence = (
         f"{reason} Directions that the class leaves open are free choices, and weights are those "

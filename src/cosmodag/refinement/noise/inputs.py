@@ -1,4 +1,4 @@
-"""What the noise decision is made from: a table, and what is known of its graph and its rows."""
+"""Inputs of the noise decision: a table, and what is known of its graph and its rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

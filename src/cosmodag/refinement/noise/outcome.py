@@ -11,7 +11,7 @@ __all__ = ["Decided", "Doubt"]
 
 @dataclass(frozen=True)
 class Doubt:
-    """What speaks against noise that is independent of the parents, but is not Gaussian.
+    """Evidence against noise that is independent of the parents, but is not Gaussian.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Decided:
         ``margin``, ``margin_needed``, ``non_gaussian_gain``, ``gain_by_chance``,
         ``arcs_refuted``, ``arcs_bent`` (shares); those that were not needed are absent.
     doubt : Doubt or None
-        What the user must know: noise that is not Gaussian, under a model that does not hold.
+        Set where noise is not Gaussian, but a linear model of such noise does not hold.
     report : list of dict
         One record for each start.
     ended_early : bool

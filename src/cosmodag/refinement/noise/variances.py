@@ -61,7 +61,7 @@ class Variances:
         )
 
     def numbers(self) -> dict[str, float]:
-        """Give the numbers by name."""
+        """Return the numbers by the names under which a fit reports them."""
         names = {
             "equal": "equal_variance",
             "unequal": "gaussian",
@@ -104,7 +104,7 @@ def compare_best(moments: Moments, equal: RegressionGraph, unequal: RegressionGr
 
 
 def are_plausible(moments: Moments, graph: RegressionGraph) -> bool:
-    """Tell whether most noise variances are alike, even if some equations lack a parent."""
+    """Whether most noise variances are alike, even if some equations lack a parent."""
     varies = moments.has_noise
     if np.count_nonzero(varies) < 2:
         return False

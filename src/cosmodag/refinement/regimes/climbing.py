@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.knowledge.bounds import closure
 from cosmodag.refinement.regimes.equation import RegimeScore, parents_of
 
 __all__ = ["climb"]
@@ -39,7 +40,7 @@ def climb(
     support, required, before : (d, d) arrays of bool, optional
         Arcs that may exist, arcs that must, and what must come before what (transitively closed).
     should_stop : function
-        Asked before every change.
+        Called before every change; after True the climb ends.
     """
     d = len(arcs)
     steps = _Steps(
@@ -80,7 +81,7 @@ class _Steps:
         self.gains[:, v] = changed - now
 
     def take_best(self) -> bool:
-        """Take the step that gains most; whether there is one."""
+        """Take the step that gains most; return whether there is one."""
         removed, added, turned = self._removed(), self._added(), self._turned()
         best = max((removed, added, turned), key=np.max)
         if best.max() <= _LEAST:
@@ -97,24 +98,20 @@ class _Steps:
         return np.where(self.arcs & ~self.required, self.gains, -np.inf)
 
     def _added(self) -> Floats:
-        free = self.support & ~self.arcs & (_reached(self.arcs | self.before).T == 0)
+        free = self.support & ~self.arcs & (self._reached().T == 0)
         return np.where(free, self.gains, -np.inf)
 
     def _turned(self) -> Floats:
         """Gains of u → v becoming v → u, where no other path leads from u to v."""
         arcs = (self.arcs | self.before).astype(np.float32)
         # Paths over a third variable: all that begin with any arc but the one that is turned.
-        longer = arcs @ _reached(self.arcs | self.before) - arcs > 0.5
+        longer = arcs @ self._reached() - arcs > 0.5
         free = self.arcs & ~self.required & self.support.T & ~self.before & ~longer
         both = np.where(free, self.gains, -np.inf) + np.where(free, self.gains.T, 0.0)
         return np.asarray(both, np.float64)
 
-
-def _reached(arcs: Bools) -> NDArray[np.float32]:
-    """(d, d): 1 at [u, v] where a path leads from u to v, and on the diagonal, 0 elsewhere."""
-    found = np.maximum(arcs, np.eye(len(arcs))).astype(np.float32)
-    while True:
-        further = np.minimum(found @ found, np.float32(1.0))
-        if np.array_equal(further, found):
-            return found
-        found = further
+    def _reached(self) -> NDArray[np.float32]:
+        """(d, d): 1 at [u, v] where a path leads from u to v, and on the diagonal, 0 elsewhere."""
+        reached = closure(self.arcs | self.before)
+        np.fill_diagonal(reached, True)
+        return reached.astype(np.float32)

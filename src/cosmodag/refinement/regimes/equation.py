@@ -93,7 +93,7 @@ class RegimeScore:
         return self._columns[key]
 
     def _of(self, v: int) -> tuple[Floats, Floats, Floats, Bools, Bools, Floats]:
-        """Moments, stated and possible targets of v, and prices, as the compiled functions ask."""
+        """First arguments of the compiled functions: moments, targets and prices of v."""
         stated = np.ascontiguousarray(self.stated[:, v])
         prices = np.where(stated, 0.0, self.price)
         moments = self.moments
@@ -113,7 +113,7 @@ class RegimeScore:
         return sum(one.score for one in found), np.stack([one.targets for one in found], axis=1)
 
     def changes(self, v: int, parents: frozenset[int], targets: Bools) -> NDArray[np.intp]:
-        """Say which own equation v has in each regime (k,) in which it is a target.
+        """Find which own equation v has in each regime (k,) in which it is a target.
 
         Numbers into `cosmodag.data.regimes.CHANGES`; for the other regimes, what it would be.
         """

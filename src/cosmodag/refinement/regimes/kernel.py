@@ -88,7 +88,7 @@ def _gather(rows: Any, means: Any, products: Any, p: int, work: Work) -> None:
                 work.raw[r, i, j] = products[r, a, b] + rows[r] * means[r, a] * means[r, b]
                 work.square[i, j] = work.own[r, i, j]
         work.apart[r] = np.inf
-        # With fewer rows all parameters of its own say nothing.
+        # With fewer rows an equation of its own cannot be estimated.
         if rows[r] > p + 3:
             left = _regress(work.square, p, _RIDGE * rows[r], work.weights)
             work.apart[r] = max(left / rows[r], LEAST_VARIANCE)
