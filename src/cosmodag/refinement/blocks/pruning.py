@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,15 @@ def prune_blocks(
         penalty = default_penalty(n, d)
     device = device_named("auto") if device is None else device
     refuse_after_fork()
-    growth = _Growth(columns, checked, penalty, device, block, should_stop, on_progress)
+    growth = _Growth(
+        columns,
+        checked,
+        penalty,
+        device,
+        BLOCK[_platform(device)] if block is None else block,
+        should_stop or (lambda: False),
+        on_progress or (lambda done: None),
+    )
     starts, steps = growth.paths(double)
     return _finished(columns, checked, penalty, starts, steps, available_threads(threads))
 
@@ -118,26 +127,22 @@ def _platform(device: Host | jax.Device) -> str:
     return "cpu" if device.platform == "cpu" else "gpu"
 
 
+@dataclass(frozen=True, eq=False)
 class _Growth:
     """Growing of paths for all children of one call."""
 
-    def __init__(
-        self,
-        columns: Columns,
-        order: NDArray[np.int64],
-        penalty: float,
-        device: Host | jax.Device,
-        block: int | None,
-        should_stop: Callable[[], bool] | None,
-        on_progress: Callable[[int], None] | None,
-    ) -> None:
-        self.columns, self.order, self.penalty = columns, order, penalty
-        self.device, self.block = device, block
-        self.should_stop = should_stop or (lambda: False)
-        self.on_progress = on_progress or (lambda done: None)
-        platform = _platform(device)
-        self.default_block = BLOCK[platform]
-        self.tile = min(TILE[platform], -(-len(order) // 8) * 8)
+    columns: Columns
+    order: NDArray[np.int64]
+    penalty: float
+    device: Host | jax.Device
+    block: int
+    should_stop: Callable[[], bool]
+    on_progress: Callable[[int], None]
+
+    @property
+    def tile(self) -> int:
+        """Candidates in one matrix product."""
+        return min(TILE[_platform(self.device)], -(-len(self.order) // 8) * 8)
 
     def paths(self, double: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Grow paths by place in the order: where each begins, and places of the candidates."""
@@ -198,10 +203,8 @@ class _Growth:
         size = queue.columns.dtype.itemsize
         per_lane = size * (2 * candidates + 4 * self.tile + (capacity + 8) * n)
         available = available_bytes(self.device)
-        wanted = self.default_block if self.block is None else self.block
-        if available is not None:
-            wanted = min(wanted, int(USABLE * available // per_lane))
-        return max(1, min(wanted, len(queue.children)))
+        fitting = self.block if available is None else int(USABLE * available // per_lane)
+        return max(1, min(self.block, fitting, len(queue.children)))
 
 
 def _finished(

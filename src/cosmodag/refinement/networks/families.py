@@ -71,13 +71,7 @@ _DOUBTFUL = 4.0
 
 
 class Families:
-    """Families of all children on the same few rows.
-
-    Parameters
-    ----------
-    problem : NetworkProblem
-    effort : SearchEffort
-    """
+    """Families of all children on the same few rows."""
 
     def __init__(self, problem: NetworkProblem, effort: SearchEffort) -> None:
         self.problem, self.effort = problem, effort

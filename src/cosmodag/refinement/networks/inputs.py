@@ -1,6 +1,6 @@
 """Which inputs a child needs, by the evidence of a Gaussian process on few rows, then on all."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -143,60 +143,58 @@ def needed_inputs(
     fitting = min(effort.most_rows, max(effort.rows, effort.rows_per_input * len(candidates)))
     few = data.first(fitting)
     kernel = fit_kernel(few.columns[:, candidates], few.target, steps=effort.steps)
-    screen = _Elimination(data.first(min(fitting, effort.screen_rows)), candidates, kernel)
-    gains = np.array([screen.loss_without([index]) for index in range(len(candidates))])
+    cost_with = _costs(data.first(min(fitting, effort.screen_rows)), candidates, kernel)
+    kept = np.ones(len(candidates), dtype=bool)
+    whole = cost_with(kept)
+    gains = np.array(
+        [cost_with(np.arange(len(kept)) != index) - whole for index in range(len(kept))]
+    )
     in_doubt = [
         index
         for index in np.argsort(gains, kind="stable").tolist()
         if gains[index] <= effort.sure_nats and not required[index]
     ]
-    kept = np.ones(len(candidates), dtype=bool)
     if in_doubt:
-        final = _Elimination(data.first(effort.final_rows), candidates, kernel)
-        final.eliminate(in_doubt, gains, effort.nats)
-        kept = final.kept
+        cost_with = _costs(data.first(effort.final_rows), candidates, kernel)
+        kept = _eliminate(in_doubt, cost_with, gains, effort.nats)
     return Needed(candidates[kept], kernel.only(kept), gains[kept])
 
 
-class _Elimination:
-    """The inputs still kept, and the cost with them, on some rows and with a given kernel."""
+def _costs(
+    data: ChildData, candidates: NDArray[np.intp], kernel: ProcessKernel
+) -> Callable[[NDArray[np.bool_]], float]:
+    """Return the cost as a function of the candidates that are kept, with a given kernel."""
+    inputs = np.ascontiguousarray(data.columns[:, candidates])
+    return lambda kept: cost(inputs[:, kept], data.target, kernel.only(kept))
 
-    def __init__(
-        self, data: ChildData, candidates: NDArray[np.intp], kernel: ProcessKernel
-    ) -> None:
-        self.inputs = np.ascontiguousarray(data.columns[:, candidates])
-        self.target = data.target
-        self.kernel = kernel
-        self.kept = np.ones(len(candidates), dtype=bool)
-        self.cost = self._cost_with(self.kept)
 
-    def loss_without(self, indices: Sequence[int]) -> float:
-        """Nats lost when these inputs are left out as well."""
-        kept = self.kept.copy()
-        kept[list(indices)] = False
-        return self._cost_with(kept) - self.cost
+def _eliminate(
+    indices: list[int],
+    cost_with: Callable[[NDArray[np.bool_]], float],
+    gains: Numbers,
+    nats: float,
+) -> NDArray[np.bool_]:
+    """Leave out, in this order, inputs with a small loss; record the losses of the others.
 
-    def eliminate(self, indices: list[int], gains: Numbers, nats: float) -> None:
-        """Leave out, in this order, inputs with a small loss; record the losses of the others."""
-        useless = [index for index in indices if gains[index] < _USELESS]
-        if len(useless) > 1 and self._left_out(useless, nats) is None:
-            indices = indices[len(useless) :]
-        for index in indices:
-            loss = self._left_out([index], nats)
-            if loss is not None:
-                gains[index] = loss
-
-    def _left_out(self, indices: list[int], nats: float) -> float | None:
-        """Leave inputs out if that costs less than `nats`; otherwise return the cost."""
-        loss = self.loss_without(indices)
-        if loss > nats:
-            return loss
-        self.kept[indices] = False
-        self.cost += loss
-        return None
-
-    def _cost_with(self, kept: NDArray[np.bool_]) -> float:
-        return cost(self.inputs[:, kept], self.target, self.kernel.only(kept))
+    Returns whether each candidate is kept.
+    """
+    kept = np.ones(len(gains), dtype=bool)
+    now = cost_with(kept)
+    useless = [index for index in indices if gains[index] < _USELESS]
+    steps = [[index] for index in indices]
+    if len(useless) > 1:
+        steps.insert(0, useless)
+    for some in steps:
+        if not kept[some].any():
+            continue
+        without = kept.copy()
+        without[some] = False
+        loss = cost_with(without) - now
+        if loss <= nats:
+            kept, now = without, now + loss
+        elif len(some) == 1:
+            gains[some] = loss
+    return kept
 
 
 def promising_inputs(
@@ -224,19 +222,7 @@ def promising_inputs(
 def useful_inputs(
     data: ChildData, child: int, needed: Needed, allowed: NDArray[np.bool_], effort: Effort
 ) -> list[Offer]:
-    """Find further inputs that would increase the evidence of a child.
-
-    Parameters
-    ----------
-    data : ChildData
-    child : int
-        Its own column.
-    needed : Needed
-        The inputs it has.
-    allowed : (d,) booleans
-        Columns that may become inputs.
-    effort : Effort
-    """
+    """Find inputs, beside those needed, that would increase the evidence of a child."""
     data = data.first(effort.mend_rows)
     inputs, kernel, _ = needed
     now, tried = promising_inputs(data, inputs, kernel, allowed, effort.mend_tries)

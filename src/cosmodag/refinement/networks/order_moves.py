@@ -30,8 +30,8 @@ _LEAST_PROMISE = -40.0
 # A trial ends when the families that lose inputs have lost this multiple of what others may gain:
 # gains without refitting are underestimates.
 _MOST_LOST = 3.0
-# Further inputs looked at for each child when moves are proposed.
-_LOOKED_AT = 6
+# Further inputs tried for each child when moves are proposed.
+_INPUTS_TRIED = 6
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class FoundOrder:
         Minus the log evidence in nats, with the price of arcs, on the rows of the search; up to a
         constant.
     start_costs : tuple of float
-        Of each of the graphs given; ``nan`` for those that were not looked at in time.
+        Of each of the graphs given; ``nan`` for those that were not reached in time.
     moves, trials : int
         Moves made and tried.
     finished : bool
@@ -209,7 +209,7 @@ class _Search:
 
     def _gains_from_later(self, v: int, places: NDArray[np.intp]) -> list[tuple[float, int]]:
         later = (places > places[v]) & self.problem.support[:, v]
-        return self.families.gains(v, self.state.families[v], later, _LOOKED_AT)
+        return self.families.gains(v, self.state.families[v], later, _INPUTS_TRIED)
 
     def _earlier(self, v: int, places: NDArray[np.intp]) -> list[_Move]:
         """List moves of v towards the causes: what it passes may use it, and it loses that."""
