@@ -55,11 +55,9 @@ def learn_by_loss(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
             if choices[place].loss == LIKELIHOOD:
                 again.append(place)
                 continue
-        yield learning._replace(read=partial(_with_loss, learning.read, choices, place))
+        yield learning
     if again:
-        for learning in _trained(tasks, choices, again, watch):
-            read = partial(_with_loss, learning.read, choices, learning.place)
-            yield learning._replace(read=read)
+        yield from _trained(tasks, choices, again, watch)
 
 
 def _first_choice(learner: "CosmoMLP", given: Prepared) -> _Choice:
@@ -133,24 +131,24 @@ def _trained(
         place = places[learning.place]
         # The checkpoint is deleted when the fit of the learner itself ends.
         tasks[place].learner._kept = chosen[learning.place].learner._kept
-        read = learning.read
-        columns = seen[learning.place]
-        if columns is not None:
-            strength = tasks[place].learner.arc_strength
-            read = partial(_restored, learning.read, columns, strength)
+        strength = tasks[place].learner.arc_strength
+        read = partial(_read, learning.read, choices, place, seen[learning.place], strength)
         yield Learning(place, learning.stopped, read)
 
 
-def _restored(read: Any, columns: SeenColumns, arc_strength: str, given: Prepared) -> Learnt:
-    """Bring networks that were trained on other columns to the units of the table."""
+def _read(
+    read: Any,
+    choices: Sequence[_Choice],
+    place: int,
+    columns: SeenColumns | None,
+    arc_strength: str,
+    given: Prepared,
+) -> Learnt:
+    """Read what was learnt, in the units of the table, and add the loss and the reason for it."""
     learnt: Learnt = read(given)
-    assert isinstance(learnt.equations, NetworkEquations)
-    equations = columns.restored(learnt.equations, given)
-    return replace(learnt, equations=equations, raw_weights=equations.strengths(arc_strength))
-
-
-def _with_loss(read: Any, choices: Sequence[_Choice], place: int, given: Prepared) -> Learnt:
-    """Add the loss and the reason for it to what the fit keeps."""
-    learnt: Learnt = read(given)
+    if columns is not None:
+        assert isinstance(learnt.equations, NetworkEquations)
+        equations = columns.restored(learnt.equations, given)
+        learnt = replace(learnt, equations=equations, raw_weights=equations.strengths(arc_strength))
     loss, reason, _ = choices[place]
     return replace(learnt, extra={**learnt.extra, "loss_": loss, "loss_reason_": reason})
