@@ -121,7 +121,7 @@ def search_by_evidence(
     (True, 1)
     """
     effort = effort or SearchEffort()
-    with Workers(workers, should_stop, None, tasks=1) as pool:
+    with Workers(workers, should_stop) as pool:
         search = _Search(problem, effort, pool)
         begun = pool.run([partial(search.start, *start) for start in starts])
         costs = tuple(np.nan if state is None else state.cost for state in begun)

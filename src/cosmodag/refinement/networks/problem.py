@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
+from cosmodag.order.parents import check_order
 from cosmodag.refinement.networks.columns import ProcessColumns
 from cosmodag.refinement.networks.inputs import ChildData, Effort
 from cosmodag.refinement.starts import respecting
@@ -46,13 +47,13 @@ class NetworkProblem:
         data = _checked_data(X)
         n, self.d = data.shape
         self.effort = effort or Effort()
-        self.given = _checked_order(order, self.d)
+        self.given = check_order(order, self.d)
         self._take_arcs(support, required, np.ptp(data, axis=0) > 0)
         self.before = self.required
         if before is not None:
             self.before = self.required | (_entries("before", before, (self.d, self.d)) != 0)
         if not is_dag(self.before):
-            raise DataError("The required arcs and what comes before what have a cycle.")
+            raise DataError("Required arcs, and what comes before what, have a cycle: break it.")
         self.order = respecting(self.given, self.before)
         shuffled = np.random.default_rng(0 if random is None else random).permutation(n)
         whole = ProcessColumns.of_numbers(data)
@@ -91,8 +92,6 @@ class NetworkProblem:
         none = np.zeros((self.d, self.d), dtype=bool)
         may = ~none if support is None else _entries("support", support, none.shape) != 0
         must = none if required is None else _entries("required", required, none.shape) != 0
-        if not is_dag(must):
-            raise DataError("The required arcs have a cycle; take out one arc of it.")
         if np.any(must & ~may):
             raise DataError("A required arc is not in the support; add it or do not require it.")
         self.required = must
@@ -114,13 +113,6 @@ def _checked_data(X: ArrayLike) -> NDArray[np.float64]:
     if data.ndim != 2 or not data.size or not np.isfinite(data).all():
         raise DataError("X must be a table of finite numbers with at least one row and one column.")
     return data
-
-
-def _checked_order(order: ArrayLike, d: int) -> NDArray[np.intp]:
-    found = np.asarray(order, dtype=np.intp)
-    if not np.array_equal(np.sort(found.ravel()), np.arange(d)) or found.ndim != 1:
-        raise DataError(f"order must hold each of the {d} variables once.")
-    return found
 
 
 def _entries(name: str, given: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:

@@ -74,7 +74,7 @@ def regrow(
     needed = [stage for k, stage in enumerate(stages) if k == 0 or stages[k - 1].rows < rows]
     families: list[Family] = []
     gains = np.zeros((problem.d, problem.d))
-    with Workers(workers, should_stop, None, tasks=1) as pool:
+    with Workers(workers, should_stop) as pool:
         for stage in needed:
             on_rows = Families(problem, stage)
             before = families or on_rows.of(adjacency)

@@ -26,22 +26,22 @@ class Workers:
     on_progress : callable or None
         Called after each task, in the calling thread, with tasks done and `tasks`.
     tasks : int
-        Number of tasks.
+        Number of tasks, for `on_progress`.
 
     Examples
     --------
-    >>> with Workers(2, None, None, tasks=2) as workers:
+    >>> with Workers(2) as workers:
     ...     workers.run([lambda: 1 + 1, lambda: 2 + 2])
     [2, 4]
     """
 
     def __init__(
         self,
-        number: int | None,
-        should_stop: Callable[[], bool] | None,
-        on_progress: Callable[[int, int], None] | None,
+        number: int | None = None,
+        should_stop: Callable[[], bool] | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
         *,
-        tasks: int,
+        tasks: int = 1,
     ) -> None:
         self.stopped = False
         self._number = number or cores()
@@ -61,7 +61,7 @@ class Workers:
 
     def run(self, tasks: Sequence[Callable[[], Result]]) -> list[Result | None]:
         """Run all tasks; the results in order, None for tasks that were not begun."""
-        self._ask()
+        self._check_stop()
         results: list[Result | None] = [None] * len(tasks)
 
         def run_one(place: int) -> tuple[int, Result | None]:
@@ -71,10 +71,10 @@ class Workers:
         for place, result in as_completed(pieces, self._number):
             results[place] = result
             self._report()
-            self._ask()
+            self._check_stop()
         return results
 
-    def _ask(self) -> None:
+    def _check_stop(self) -> None:
         if not self.stopped and self._should_stop is not None:
             self.stopped = bool(self._should_stop())
 

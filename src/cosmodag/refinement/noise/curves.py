@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.data.kinds.embedding import Embedding
+from cosmodag.data.knowledge.bounds import closure
 from cosmodag.refinement.entropy.spacings import log_densities
 
 __all__ = ["ArcCurves", "arc_curves"]
@@ -144,6 +145,7 @@ class _Arcs:
 
     def __init__(self, table: Floats, arcs: NDArray[np.bool_], folds: NDArray[np.int_]) -> None:
         self.table, self.arcs, self.folds = table, arcs, folds
+        self.reached = closure(arcs)
         self.parents = [np.flatnonzero(column).tolist() for column in arcs.T]
         self.embedding = Embedding.of(table, columns=_WIDTHS[-1])
         self.blocks: dict[int, Floats] = {}
@@ -194,13 +196,4 @@ class _Arcs:
 
     def _has_detour(self, u: int, v: int) -> bool:
         """Whether a path of several arcs leads from u to v."""
-        seen: set[int] = set()
-        waiting = [w for w in self.parents[v] if w != u]
-        while waiting:
-            w = waiting.pop()
-            if w == u:
-                return True
-            if w not in seen:
-                seen.add(w)
-                waiting += self.parents[w]
-        return False
+        return bool(np.any(self.reached[u] & self.arcs[:, v]))
