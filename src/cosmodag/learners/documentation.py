@@ -4,7 +4,7 @@ import inspect
 import re
 from typing import NamedTuple
 
-__all__ = ["Described", "described", "inherit_descriptions"]
+__all__ = ["Described", "described", "filled_in", "inherit_descriptions"]
 
 _INHERITED = ("Parameters", "Attributes")
 
@@ -50,9 +50,14 @@ def inherit_descriptions(kind: type) -> None:
                     entries.setdefault(name, entry)
         if entries:
             docstring = _with_section(docstring, title, entries)
-    for name, value in getattr(kind, "automatic", {}).items():
-        docstring = docstring.replace(f"{{{name}}}", f"{value:g}")
-    kind.__doc__ = docstring.rstrip("\n")
+    kind.__doc__ = filled_in(docstring, getattr(kind, "automatic", {})).rstrip("\n")
+
+
+def filled_in(text: str, automatic: dict[str, float]) -> str:
+    """Replace each ``{name}`` of a text by the value that ``"auto"`` stands for."""
+    for name, value in automatic.items():
+        text = text.replace(f"{{{name}}}", f"{value:g}")
+    return text
 
 
 def _section(title: str) -> re.Pattern[str]:

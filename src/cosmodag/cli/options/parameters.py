@@ -13,7 +13,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from cosmodag.learners.documentation import Described, described
+from cosmodag.learners.documentation import Described, described, filled_in
 from cosmodag.learners.registry import LearnerEntry
 
 __all__ = ["Parameter", "parameters_of"]
@@ -71,12 +71,15 @@ def parameters_of(entry: LearnerEntry) -> list[Parameter]:
     lineage = list(_lineage(f"cosmodag.learners.{entry.module}", entry.name))
     fields = {name: value for node in reversed(lineage) for name, value in _own_fields(node)}
     texts: dict[str, Described] = {}
+    automatic: dict[str, float] = {}
     for node in reversed(lineage):
         texts |= described(inspect.cleandoc(ast.get_docstring(node) or ""), "Parameters")
+        automatic |= _automatic(node)
+    meanings = {
+        name: _first_sentence(filled_in(entry.text, automatic)) for name, entry in texts.items()
+    }
     return [
-        Parameter(
-            name, texts[name].type, default, _first_sentence(texts[name].text), _OPTIONS.get(name)
-        )
+        Parameter(name, texts[name].type, default, meanings[name], _OPTIONS.get(name))
         for name, default in fields.items()
     ]
 
@@ -107,12 +110,25 @@ def _lineage(module: str, name: str) -> Iterator[ast.ClassDef]:
 
 
 def _own_fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    """Yield names and defaults; that of a field made by `choice` or `count` comes first in it."""
+    for name, annotation, value in _declared(node):
+        if "ClassVar" not in annotation and not name.startswith("_"):
+            default = value.args[0] if isinstance(value, ast.Call) else value
+            yield name, ast.unparse(default).replace("'", '"')
+
+
+def _automatic(node: ast.ClassDef) -> dict[str, float]:
+    """Values that ``"auto"`` stands for, as far as the class declares them."""
+    found = {name: value for name, _, value in _declared(node)}
+    return ast.literal_eval(found["automatic"]) if "automatic" in found else {}
+
+
+def _declared(node: ast.ClassDef) -> Iterator[tuple[str, str, ast.expr]]:
+    """Yield name, annotation and value of what a class declares."""
     for member in node.body:
-        if not isinstance(member, ast.AnnAssign) or not isinstance(member.target, ast.Name):
-            continue
-        is_constant = "ClassVar" in ast.unparse(member.annotation)
-        if member.value is not None and not is_constant and not member.target.id.startswith("_"):
-            yield member.target.id, ast.unparse(member.value).replace("'", '"')
+        is_declared = isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name)
+        if is_declared and member.value is not None:
+            yield member.target.id, ast.unparse(member.annotation), member.value
 
 
 def _first_sentence(body: str) -> str:
