@@ -15,6 +15,7 @@ from cosmodag.learners.trained.annealed import AnnealedLearner
 from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism, MixedMLP
 from cosmodag.model.objective import Loss
+from cosmodag.model.objective.mixed_likelihood import MixedLikelihood
 from cosmodag.solve.watch import Watch
 
 __all__ = ["CosmoMLP"]
@@ -112,8 +113,6 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
 
     def _loss_function(self) -> Loss:
         if self._levels:
-            from cosmodag.model.objective.mixed_likelihood import MixedLikelihood
-
             return MixedLikelihood(self._levels)
         return super()._loss_function()
 

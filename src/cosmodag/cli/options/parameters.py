@@ -126,8 +126,11 @@ def _automatic(node: ast.ClassDef) -> dict[str, float]:
 def _declared(node: ast.ClassDef) -> Iterator[tuple[str, str, ast.expr]]:
     """Yield name, annotation and value of what a class declares."""
     for member in node.body:
-        is_declared = isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name)
-        if is_declared and member.value is not None:
+        if (
+            isinstance(member, ast.AnnAssign)
+            and isinstance(member.target, ast.Name)
+            and member.value is not None
+        ):
             yield member.target.id, ast.unparse(member.annotation), member.value
 
 
