@@ -30,7 +30,7 @@ UNITS = ("raw", "standardised", "random units")
 EVIDENCE_ROWS, EVIDENCE_STEPS = 500, 40
 EPOCHS = 100
 HERE = Path(__file__).parent
-FITS = ("data", "seed", "units", "nhd", "loss", "evidence", "seconds", "arcs")
+FITS = ("data", "seed", "units", "machine", "nhd", "loss", "evidence", "seconds", "arcs")
 TIMES = ("device", "d", "backends", "epochs", "squared", "likelihood")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 PAGE = """
@@ -38,6 +38,8 @@ Wrong arcs per variable (NHD), mean ± standard error; the empty graph has 4. In
 standardised column is multiplied by a power of two between 1/64 and 64. *Evidence*: mean log
 evidence of the graph that was found less that of the true graph, by Gaussian processes on 500 rows,
 less 3 nats for each arc: if it is negative, the search is the limit; if it is positive, the score.
+Of a table that was measured on two machines the last fit counts; arcs are compared between fits of
+one machine.
 
 """
 
@@ -58,6 +60,7 @@ def measure(task: tuple[str, int, str]) -> dict[str, object]:
     import numpy as np
 
     from cosmodag import CosmoMLP, metrics, simulate
+    from environment import machine
 
     family, seed, units = task
     data = simulate.load(family, seed=seed)
@@ -73,8 +76,8 @@ def measure(task: tuple[str, int, str]) -> dict[str, object]:
     nhd = float(metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)["nhd"])
     advantage = evidence(table, found) - evidence(table, truth)
     arcs = hashlib.sha256(np.packbits(found).tobytes()).hexdigest()[:12]
-    row = (family, seed, units, f"{nhd:.4f}", model.loss_, f"{advantage:.2f}", f"{seconds:.2f}")
-    return dict(zip(FITS, (*row, arcs), strict=True))
+    figures = (f"{nhd:.4f}", model.loss_, f"{advantage:.2f}", f"{seconds:.2f}", arcs)
+    return dict(zip(FITS, (family, seed, units, machine(), *figures), strict=True))
 
 
 def evidence(X: Any, adjacency: Any) -> float:
@@ -92,9 +95,9 @@ def evidence(X: Any, adjacency: Any) -> float:
 def fit_tables(options: argparse.Namespace) -> None:
     """Measure the tables that the file does not have yet, the longest fits first."""
     from cosmodag.engines import Failure, each
-    from environment import Kept
+    from environment import Kept, machine
 
-    kept = Kept(options.output.with_suffix(".csv"), FITS, 3, options.resume)
+    kept = Kept(options.output.with_suffix(".csv"), FITS, 4, options.resume)
     seeds = range(FIRST_SEED, FIRST_SEED + options.tables)
     families = [one for one in FAMILIES if _variables(one) in options.variables]
     families.sort(key=_variables, reverse=True)
@@ -103,7 +106,7 @@ def fit_tables(options: argparse.Namespace) -> None:
         for name in families
         for seed in seeds
         for units in options.units
-        if not kept.is_done(name, seed, units)
+        if not kept.is_done(name, seed, units, machine())
     ]
     for index, row in each(measure, tasks, jobs=None if options.jobs == 1 else options.jobs):
         if isinstance(row, Failure):
@@ -124,20 +127,22 @@ def accuracy(lines: list[dict[str, str]]) -> str:
     rows: list[list[object]] = []
     for name in FAMILIES:
         same = {
-            line["seed"]: line["arcs"]
+            (line["seed"], line["machine"]): line["arcs"]
             for line in lines
             if line["data"] == name and line["units"] == "standardised"
         }
         for units in UNITS:
-            found = [one for one in lines if one["data"] == name and one["units"] == units]
+            own = [one for one in lines if one["data"] == name and one["units"] == units]
+            found = list({one["seed"]: one for one in own}.values())
             if not found:
                 continue
             nhd = list(_column(found, "nhd"))
             aim, met = f"≤ {FAMILIES[name]:.1f}", verdict(float(np.mean(nhd)) <= FAMILIES[name])
             if units == "raw":
                 aim = met = ""
-            alike = sum(one["arcs"] == same.get(one["seed"]) for one in found)
-            both = sum(one["seed"] in same for one in found)
+            pairs = [(one["arcs"], same.get((one["seed"], one["machine"]))) for one in found]
+            both = sum(arcs is not None for _, arcs in pairs)
+            alike = sum(arcs == other for arcs, other in pairs)
             rows.append(
                 [
                     name,
@@ -150,10 +155,11 @@ def accuracy(lines: list[dict[str, str]]) -> str:
                     with_error(_column(found, "evidence"), 0),
                     f"{np.median(list(_column(found, 'seconds'))):.1f}",
                     f"{alike} of {both}" if units == "random units" else "",
+                    "; ".join(dict.fromkeys(one["machine"] for one in found)),
                 ]
             )
     columns = ["data", "units", "tables", "NHD", "aim", "", "by likelihood", "evidence"]
-    return PAGE + table([*columns, "CPU s", "arcs as standardised"], rows)
+    return PAGE + table([*columns, "CPU s", "arcs as standardised", "machine"], rows)
 
 
 def _column(lines: Iterable[dict[str, str]], name: str) -> Iterable[float]:

@@ -13,7 +13,9 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from multiprocessing.connection import Connection
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from trust_sections.base import Cell, Found, Row, mean_row, values
 ABOUT = __doc__.partition("\n\n")[2].strip()
 
 
+_MODULES = ("pgmpy.estimators", "causallearn.search", "lingam", "castle.algorithms")
 LIMIT = 600
 """CPU seconds that a peer has for one table."""
 
@@ -52,18 +55,24 @@ def _cell(name: str, generator: str, n: int, peers: list[str], options: dict) ->
 
 def measure(cell: Cell, seed: int, part: str) -> Found:
     """Fit `BlockSearch`, or a peer, to one table of 20 variables."""
-    given = cell.settings
-    draw = GENERATORS[given["generator"]]
-    truth, table = draw(np.random.default_rng(seed), 20, given["n"], **given["options"])
+    if part not in (OWN, *cell.settings["peers"]) or (part.endswith("kernels") and seed > 0):
+        return {}
+    truth, table = _drawn(cell.table, seed)
     if part == OWN:
         _fitted(OWN, table.head(100))
         begin = time.process_time()
         graph = _fitted(OWN, table)
         return _figures(OWN, truth, graph, time.process_time() - begin)
-    if part not in given["peers"] or (part.endswith("kernels") and seed > 0):
-        return {}
     result = _limited(part, table)
     return {f"{part}: no answer": 1.0} if result is None else _figures(part, truth, *result)
+
+
+@lru_cache(maxsize=1)
+def _drawn(kind: str, seed: int) -> tuple[np.ndarray, Any]:
+    """Draw a table once for all of its parts; processes take longer to draw than to search."""
+    (given,) = [cell.settings for cell in cells() if cell.table == kind]
+    draw = GENERATORS[given["generator"]]
+    return draw(np.random.default_rng(seed), 20, given["n"], **given["options"])
 
 
 def _figures(name: str, truth: np.ndarray, graph: np.ndarray, seconds: float) -> Found:
@@ -72,9 +81,11 @@ def _figures(name: str, truth: np.ndarray, graph: np.ndarray, seconds: float) ->
 
 def _limited(peer: str, table) -> tuple[np.ndarray, float] | None:
     """Run a peer in a process of its own; None if it fails or takes longer than the limit."""
-    spawn = multiprocessing.get_context("spawn")
-    here, there = spawn.Pipe(duplex=False)
-    process = spawn.Process(target=_run, args=(peer, table, there))
+    # Packages are imported once, by the server; some take longer to import than to search.
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload(list(_MODULES))
+    here, there = server.Pipe(duplex=False)
+    process = server.Process(target=_run, args=(peer, table, there))
     process.start()
     there.close()
     try:
