@@ -1,6 +1,5 @@
 """Interventions: parsed from the user's list of targets per row into a Boolean mask."""
 
-import math
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning, name_list
+from cosmodag.io.columns.refused import is_absent
 
 __all__ = ["ASSUMPTION", "never_free", "take_column", "take_columns", "targets_of"]
 
@@ -167,9 +167,7 @@ def _from_entries(given: Any, names: Sequence[str], rows: int) -> NDArray[np.boo
 
 def _listed(entry: Any, places: dict[str, int]) -> list[Any]:
     """Targets of one row."""
-    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
-        return []
-    if isinstance(entry, float) and math.isnan(entry):
+    if is_absent(entry):
         return []
     if isinstance(entry, tuple):
         return list(entry)

@@ -1,6 +1,5 @@
 """Regimes: a label for each row of a table, and what is known of their targets."""
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, name_list
+from cosmodag.io.columns.refused import is_absent
 
 __all__ = ["CHANGES", "OBSERVATIONAL", "Regimes", "label_texts", "regimes_of"]
 
@@ -85,18 +85,12 @@ def label_texts(labels: Any, rows: int) -> list[str]:
             f"regimes is a {type(labels).__name__}: it must be a list with a label for each row, "
             "or the name of a column."
         )
-    texts = [_text(label) for label in labels]
+    texts = [OBSERVATIONAL if is_absent(label) else str(label).strip() for label in labels]
     if len(texts) != rows:
         raise DataError(
             f"regimes has {len(texts)} labels, but the table has {rows} rows: give one for each."
         )
     return texts
-
-
-def _text(label: Any) -> str:
-    is_empty = label is None or type(label).__name__ in ("NAType", "NaTType")
-    is_empty = is_empty or (isinstance(label, float) and math.isnan(label))
-    return OBSERVATIONAL if is_empty else str(label).strip() or OBSERVATIONAL
 
 
 def regimes_of(

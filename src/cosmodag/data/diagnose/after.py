@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.findings import Finding, not_examined
 from cosmodag.data.diagnose.graph.hidden.finding import MOST_COLUMNS as MOST_SEARCHED
 from cosmodag.data.diagnose.graph.hidden.finding import hidden_causes
-from cosmodag.data.diagnose.graph.relations import curved_relations, examine_arcs, uneven_noise
+from cosmodag.data.diagnose.graph.relations import examine_arcs, misfits
 from cosmodag.data.kinds.value_counts import value_counts
 
 __all__ = ["MOST_TESTED", "after_fit", "standardised"]
@@ -80,14 +80,13 @@ def _unexplained(
     if len(used) < _FEWEST_ROWS or "rows_follow" in {finding.name for finding in known}:
         return []
     if d > MOST_TESTED:
-        return [_not_examined(d, "Curved relations, uneven noise and hidden causes")]
+        return [not_examined(d, "Curved relations, uneven noise and hidden causes")]
     varying = np.flatnonzero(used.max(axis=0) > used.min(axis=0))
     names, arcs = [names[v] for v in varying.tolist()], arcs[np.ix_(varying, varying)]
     # Columns with ties, such as counts, are covered by another finding.
     is_continuous = value_counts(used)[varying] == 0
     used = standardised(used[:, varying])
-    tests = examine_arcs(used, arcs, is_continuous)
-    findings = [*curved_relations(tests, names), *uneven_noise(tests, names)]
+    findings = misfits(examine_arcs(used, arcs, is_continuous), names)
     told = {finding.name for finding in (*known, *findings)}
     if told & {"several_populations", "curved"}:
         return findings
@@ -100,7 +99,7 @@ def _unexplained(
         arcs, names = arcs[np.ix_(free, free)], [names[v] for v in free.tolist()]
         kept = np.searchsorted(free, kept[np.isin(kept, free)])
     if len(names) > MOST_SEARCHED:
-        return [*findings, _not_examined(len(names), "Hidden causes")]
+        return [*findings, not_examined(len(names), "Hidden causes")]
     correlations = used.T @ used / len(used)
     np.fill_diagonal(correlations, 1.0)
     return [*findings, *hidden_causes(correlations, arcs, len(used), kept, names)]
@@ -121,14 +120,3 @@ def standardised(X: NDArray[Any]) -> NDArray[np.float64]:
     scaled = np.asarray(X, np.float64) / np.abs(X).max(axis=0)
     scaled -= scaled.mean(axis=0)
     return np.asarray(scaled / scaled.std(axis=0))
-
-
-def _not_examined(columns: int, what: str) -> Finding:
-    return Finding(
-        "not_examined",
-        (),
-        columns,
-        "notice",
-        f"{what} were not tested, which costs too much with {columns:,} columns: diagnose a "
-        "part of them.",
-    )

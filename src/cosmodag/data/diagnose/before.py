@@ -1,6 +1,6 @@
 """Findings before a fit: cheap checks of the table alone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from typing import Any
 
@@ -19,13 +19,12 @@ from cosmodag.data.diagnose.columns.scale import (
     SMALL,
     constant,
     different_scales,
+    out_of_range,
     outliers,
     summary_of,
-    too_large,
-    too_small,
 )
-from cosmodag.data.diagnose.columns.values import binary, counts, few_values, running_ids
-from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.columns.values import running_ids, unlike_lines
+from cosmodag.data.diagnose.findings import Finding, not_examined
 from cosmodag.data.diagnose.rows.populations import several_populations
 from cosmodag.data.diagnose.rows.sampling import few_rows, rows_follow
 from cosmodag.data.diagnose.rows.series import changing_series
@@ -85,7 +84,7 @@ def before_fit(
     ...     print(finding.name, finding.columns, finding.sentence)
     constant ('b',) A column with a single value stays isolated in the graph: leave out 'b'.
     """
-    rare = [] if kinds is None else list(rare_levels(X, kinds, names))
+    rare = [] if kinds is None else rare_levels(X, kinds, names)
     given = kinds or (NOT_EXAMINED,) * len(names)
     places = [v for v, kind in enumerate(given) if kind.is_number]
     if not places:
@@ -114,14 +113,13 @@ def _of_numbers(
     repeats = {column for group in groups for column in group[1:]}
     distinct = [column for column in varying if column not in repeats]
     number = value_counts(X)
-    alike = list(collinear(X, distinct, names))
+    alike = collinear(X, distinct, names)
     rows = X if untouched is None else X[untouched]
-    following = [] if in_time else list(rows_follow(rows, varying, names))
-    changing = list(changing_series(rows, varying, names)) if in_time else []
+    following = [] if in_time else rows_follow(rows, varying, names)
+    changing = changing_series(rows, varying, names) if in_time else []
     return [
         *constant(is_constant, names),
-        *too_large(summary.spans, names),
-        *too_small(summary.spans, names),
+        *out_of_range(summary.spans, names),
         *duplicates(groups, names),
         *alike,
         *different_scales(summary.deviations, is_constant, names),
@@ -130,18 +128,9 @@ def _of_numbers(
         *following,
         *changing,
         *outliers(summary.distances, names),
-        *_unlike_lines(X[:, lines], number[lines], list(compress(names, lines))),
+        *unlike_lines(X[:, lines], number[lines], list(compress(names, lines))),
         *_correlated(rows, distinct, number, names, bool(alike), in_time or bool(following)),
     ]
-
-
-def _unlike_lines(
-    X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]
-) -> Iterator[Finding]:
-    """Find values that linear equations with continuous noise do not have."""
-    yield from binary(number, names)
-    yield from few_values(X, number, names)
-    yield from counts(X, number, names)
 
 
 def _correlated(
@@ -151,28 +140,22 @@ def _correlated(
     names: Sequence[str],
     are_collinear: bool,
     rows_are_dependent: bool,
-) -> Iterator[Finding]:
+) -> list[Finding]:
     """Run the checks that need correlations between columns, on some thousand rows."""
     if len(columns) > MOST_CORRELATED:
-        yield Finding(
-            "not_examined",
-            (),
-            len(columns),
-            "notice",
-            f"Near-duplicates and several populations were not tested, which costs too much "
-            f"with {len(columns):,} columns: diagnose a part of them.",
-        )
-        return
+        return [not_examined(len(columns), "Near-duplicates and several populations")]
     step = max(1, len(X) // _SAMPLED_ROWS)
     values = X[::step, columns].astype(np.float64)
     if len(values) < 10 or len(columns) < 2:
-        return
+        return []
     values -= values.mean(axis=0)
     deviations = values.std(axis=0)
     values /= np.where(deviations > 0, deviations, 1.0)
+    found: list[Finding] = []
     if not are_collinear:
         correlations = values.T @ values / len(values)
-        yield from near_duplicates(correlations, len(values), [names[c] for c in columns])
+        found += near_duplicates(correlations, len(values), [names[c] for c in columns])
     if not rows_are_dependent:
         few = (number[columns] > 0) & (number[columns] <= FEW_VALUES)
-        yield from several_populations(values[:, ~few], values[:, few])
+        found += several_populations(values[:, ~few], values[:, few])
+    return found

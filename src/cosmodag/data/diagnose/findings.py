@@ -8,10 +8,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import DataError, DataWarning, ModelWarning, ScaleWarning
+from cosmodag.errors import DataError, DataWarning, ModelWarning, ScaleWarning, name_list
 
-__all__ = ["SEVERITIES", "Finding", "chosen", "warn_about"]
+__all__ = ["SEVERITIES", "Finding", "about", "chosen", "not_examined", "warn_about"]
 
+Severity = Literal["error", "warning", "notice"]
 SEVERITIES = ("error", "warning", "notice")
 """Worst first."""
 
@@ -55,8 +56,35 @@ class Finding:
     name: str
     columns: tuple[str, ...]
     value: float
-    severity: Literal["error", "warning", "notice"]
+    severity: Severity
     sentence: str
+
+
+def about(
+    name: str,
+    columns: Sequence[str],
+    sentence: str,
+    value: float | None = None,
+    severity: Severity = "warning",
+) -> list[Finding]:
+    """Make a finding about some columns, or none if there are no columns.
+
+    ``{columns}`` in the sentence stands for their names; the value is by default their number.
+    """
+    if not columns:
+        return []
+    number = len(columns) if value is None else float(value)
+    text = sentence.replace("{columns}", name_list(columns))
+    return [Finding(name, tuple(columns), number, severity, text)]
+
+
+def not_examined(columns: int, what: str) -> Finding:
+    """Tell that a test was left out, because the table has too many columns."""
+    sentence = (
+        f"{what} were not tested, which costs too much with {columns:,} columns: diagnose a part "
+        "of them."
+    )
+    return Finding("not_examined", (), columns, "notice", sentence)
 
 
 def warn_about(findings: Iterable[Finding], stacklevel: int = 2) -> None:

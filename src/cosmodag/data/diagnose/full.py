@@ -1,6 +1,6 @@
 """The full diagnosis of a table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,10 @@ from cosmodag.data.diagnose.columns.sortability import (
     r2_sortability,
     varsortability,
 )
-from cosmodag.data.diagnose.findings import SEVERITIES, Finding
+from cosmodag.data.diagnose.findings import SEVERITIES, Finding, about, chosen
 from cosmodag.data.diagnose.rows.gaps import missing_values, without_gaps
 from cosmodag.data.kinds import with_kinds
-from cosmodag.errors import DataError, name_list
+from cosmodag.errors import DataError
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.graphs.write import Graph
 from cosmodag.io.kinds import ColumnKind
@@ -68,7 +68,7 @@ def diagnose(
     """
     table = with_kinds(as_table(data, names, missing="keep"))
     columns, arcs = table.names, None if graph is None else _arcs(graph, table.names)
-    findings = list(missing_values(table.X, columns))
+    findings = missing_values(table.X, columns)
     findings += inferred_kinds(table.kinds or (), columns)
     X = without_gaps(table.X)
     findings += before_fit(X, columns, kinds=table.kinds)
@@ -133,17 +133,17 @@ def on_request(
     # For columns of one scale, an order by variance would only show rounding errors.
     has_scale = "equal_scale" not in known
     if len(kept) > 1 and has_scale:
-        found += _variance_order(np.std(X[:, varying], axis=0, dtype=np.float64), kept)
+        found.append(_variance_order(np.std(X[:, varying], axis=0, dtype=np.float64), kept))
     if len(X) > len(kept) > 1:  # with fewer rows, any column is explained by the others
         explained = explained_variance(X[:, varying].astype(np.float64, copy=False))
         if "collinear" not in known:
             found += _collinear(explained, kept)
-        found += _r2_order(explained, kept)
+        found.append(_r2_order(explained, kept))
     if arcs is not None and arcs.any():
         if has_scale:
-            found += _sorted_by_variance(varsortability(X, arcs))
+            found.append(_sorted_by_variance(varsortability(X, arcs)))
         if len(X) > X.shape[1]:
-            found += _sorted_by_r2(r2_sortability(X, arcs))
+            found.append(_sorted_by_r2(r2_sortability(X, arcs)))
     return found
 
 
@@ -176,57 +176,46 @@ def _searched(X: NDArray[Any]) -> NDArray[np.bool_] | None:
     return arcs
 
 
-def _variance_order(deviations: NDArray[np.float64], names: list[str]) -> Iterator[Finding]:
+def _variance_order(deviations: NDArray[np.float64], names: list[str]) -> Finding:
     order = np.argsort(deviations, kind="stable")
     ordered = tuple(names[index] for index in order)
     ratio = float(deviations[order[-1]] / deviations[order[0]])
-    yield Finding(
-        "variance_order",
-        ordered,
-        ratio,
-        "notice",
+    sentence = (
         f"Sorted by standard deviation, which grows {ratio:.3g}-fold, the columns run from "
-        f"{ordered[0]!r} to {ordered[-1]!r}: a learnt order that agrees may come from units.",
+        f"{ordered[0]!r} to {ordered[-1]!r}: a learnt order that agrees may come from units."
+    )
+    return Finding("variance_order", ordered, ratio, "notice", sentence)
+
+
+def _collinear(explained: NDArray[np.float64], names: list[str]) -> list[Finding]:
+    most = float(explained.max())
+    exactly = about(
+        "collinear",
+        chosen(names, 1 - explained < DEPENDENT),
+        "Columns that others determine exactly, such as totals or the same quantity in two units, "
+        "make their arcs arbitrary: leave out one or more of {columns}.",
+        most,
+    )
+    return exactly or about(
+        "collinear",
+        chosen(names, 1 - explained < NEARLY_DEPENDENT),
+        "The other columns explain all but a thousandth of {columns}: arcs among them may change "
+        "with small changes of the data.",
+        most,
+        "notice",
     )
 
 
-def _collinear(explained: NDArray[np.float64], names: list[str]) -> Iterator[Finding]:
-    most = float(explained.max())
-    dependent = tuple(names[index] for index in np.flatnonzero(1 - explained < DEPENDENT))
-    nearly = tuple(names[index] for index in np.flatnonzero(1 - explained < NEARLY_DEPENDENT))
-    if dependent:
-        yield Finding(
-            "collinear",
-            dependent,
-            most,
-            "warning",
-            "Columns that others determine exactly, such as totals or the same quantity in two "
-            f"units, make their arcs arbitrary: leave out one or more of {name_list(dependent)}.",
-        )
-    elif nearly:
-        yield Finding(
-            "collinear",
-            nearly,
-            most,
-            "notice",
-            f"The other columns explain all but a thousandth of {name_list(nearly)}: arcs among "
-            "them may change with small changes of the data.",
-        )
-
-
-def _r2_order(explained: NDArray[np.float64], names: list[str]) -> Iterator[Finding]:
+def _r2_order(explained: NDArray[np.float64], names: list[str]) -> Finding:
     order = np.argsort(explained, kind="stable")
     ordered = tuple(names[index] for index in order)
     low, high = float(explained[order[0]]), float(explained[order[-1]])
-    yield Finding(
-        "r2_order",
-        ordered,
-        high - low,
-        "notice",
+    sentence = (
         f"The share of a column that the others explain, R², runs from {low:.2f} for "
         f"{ordered[0]!r} to {high:.2f} for {ordered[-1]!r}: unlike variance, R² does not "
-        "depend on units, and sorting by it is a baseline to beat.",
+        "depend on units, and sorting by it is a baseline to beat."
     )
+    return Finding("r2_order", ordered, high - low, "notice", sentence)
 
 
 def _arcs(graph: Graph | ArrayLike, columns: list[str]) -> NDArray[np.bool_]:
@@ -242,28 +231,21 @@ def _arcs(graph: Graph | ArrayLike, columns: list[str]) -> NDArray[np.bool_]:
     return mask
 
 
-def _sorted_by_variance(share: float) -> Iterator[Finding]:
+def _sorted_by_variance(share: float) -> Finding:
+    is_sorted = share >= SORTED
     result = (
         "sorting the columns by variance finds its order, so the order depends on their units."
-        if share >= SORTED
+        if is_sorted
         else "the units of the columns do not reveal its order."
     )
-    yield Finding(
-        "varsortability",
-        (),
-        share,
-        "warning" if share >= SORTED else "notice",
-        f"Variance grows along {share:.0%} of the graph's paths: {result}",
-    )
+    sentence = f"Variance grows along {share:.0%} of the graph's paths: {result}"
+    return Finding("varsortability", (), share, "warning" if is_sorted else "notice", sentence)
 
 
-def _sorted_by_r2(share: float) -> Iterator[Finding]:
+def _sorted_by_r2(share: float) -> Finding:
     is_sorted = max(share, 1 - share) >= SORTED
     result = "finds its order in any units." if is_sorted else "does not find its order."
-    yield Finding(
-        "r2_sortability",
-        (),
-        share,
-        "notice",
-        f"R² grows along {share:.0%} of the graph's paths: sorting the columns by it {result}",
+    sentence = (
+        f"R² grows along {share:.0%} of the graph's paths: sorting the columns by it {result}"
     )
+    return Finding("r2_sortability", (), share, "notice", sentence)

@@ -1,4 +1,4 @@
-"""Kinds of columns: what the numbers of a column mean, inferred from the values or said."""
+"""Kinds of columns: what the numbers of a column mean, inferred from the values or declared."""
 
 from cosmodag.data.kinds.decision import with_kinds
 from cosmodag.data.kinds.declared import check_kinds, declared_names, plain_kinds

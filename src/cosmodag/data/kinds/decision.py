@@ -1,11 +1,11 @@
-"""The kind of every column: as the user says, or inferred from the values."""
+"""The kind of every column: as declared, or inferred from the values."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.kinds.declared import as_said, by_place
+from cosmodag.data.kinds.declared import as_declared, by_place
 from cosmodag.data.kinds.value_counts import FEW_VALUES, are_counts, value_counts
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 from cosmodag.io.tables.frames import Table
@@ -16,7 +16,7 @@ _CONTINUOUS = ColumnKind("continuous", reason="numbers")
 
 
 def with_kinds(table: Table, asked: Any = "auto") -> Table:
-    """Decide the kind of every column of a table, and encode columns that are said to hold levels.
+    """Decide the kind of every column of a table, and encode columns declared to hold levels.
 
     Columns of text and of types for categories have their kinds from `cosmodag.io.as_table`. Among
     numbers, two values are binary; three to ten different whole numbers are ordinal; non-negative
@@ -28,7 +28,7 @@ def with_kinds(table: Table, asked: Any = "auto") -> Table:
     table : Table
         Missing values are NaN. Columns whose kind has a reason are not examined again.
     asked : "auto", mapping or sequence
-        What the user says, see `check_kinds`.
+        Declared kinds, see `check_kinds`.
 
     Returns
     -------
@@ -46,15 +46,15 @@ def with_kinds(table: Table, asked: Any = "auto") -> Table:
     >>> found.kinds[2].levels
     (0, 1, 2, 3)
     """
-    said = by_place(asked, table.names)
+    declared = by_place(asked, table.names)
     before = table.kinds or (NOT_EXAMINED,) * len(table.names)
     kinds = list(before)
-    open_places = [v for v, kind in enumerate(before) if not kind.reason and v not in said]
+    open_places = [v for v, kind in enumerate(before) if not kind.reason and v not in declared]
     for v, kind in zip(open_places, _inferred(table.X, open_places), strict=True):
         kinds[v] = kind
     X = table.X
-    for v, wish in said.items():
-        column, kinds[v] = as_said(table.names[v], table.X[:, v], before[v], wish)
+    for v, wish in declared.items():
+        column, kinds[v] = as_declared(table.names[v], table.X[:, v], before[v], wish)
         if kinds[v].is_levels and column is not None:
             X = np.array(X, np.float64) if X is table.X else X
             X[:, v] = column

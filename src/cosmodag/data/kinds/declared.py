@@ -1,5 +1,6 @@
-"""What the user says of columns: checked, and applied to their values."""
+"""Kinds that the user declares: checked, and applied to the values of the columns."""
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,9 +13,10 @@ from cosmodag.errors import DataError
 from cosmodag.io.columns.names import nearest, numbered_names
 from cosmodag.io.kinds import KINDS, NOT_EXAMINED, ColumnKind, Kind, label_of
 
-__all__ = ["as_said", "by_place", "check_kinds", "declared_names", "plain_kinds"]
+__all__ = ["as_declared", "by_place", "check_kinds", "declared_names", "plain_kinds"]
 
 _OF_NUMBERS = ("continuous", "count")
+_LEVELS = (list, tuple, ColumnKind)
 
 
 def check_kinds(asked: Any) -> None:
@@ -38,36 +40,24 @@ def check_kinds(asked: Any) -> None:
     else:
         raise DataError(f"kinds is a {type(asked).__name__}: give 'auto', a mapping or a list.")
     for entry in entries:
-        if isinstance(entry, str) and entry not in KINDS:
+        if entry not in KINDS if isinstance(entry, str) else not isinstance(entry, _LEVELS):
             raise DataError(
-                f"kinds has the entry {entry!r}: it must be one of {', '.join(KINDS)}, or a list "
-                "of levels from low to high."
-            )
-        if not isinstance(entry, str | list | tuple | ColumnKind):
-            raise DataError(
-                f"kinds has an entry of type {type(entry).__name__}: give one of "
-                f"{', '.join(KINDS)}, or a list of levels from low to high."
+                f"kinds has the entry {reprlib.repr(entry)}: it must be one of {', '.join(KINDS)}, "
+                "or a list of levels from low to high."
             )
 
 
 def declared_names(asked: Any, data: Any) -> list[str]:
-    """Names of the columns of a table that are said to hold levels, for `cosmodag.io.as_table`."""
+    """Names of the columns that are declared to hold levels, for `cosmodag.io.as_table`."""
     check_kinds(asked)
     if isinstance(asked, str) or asked is None:
         return []
     if isinstance(asked, Mapping):
         entries = {str(name): wish for name, wish in asked.items()}
     else:
-        own = next(
-            (
-                getattr(data, known)
-                for known in ("column_names", "columns", "names")
-                if hasattr(data, known)
-            ),
-            None,
-        )
-        names = numbered_names(len(asked)) if own is None else [str(name) for name in own]
-        entries = dict(zip(names, asked, strict=False))
+        sources = (getattr(data, known, None) for known in ("column_names", "columns", "names"))
+        own = next((names for names in sources if names is not None), numbered_names(len(asked)))
+        entries = dict(zip(map(str, own), asked, strict=False))
     return [name for name, wish in entries.items() if wish not in (None, *_OF_NUMBERS, "auto")]
 
 
@@ -85,7 +75,7 @@ def plain_kinds(asked: Any) -> Any:
 
 
 def by_place(asked: Any, names: Sequence[str]) -> dict[int, Any]:
-    """Entries of what the user says, by the place of the column."""
+    """Entries of `kinds`, by the place of the column."""
     check_kinds(asked)
     if isinstance(asked, Mapping):
         places = {name: place for place, name in enumerate(names)}
@@ -103,51 +93,51 @@ def by_place(asked: Any, names: Sequence[str]) -> dict[int, Any]:
     return {v: wish for v, wish in enumerate(asked) if wish not in (None, "auto")}
 
 
-def as_said(
+def as_declared(
     name: str, column: NDArray[Any], before: ColumnKind, wish: Any
 ) -> tuple[NDArray[np.float64] | None, ColumnKind]:
-    """Give a column the kind that the user says; the first value is its numbers if they change."""
+    """Give a column its declared kind; the first value is its numbers if they change."""
     if isinstance(wish, ColumnKind):
         wish = wish.levels if wish.is_levels else wish.kind
     if not isinstance(wish, str):
         levels = tuple(label_of(level) for level in wish)
         kind = ColumnKind("ordinal", levels, f"{len(levels)} levels as given")
         return renumbered(name, column, before, kind), kind
-    said: Kind = next(kind for kind in KINDS if kind == wish)
+    declared: Kind = next(kind for kind in KINDS if kind == wish)
     if before.is_levels:
-        return None, _levels_as_said(name, before, said)
-    return _numbers_as_said(name, column, said)
+        return None, _levels_as_declared(name, before, declared)
+    return _numbers_as_declared(name, column, declared)
 
 
-def _levels_as_said(name: str, before: ColumnKind, wish: Kind) -> ColumnKind:
-    """Give a column of labels the kind that the user says."""
+def _levels_as_declared(name: str, before: ColumnKind, wish: Kind) -> ColumnKind:
+    """Give a column of labels its declared kind."""
     count = len(before.levels)
     if wish in _OF_NUMBERS:
-        raise DataError(f"kinds says that {name!r} is {wish}, but its values are labels.")
+        raise DataError(f"kinds declares {name!r} as {wish}, but its values are labels.")
     if wish == "binary" and count > 2:
-        raise DataError(f"kinds says that {name!r} is binary, but it has {count} levels.")
+        raise DataError(f"kinds declares {name!r} as binary, but it has {count} levels.")
     if wish == "ordinal" and count > 2 and before.kind != "ordinal":
         raise DataError(
-            f"kinds says that {name!r} is ordinal, but not in which order its levels are: give "
-            f"them from low to high, as in {name}: {list(before.levels)}."
+            f"kinds declares {name!r} as ordinal, but not the order of its levels: give them from "
+            f"low to high, as in {name}: {list(before.levels)}."
         )
     return replace(before, kind=wish, reason=f"as given, {count} levels")
 
 
-def _numbers_as_said(
+def _numbers_as_declared(
     name: str, column: NDArray[Any], wish: Kind
 ) -> tuple[NDArray[np.float64] | None, ColumnKind]:
-    """Give a column of numbers the kind that the user says."""
+    """Give a column of numbers its declared kind."""
     present = column[~np.isnan(column)]
     if wish == "categorical":
         levels = tuple(label_of(value) for value in np.unique(present).astype(np.float64))
         kind = ColumnKind("categorical", levels, f"as given, {len(levels)} levels")
         return renumbered(name, column, NOT_EXAMINED, kind), kind
     if wish == "binary" and len(np.unique(present)) > 2:
-        raise DataError(f"kinds says that {name!r} is binary, but it has more than two values.")
+        raise DataError(f"kinds declares {name!r} as binary, but it has more than two values.")
     if wish == "count" and ((present < 0).any() or (present != np.round(present)).any()):
         raise DataError(
-            f"kinds says that {name!r} is a count, but not all of its values are whole numbers "
+            f"kinds declares {name!r} as a count, but not all of its values are whole numbers "
             "from zero upwards."
         )
     return None, ColumnKind(wish, reason="as given")

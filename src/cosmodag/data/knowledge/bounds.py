@@ -142,24 +142,12 @@ def cycle_in(edges: Sequence[tuple[int, int]]) -> list[int]:
     >>> cycle_in([(0, 1), (1, 2), (2, 1)])
     [1, 2, 1]
     """
-    children: dict[int, list[int]] = {}
-    for tail, head in edges:
-        children.setdefault(tail, []).append(head)
-    done: set[int] = set()
-    for root in children:
-        path, places = [root], {root: 0}
-        branches = [iter(children[root])] if root not in done else []
-        while branches:
-            following = next(branches[-1], None)
-            if following is None:
-                branches.pop()
-                last = path.pop()
-                del places[last]
-                done.add(last)
-            elif following in places:
-                return [*path[places[following] :], following]
-            elif following not in done:
-                places[following] = len(path)
-                path.append(following)
-                branches.append(iter(children.get(following, ())))
-    return []
+    if not edges:
+        return []
+    import networkx as nx
+
+    try:
+        found = nx.find_cycle(nx.DiGraph(edges))
+    except nx.NetworkXNoCycle:
+        return []
+    return [*(tail for tail, _ in found), found[0][0]]

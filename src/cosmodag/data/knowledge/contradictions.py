@@ -44,7 +44,8 @@ def refuse_contradictions(
                 f"tier {tier_of[cause] + 1} and {names[effect]} before it, in tier "
                 f"{tier_of[effect] + 1}: change the tiers, or do not require it."
             )
-    _refuse_chains(required, tier_of, names)
+    if required:
+        _refuse_chains(required, tier_of, names)
 
 
 def _tiers(

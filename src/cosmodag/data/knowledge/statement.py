@@ -10,7 +10,7 @@ import numpy as np
 
 from cosmodag.data.knowledge.bounds import Bounds
 from cosmodag.data.knowledge.contradictions import refuse_contradictions
-from cosmodag.errors import KnowledgeError
+from cosmodag.errors import KnowledgeError, name_list
 
 __all__ = ["Edge", "Knowledge", "Name", "as_knowledge", "bounds_of"]
 
@@ -237,10 +237,8 @@ def _places(mentioned: Sequence[Name], names: Sequence[Any]) -> dict[Name, int]:
         elif isinstance(name, int) and 0 <= name < len(names):
             places[name] = name
         else:
-            shown = ", ".join(str(column) for column in names[:10])
-            rest = "" if len(names) <= 10 else f" and {len(names) - 10} more"
             raise KnowledgeError(
                 f"The knowledge names {name!r}, which is not a column of the table: it has "
-                f"{shown}{rest}."
+                f"{name_list(names, most=10)}."
             )
     return places

@@ -1,4 +1,4 @@
-"""Tables of time series: lagged copies of the columns beside them, and what is known of their arcs.
+"""Tables of time series with lagged copies of their columns.
 
 A row of the lagged table holds all columns at time t and, as further columns, at t − 1, …, t − k.
 Causes precede effects, so no arc leads into the past; arcs within one time are learnt too. A window
@@ -15,6 +15,7 @@ from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.time.times import GAP, as_times, usual_step
 from cosmodag.data.time.window import Window, lagged_names, window_graph
 from cosmodag.errors import DataError
+from cosmodag.io.columns.names import numbered_names
 
 __all__ = ["LaggedTable", "lagged", "lagged_names", "window_graph"]
 
@@ -107,7 +108,7 @@ def lagged(
 
 
 def _column_names(names: Sequence[str] | None, d: int) -> tuple[str, ...]:
-    columns = tuple(f"x{place}" for place in range(d)) if names is None else tuple(names)
+    columns = tuple(numbered_names(d) if names is None else names)
     if len(columns) != d:
         raise DataError(f"There are {len(columns)} names for {d} columns: give one for each.")
     return columns

@@ -81,7 +81,9 @@ class Window:
             If a required arc does not say its lag, or an arc leads into the past.
         """
         known = known or Knowledge()
-        past = [self._at(self.names, lag) for lag in range(self.lags, 0, -1)]
+        past = [
+            tuple(_name_at(name, lag) for name in self.names) for lag in range(self.lags, 0, -1)
+        ]
         tiers = tuple(self._variables(tier) for tier in known.tiers)
         space = known.search_space
         return Knowledge(
@@ -110,7 +112,7 @@ class Window:
         """Arcs from all lags of some variables, from `first` on, into others at time t."""
         for cause in causes:
             for lag in range(first, self.lags + 1):
-                yield from ((self._at([cause], lag)[0], effect) for effect in effects)
+                yield from ((_name_at(cause, lag), effect) for effect in effects)
 
     def _required(self, edges: Iterable[Edge]) -> Iterator[Edge]:
         for cause, effect in edges:
@@ -134,14 +136,11 @@ class Window:
         for name in self.names:
             yield from self._arcs([name], [name], first=1)
 
-    def _at(self, names: Iterable[str], lag: int) -> tuple[str, ...]:
-        return tuple(names) if lag == 0 else tuple(f"{name}[t-{lag}]" for name in names)
-
     def _lagged(self, name: Name) -> tuple[str, ...]:
         """Columns that a name stands for."""
         variable = self._variable(name)
         if variable is not None:
-            return tuple(self._at([variable], lag)[0] for lag in range(self.lags + 1))
+            return tuple(_name_at(variable, lag) for lag in range(self.lags + 1))
         if name in self.columns:
             return (str(name),)
         present = str(name).removesuffix("[t]")
@@ -188,8 +187,11 @@ def lagged_names(names: Sequence[str], lags: int) -> tuple[str, ...]:
     >>> lagged_names(["a", "b"], 1)
     ('a', 'b', 'a[t-1]', 'b[t-1]')
     """
-    past = tuple(f"{name}[t-{lag}]" for lag in range(1, lags + 1) for name in names)
-    return (*names, *past)
+    return tuple(_name_at(name, lag) for lag in range(lags + 1) for name in names)
+
+
+def _name_at(name: str, lag: int) -> str:
+    return f"{name}[t-{lag}]" if lag else name
 
 
 def window_graph(adjacency: ArrayLike, variables: int) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """Findings about columns that repeat one another: exactly, nearly, or as a combination."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,42 +37,40 @@ def equal_columns(X: NDArray[Any], columns: list[int]) -> list[list[int]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def duplicates(groups: list[list[int]], names: Sequence[str]) -> Iterator[Finding]:
+def duplicates(groups: list[list[int]], names: Sequence[str]) -> list[Finding]:
     """Columns that are equal in every row."""
-    if groups:
-        named = [[names[column] for column in group] for group in groups]
-        yield Finding(
-            "duplicate",
-            tuple(name for group in named for name in group),
-            sum(len(group) - 1 for group in groups),
-            "warning",
-            "Columns that are equal in every row can exchange their arcs: keep one of "
-            + "; one of ".join(name_list(group) for group in named[:3])
-            + ("." if len(named) <= 3 else f"; likewise in {len(named) - 3} more groups."),
-        )
+    if not groups:
+        return []
+    named = [[names[column] for column in group] for group in groups]
+    columns = tuple(name for group in named for name in group)
+    sentence = (
+        "Columns that are equal in every row can exchange their arcs: keep one of "
+        + "; one of ".join(name_list(group) for group in named[:3])
+        + ("." if len(named) <= 3 else f"; likewise in {len(named) - 3} more groups.")
+    )
+    return [Finding("duplicate", columns, len(columns) - len(groups), "warning", sentence)]
 
 
-def collinear(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> Iterator[Finding]:
+def collinear(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list[Finding]:
     """Columns that are exact linear combinations of others."""
     found = combinations(X, columns)
-    if found:
-        involved = sorted({column for whole, parts in found for column in (whole, *parts)})
-        whole, parts = found[0]
-        others = f" (the same holds for {len(found) - 1} more)" if len(found) > 1 else ""
-        yield Finding(
-            "collinear",
-            tuple(names[column] for column in involved),
-            len(found),
-            "warning",
-            f"The column {names[whole]!r} is an exact linear combination of "
-            f"{name_list([names[column] for column in parts])}{others}, like a total or the same "
-            "quantity in two units, so the arcs among them are arbitrary: leave one out.",
-        )
+    if not found:
+        return []
+    involved = sorted({column for whole, parts in found for column in (whole, *parts)})
+    whole, parts = found[0]
+    others = f" (the same holds for {len(found) - 1} more)" if len(found) > 1 else ""
+    sentence = (
+        f"The column {names[whole]!r} is an exact linear combination of "
+        f"{name_list([names[column] for column in parts])}{others}, like a total or the same "
+        "quantity in two units, so the arcs among them are arbitrary: leave one out."
+    )
+    named = tuple(names[column] for column in involved)
+    return [Finding("collinear", named, len(found), "warning", sentence)]
 
 
 def near_duplicates(
     correlations: NDArray[np.float64], rows: int, names: Sequence[str]
-) -> Iterator[Finding]:
+) -> list[Finding]:
     """Pairs of columns that are equal up to a little noise.
 
     Parameters
@@ -85,23 +83,20 @@ def near_duplicates(
     """
     above = np.argwhere(np.triu(np.abs(correlations) > NEARLY_EQUAL, 1))
     if not len(above) or rows < 2 * len(correlations):
-        return
-    precision = np.asarray(
-        np.linalg.inv(correlations + _RIDGE * np.eye(len(correlations))), np.float64
-    )
+        return []
+    precision = np.linalg.inv(correlations + _RIDGE * np.eye(len(correlations)))
     pairs = [(a, b) for a, b in above.tolist() if _is_copy(correlations, precision, a, b)]
-    if pairs:
-        most = max(abs(float(correlations[a, b])) for a, b in pairs)
-        shown = "; ".join(f"{names[a]!r} and {names[b]!r}" for a, b in pairs[:3])
-        more = "" if len(pairs) <= 3 else f"; and {len(pairs) - 3} more pairs"
-        yield Finding(
-            "near_duplicate",
-            tuple(names[place] for place in sorted({end for pair in pairs for end in pair})),
-            most,
-            "warning",
-            f"Columns correlated up to {most:.5f} are nearly the same quantity ({shown}{more}), so "
-            "one can replace the other in any arc: keep one of each pair.",
-        )
+    if not pairs:
+        return []
+    most = max(abs(float(correlations[a, b])) for a, b in pairs)
+    shown = "; ".join(f"{names[a]!r} and {names[b]!r}" for a, b in pairs[:3])
+    more = "" if len(pairs) <= 3 else f"; and {len(pairs) - 3} more pairs"
+    columns = tuple(names[place] for place in sorted({end for pair in pairs for end in pair}))
+    sentence = (
+        f"Columns correlated up to {most:.5f} are nearly the same quantity ({shown}{more}), so "
+        "one can replace the other in any arc: keep one of each pair."
+    )
+    return [Finding("near_duplicate", columns, most, "warning", sentence)]
 
 
 def _is_copy(

@@ -1,12 +1,12 @@
 """Findings about the kinds of columns: labels taken for categories, and levels seen once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.findings import Finding, about
 from cosmodag.errors import name_list
 from cosmodag.io.kinds import ColumnKind
 
@@ -16,89 +16,60 @@ _MOST_SHOWN = 6
 
 
 def inferred_kinds(
-    kinds: Sequence[ColumnKind], names: Sequence[str], said: Sequence[str] = ()
-) -> Iterator[Finding]:
-    """Columns of plain text that are taken for categories.
-
-    Parameters
-    ----------
-    kinds, names : sequence
-        One entry per column.
-    said : sequence of str
-        Columns whose kinds the user gave.
-    """
+    kinds: Sequence[ColumnKind], names: Sequence[str], declared: Sequence[str] = ()
+) -> list[Finding]:
+    """Columns of plain text that are taken for categories, unless the user declared their kinds."""
     found = [
-        v for v, kind in enumerate(kinds) if kind.reason.startswith("text") and names[v] not in said
+        v
+        for v, kind in enumerate(kinds)
+        if kind.reason.startswith("text") and names[v] not in declared
     ]
-    if not found:
-        return
-    shown = ", ".join(_described(names[v], kinds[v]) for v in found[:_MOST_SHOWN])
-    more = f" and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
-    yield Finding(
-        "kinds",
-        tuple(names[v] for v in found),
-        len(found),
-        "warning",
-        f"Text is taken for the levels of a category: {shown}{more}; say otherwise, or confirm it, "
-        "by kinds= (--kinds, --categorical).",
+    sentence = (
+        f"Text is taken for the levels of a category: {_described(found, kinds, names)}; confirm "
+        "this, or declare another kind, by kinds= (--kinds, --categorical)."
     )
+    return about("kinds", [names[v] for v in found], sentence)
 
 
 def rare_levels(
     X: NDArray[Any], kinds: Sequence[ColumnKind], names: Sequence[str]
-) -> Iterator[Finding]:
+) -> list[Finding]:
     """Levels that a single row has."""
-    listed: list[str] = []
-    columns: list[str] = []
+    listed: dict[str, str] = {}
     for v, kind in enumerate(kinds):
         if not kind.is_levels:
             continue
         numbers = X[~np.isnan(X[:, v]), v].astype(np.intp)
         once = np.flatnonzero(np.bincount(numbers, minlength=len(kind.levels)) == 1)
         if len(once):
-            columns.append(names[v])
-            listed.append(f"{names[v]!r}: {name_list([kind.levels[k] for k in once], most=3)}")
-    if listed:
-        more = f" and {len(listed) - _MOST_SHOWN} more columns" if len(listed) > _MOST_SHOWN else ""
-        yield Finding(
-            "rare_levels",
-            tuple(columns),
-            len(columns),
-            "warning",
-            f"Some levels occur in a single row ({'; '.join(listed[:_MOST_SHOWN])}{more}): they "
-            "are kept, but nothing can be learnt about them; merge rare levels into one.",
-        )
+            listed[names[v]] = name_list([kind.levels[k] for k in once], most=3)
+    shown = "; ".join(f"{name!r}: {levels}" for name, levels in list(listed.items())[:_MOST_SHOWN])
+    more = f" and {len(listed) - _MOST_SHOWN} more columns" if len(listed) > _MOST_SHOWN else ""
+    sentence = (
+        f"Some levels occur in a single row ({shown}{more}): they are kept, but nothing can be "
+        "learnt about them; merge rare levels into one."
+    )
+    return about("rare_levels", list(listed), sentence)
 
 
 def levels_as_numbers(
     kinds: Sequence[ColumnKind], names: Sequence[str], learner: str
-) -> Iterator[Finding]:
-    """Ordered labels whose numbers enter equations.
-
-    Parameters
-    ----------
-    kinds, names : sequence
-        One entry per column.
-    learner : str
-        The learner that takes numbers only.
-    """
+) -> list[Finding]:
+    """Ordered labels whose numbers enter the equations of a learner that takes numbers only."""
     found = [v for v, kind in enumerate(kinds) if kind.kind == "ordinal" and kind.is_levels]
-    if found:
-        shown = ", ".join(_described(names[v], kinds[v]) for v in found[:_MOST_SHOWN])
-        yield Finding(
-            "levels_as_numbers",
-            tuple(names[v] for v in found),
-            len(found),
-            "warning",
-            f"{learner} takes the ordered levels of {shown} for the numbers 0, 1, …: equal steps "
-            "are assumed to have equal effects.",
-        )
+    sentence = (
+        f"{learner} takes the ordered levels of {_described(found, kinds, names)} for the numbers "
+        "0, 1, …: equal steps are assumed to have equal effects."
+    )
+    return about("levels_as_numbers", [names[v] for v in found], sentence)
 
 
-def _described(name: str, kind: ColumnKind) -> str:
-    """Name a column with its levels, numbered if there are few."""
-    if len(kind.levels) <= 3:
-        levels = ", ".join(f"{place} = {label}" for place, label in enumerate(kind.levels))
-    else:
-        levels = f"{len(kind.levels)} levels"
-    return f"{name!r} ({levels})"
+def _described(places: list[int], kinds: Sequence[ColumnKind], names: Sequence[str]) -> str:
+    """Name columns with their levels, numbered if there are few."""
+    shown = []
+    for v in places[:_MOST_SHOWN]:
+        levels = kinds[v].levels
+        numbered = ", ".join(f"{place} = {label}" for place, label in enumerate(levels))
+        shown.append(f"{names[v]!r} ({numbered if len(levels) <= 3 else f'{len(levels)} levels'})")
+    more = f" and {len(places) - _MOST_SHOWN} more" if len(places) > _MOST_SHOWN else ""
+    return ", ".join(shown) + more

@@ -1,29 +1,27 @@
 """Findings about the scale of the columns: constants, units, outliers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
-from cosmodag.data.diagnose.findings import Finding, chosen
-from cosmodag.errors import name_list
+from cosmodag.data.diagnose.findings import Finding, about, chosen
 
 __all__ = [
     "ABOUT_SCALE",
-    "EQUAL_SCALE",
-    "FAR",
     "LARGE",
-    "SCALE_RATIO",
     "SMALL",
     "Summary",
     "constant",
     "different_scales",
+    "out_of_range",
     "outliers",
     "summary_of",
-    "too_large",
-    "too_small",
 ]
+
+Floats = NDArray[np.float64]
 
 # Linear models with unit noise reach ratios of 1,600 on 100 nodes and 400 arcs: above this,
 # different units are the more likely explanation.
@@ -57,9 +55,9 @@ _SAMPLE = 4096
 class Summary(NamedTuple):
     """Summary statistics of the columns, (d,) each."""
 
-    deviations: NDArray[np.float64]
-    spans: NDArray[np.float64]
-    distances: NDArray[np.float64]
+    deviations: Floats
+    spans: Floats
+    distances: Floats
 
 
 def summary_of(X: NDArray[Any]) -> Summary:
@@ -69,125 +67,83 @@ def summary_of(X: NDArray[Any]) -> Summary:
         lows = X.min(axis=0).astype(np.float64)
         highs = X.max(axis=0).astype(np.float64)
         deviations = np.empty(X.shape[1])
-        for block in _blocks(X):
+        width = max(1, _BLOCK // len(X))  # columns at a time, to avoid a copy of the whole table
+        for start in range(0, X.shape[1], width):
+            block = slice(start, start + width)
             deviations[block] = np.std(X[:, block], axis=0, dtype=np.float64)
         return Summary(deviations, highs - lows, _robust_distance(X, lows, highs))
 
 
-def _blocks(X: NDArray[Any]) -> Iterator[slice]:
-    """Split a table into groups of columns, to avoid a copy of the whole table."""
-    width = max(1, _BLOCK // len(X))
-    for start in range(0, X.shape[1], width):
-        yield slice(start, start + width)
-
-
-def _robust_distance(
-    X: NDArray[Any], lows: NDArray[np.float64], highs: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _robust_distance(X: NDArray[Any], lows: Floats, highs: Floats) -> Floats:
     """Compute each column's largest distance from its median, in units of 1.4826 × the MAD."""
     # A regular sample of rows: the median of thousands is as good as that of millions.
     sample = X[:: max(1, len(X) // _SAMPLE)].astype(np.float64)
     medians = np.median(sample, axis=0)
-    spread = 1.4826 * np.median(np.abs(sample - medians), axis=0)
-    units: NDArray[np.float64] = np.zeros(X.shape[1])
+    spread = stats.median_abs_deviation(sample, axis=0, scale="normal")
+    units: Floats = np.zeros(X.shape[1])
     # The MAD of a column that mostly repeats one value is zero.
     np.divide(np.maximum(highs - medians, medians - lows), spread, out=units, where=spread > 0)
     return units
 
 
-def constant(is_constant: NDArray[np.bool_], names: Sequence[str]) -> Iterator[Finding]:
+def constant(is_constant: NDArray[np.bool_], names: Sequence[str]) -> list[Finding]:
     """Columns with a single value."""
-    if is_constant.any():
-        found = chosen(names, is_constant)
-        yield Finding(
-            "constant",
-            found,
-            len(found),
-            "warning",
-            "A column with a single value stays isolated in the graph: leave out "
-            f"{name_list(found)}.",
-        )
+    sentence = "A column with a single value stays isolated in the graph: leave out {columns}."
+    return about("constant", chosen(names, is_constant), sentence)
 
 
-def too_large(spans: NDArray[np.float64], names: Sequence[str]) -> Iterator[Finding]:
-    """Values whose squares overflow."""
-    large = spans > LARGE
-    if large.any():
-        found = chosen(names, large)
-        yield Finding(
-            "too_large",
-            found,
-            float(spans.max()),
-            "error",
-            f"Squares of the values in {name_list(found)} exceed the range of double precision: "
-            "divide them by a large number.",
-        )
-
-
-def too_small(spans: NDArray[np.float64], names: Sequence[str]) -> Iterator[Finding]:
-    """Columns whose values cannot be squared without losing their digits."""
+def out_of_range(spans: Floats, names: Sequence[str]) -> list[Finding]:
+    """Columns whose squares overflow, or lose their digits."""
     small = (spans > 0) & (spans < SMALL)
-    if small.any():
-        found = chosen(names, small)
-        yield Finding(
-            "too_small",
-            found,
-            float(spans[small].min()),
-            "error",
-            f"Squares of the values in {name_list(found)} are too small for double precision: "
-            "multiply them by a large number.",
-        )
+    too_large = (
+        "Squares of the values in {columns} exceed the range of double precision: divide them by a "
+        "large number."
+    )
+    too_small = (
+        "Squares of the values in {columns} are too small for double precision: multiply them by a "
+        "large number."
+    )
+    least = float(spans.min(where=small, initial=np.inf))
+    return [
+        *about("too_large", chosen(names, spans > LARGE), too_large, spans.max(), "error"),
+        *about("too_small", chosen(names, small), too_small, least, "error"),
+    ]
 
 
 def different_scales(
-    deviations: NDArray[np.float64], is_constant: NDArray[np.bool_], names: Sequence[str]
-) -> Iterator[Finding]:
-    """Look for standard deviations that differ too much, or not at all."""
+    deviations: Floats, is_constant: NDArray[np.bool_], names: Sequence[str]
+) -> list[Finding]:
+    """Compare standard deviations that differ too much, or not at all."""
     varying = np.flatnonzero(~is_constant & (deviations > 0) & np.isfinite(deviations))
     if len(varying) < 2:
-        return
+        return []
     small = int(varying[np.argmin(deviations[varying])])
     large = int(varying[np.argmax(deviations[varying])])
     ratio = float(deviations[large] / deviations[small])
-    if ratio > UNUSABLE_RATIO:
-        yield Finding(
-            "unusable_scale",
-            (names[small], names[large]),
-            ratio,
-            "error",
-            f"The standard deviation of {names[large]!r} is {ratio:.3g} times that of "
-            f"{names[small]!r}, more than double precision can represent in one equation: check "
-            "the largest values, or convert the columns to comparable units.",
+    if EQUAL_SCALE <= ratio <= SCALE_RATIO:
+        return []
+    if ratio < EQUAL_SCALE:
+        sentence = (
+            f"All columns have the same standard deviation, as if standardised, and {ABOUT_SCALE}."
         )
-    elif ratio > SCALE_RATIO:
-        yield Finding(
-            "scale_ratio",
-            (names[small], names[large]),
-            ratio,
-            "warning",
-            f"The standard deviation of {names[large]!r} is {ratio:.3g} times that of "
-            f"{names[small]!r}, as happens where units differ, and {ABOUT_SCALE}.",
-        )
-    elif ratio < EQUAL_SCALE:
-        yield Finding(
-            "equal_scale",
-            (),
-            ratio,
-            "warning",
-            f"All columns have the same standard deviation, as if standardised, and {ABOUT_SCALE}.",
-        )
+        return [Finding("equal_scale", (), ratio, "warning", sentence)]
+    pair = (names[small], names[large])
+    times = f"The standard deviation of {pair[1]!r} is {ratio:.3g} times that of {pair[0]!r}"
+    if ratio <= UNUSABLE_RATIO:
+        sentence = f"{times}, as happens where units differ, and {ABOUT_SCALE}."
+        return [Finding("scale_ratio", pair, ratio, "warning", sentence)]
+    sentence = (
+        f"{times}, more than double precision can represent in one equation: check the largest "
+        "values, or convert the columns to comparable units."
+    )
+    return [Finding("unusable_scale", pair, ratio, "error", sentence)]
 
 
-def outliers(distances: NDArray[np.float64], names: Sequence[str]) -> Iterator[Finding]:
+def outliers(distances: Floats, names: Sequence[str]) -> list[Finding]:
     """Outliers that dominate a squared-error fit."""
-    far = distances > FAR
-    if far.any():
-        found, most = chosen(names, far), float(distances.max())
-        yield Finding(
-            "outliers",
-            found,
-            most,
-            "warning",
-            f"Values up to {most:.3g} robust standard deviations from the median let a few rows "
-            f"dominate a squared-error fit: check {name_list(found)}, or take logarithms.",
-        )
+    most = float(distances.max())
+    sentence = (
+        f"Values up to {most:.3g} robust standard deviations from the median let a few rows "
+        "dominate a squared-error fit: check {columns}, or take logarithms."
+    )
+    return about("outliers", chosen(names, distances > FAR), sentence, most)

@@ -1,81 +1,64 @@
 """Findings about the values of a column: two, few, counts, running numbers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.findings import Finding, about, chosen
 from cosmodag.data.kinds.value_counts import FEW_VALUES, FEWEST_ROWS, are_counts
-from cosmodag.errors import name_list
 
-__all__ = ["binary", "counts", "few_values", "running_ids"]
+__all__ = ["running_ids", "unlike_lines"]
 
 # Increasing integers whose range is at most this many times the number of rows are row numbers.
 _SPARSE = 3.0
 
 
-def binary(number: NDArray[np.int64], names: Sequence[str]) -> Iterator[Finding]:
-    """Columns with two values."""
-    found = tuple(names[column] for column in np.flatnonzero(number == 2).tolist())
-    if found:
-        yield Finding(
-            "binary",
-            found,
-            len(found),
-            "warning",
-            f"Columns with two values ({name_list(found)}) do not have the additive noise of "
-            "linear equations, so arcs into them are approximate, and their directions must not be "
-            "based on the shape or variance of noise: read such arcs as associations.",
-        )
+def unlike_lines(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]) -> list[Finding]:
+    """Columns of two values, of three to ten, and of counts: their noise is not continuous.
 
-
-def few_values(
-    X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]
-) -> Iterator[Finding]:
-    """Columns with three to ten values."""
-    few = np.flatnonzero((number > 2) & (number <= FEW_VALUES))
-    found = tuple(names[column] for column in few.tolist())
-    if found:
-        whole = all((X[:, column] == np.round(X[:, column])).all() for column in few.tolist())
-        codes = (
-            "name them as categories (kinds=, --categorical) if they are codes, and "
-            if whole
-            else ""
-        )
-        yield Finding(
-            "few_values",
-            found,
-            len(found),
-            "warning",
-            f"Columns with {FEW_VALUES} distinct values or fewer ({name_list(found)}) do not have "
-            "the continuous noise of linear equations, so directions must not be based on the "
-            f"shape or variance of noise: {codes}read such arcs as associations.",
-        )
-
-
-def counts(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]) -> Iterator[Finding]:
-    """Non-negative integers that are small, or close to zero relative to their spread."""
-    found = [
-        column
-        for column in np.flatnonzero(number > FEW_VALUES).tolist()
-        if are_counts(X[:, column], int(number[column]))
+    Parameters
+    ----------
+    X : (n, d) array
+    number : (d,) array of int
+        Number of different values of each column; 0 if there are many.
+    names : sequence of str
+    """
+    few = (number > 2) & (number <= FEW_VALUES)
+    whole = all((X[:, v] == np.round(X[:, v])).all() for v in np.flatnonzero(few).tolist())
+    codes = "name them as categories (kinds=, --categorical) if they are codes, and "
+    counts = [
+        names[v]
+        for v in np.flatnonzero(number > FEW_VALUES).tolist()
+        if are_counts(X[:, v], int(number[v]))
     ]
-    if found:
-        named = tuple(names[column] for column in found)
-        yield Finding(
+    return [
+        *about(
+            "binary",
+            chosen(names, number == 2),
+            "Columns with two values ({columns}) do not have the additive noise of linear "
+            "equations, so arcs into them are approximate, and their directions must not be based "
+            "on the shape or variance of noise: read such arcs as associations.",
+        ),
+        *about(
+            "few_values",
+            chosen(names, few),
+            f"Columns with {FEW_VALUES} distinct values or fewer ({{columns}}) do not have the "
+            "continuous noise of linear equations, so directions must not be based on the shape or "
+            f"variance of noise: {codes if whole else ''}read such arcs as associations.",
+        ),
+        *about(
             "counts",
-            named,
-            len(named),
-            "warning",
-            f"Counts ({name_list(named)}) vary more where they are larger, and their relations "
-            "are rarely linear: take log(1 + x) or square roots first, and do not base directions "
-            "on the shape of noise (noise='gaussian').",
-        )
+            counts,
+            "Counts ({columns}) vary more where they are larger, and their relations are rarely "
+            "linear: take log(1 + x) or square roots first, and do not base directions on the "
+            "shape of noise (noise='gaussian').",
+        ),
+    ]
 
 
-def running_ids(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> Iterator[Finding]:
+def running_ids(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list[Finding]:
     """Columns that number the rows: equal steps, or distinct integers with few left out.
 
     Parameters
@@ -86,20 +69,16 @@ def running_ids(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> It
     names : sequence of str
     """
     if len(X) < FEWEST_ROWS:
-        return
-    found = tuple(names[column] for column in columns if _numbers_rows(X[:, column]))
-    if found:
-        yield Finding(
-            "running_id",
-            found,
-            len(found),
-            "warning",
-            f"The column {name_list(found)} numbers the rows and is not a measurement, so its arcs "
-            "only show how the table was compiled: leave it out."
-            if len(found) == 1
-            else f"The columns {name_list(found)} number the rows and are not measurements, so "
-            "their arcs only show how the table was compiled: leave them out.",
-        )
+        return []
+    found = [names[column] for column in columns if _numbers_rows(X[:, column])]
+    sentence = (
+        "The column {columns} numbers the rows and is not a measurement, so its arcs only show how "
+        "the table was compiled: leave it out."
+        if len(found) == 1
+        else "The columns {columns} number the rows and are not measurements, so their arcs only "
+        "show how the table was compiled: leave them out."
+    )
+    return about("running_id", found, sentence)
 
 
 def _numbers_rows(values: NDArray[Any]) -> bool:

@@ -12,7 +12,7 @@ _NAMED = 3
 
 
 def of_pag(graph: PartialAncestralGraph) -> list[Finding]:
-    """Tell of ↔ edges, and of marks that the table leaves open.
+    """Report ↔ edges, and marks that the table leaves open.
 
     Returns
     -------

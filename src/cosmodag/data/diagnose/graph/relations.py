@@ -1,6 +1,6 @@
 """Findings about the arcs of a graph: curved relations, and noise that depends on a parent."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.diagnose.graph.hidden.equations import Equations
 from cosmodag.errors import name_list
 
-__all__ = ["ArcTests", "curved_relations", "examine_arcs", "uneven_noise"]
+__all__ = ["ArcTests", "examine_arcs", "misfits"]
 
 # Standard errors beyond which an arc counts as refuted, the share of refuted arcs that makes a
 # finding, and the false-alarm probability for the strongest arc.
@@ -72,38 +72,29 @@ def examine_arcs(
     return tests
 
 
-def curved_relations(tests: ArcTests, names: Sequence[str]) -> Iterator[Finding]:
-    """Arcs whose head depends on the square of its tail."""
-    found = _refuted(np.abs(tests.curved))
-    if found.any():
-        yield Finding(
-            "curved",
-            _ends(tests, found, names),
-            float(found.mean()),
-            "warning",
-            f"Relations are curved in {found.sum()} of {len(found)} arcs "
-            f"({_listed(tests, found, names)}), so a linear model adds superfluous arcs and the "
-            "shape of its residuals does not identify directions: transform the columns "
-            "(logarithms, roots), or use BlockSearch, or CosmoMLP where causes act jointly.",
-        )
-
-
-def uneven_noise(tests: ArcTests, names: Sequence[str]) -> Iterator[Finding]:
-    """Arcs whose noise variance depends on the tail, without a curved relation."""
+def misfits(tests: ArcTests, names: Sequence[str]) -> list[Finding]:
+    """Arcs that are curved, and straight ones whose noise variance depends on the tail."""
     is_straight = np.abs(tests.curved) <= _BEYOND
-    found = _refuted(np.abs(tests.uneven) * is_straight)
-    if found.any():
-        yield Finding(
+    return [
+        *_finding(
+            "curved",
+            tests,
+            _refuted(np.abs(tests.curved)),
+            names,
+            "Relations are curved in {arcs}, so a linear model adds superfluous arcs and the shape "
+            "of its residuals does not identify directions: transform the columns (logarithms, "
+            "roots), or use BlockSearch, or CosmoMLP where causes act jointly.",
+        ),
+        *_finding(
             "uneven_noise",
-            _ends(tests, found, names),
-            float(found.mean()),
-            "warning",
-            f"Noise depends on the cause in {found.sum()} of {len(found)} arcs "
-            f"({_listed(tests, found, names)}), so the shape and the variance of the noise do not "
-            "identify directions: take logarithms of columns that vary in proportion to "
-            "their size, and trust only directions that the Gaussian score fixes "
-            "(noise='gaussian').",
-        )
+            tests,
+            _refuted(np.abs(tests.uneven) * is_straight),
+            names,
+            "Noise depends on the cause in {arcs}, so the shape and the variance of the noise do "
+            "not identify directions: take logarithms of columns that vary in proportion to their "
+            "size, and trust only directions that the Gaussian score fixes (noise='gaussian').",
+        ),
+    ]
 
 
 def _refuted(sizes: Floats) -> NDArray[np.bool_]:
@@ -115,11 +106,16 @@ def _refuted(sizes: Floats) -> NDArray[np.bool_]:
     return beyond & bool(strong and beyond.mean() > _SHARE)
 
 
-def _ends(tests: ArcTests, found: NDArray[np.bool_], names: Sequence[str]) -> tuple[str, ...]:
-    ends = {*tests.tails[found].tolist(), *tests.heads[found].tolist()}
-    return tuple(names[column] for column in sorted(ends))
-
-
-def _listed(tests: ArcTests, found: NDArray[np.bool_], names: Sequence[str]) -> str:
-    pairs = zip(tests.tails[found].tolist(), tests.heads[found].tolist(), strict=True)
-    return name_list([f"{names[tail]} → {names[head]}" for tail, head in pairs], most=3)
+def _finding(
+    kind: str, tests: ArcTests, found: NDArray[np.bool_], names: Sequence[str], sentence: str
+) -> list[Finding]:
+    """Make a finding about some arcs; ``{arcs}`` in the sentence is their number and the first."""
+    if not found.any():
+        return []
+    tails, heads = tests.tails[found].tolist(), tests.heads[found].tolist()
+    listed = name_list(
+        [f"{names[u]} → {names[v]}" for u, v in zip(tails, heads, strict=True)], most=3
+    )
+    text = sentence.replace("{arcs}", f"{len(tails)} of {len(found)} arcs ({listed})")
+    columns = tuple(names[column] for column in sorted({*tails, *heads}))
+    return [Finding(kind, columns, float(found.mean()), "warning", text)]

@@ -1,38 +1,33 @@
 """A finding about missing values, and a table without them for the other checks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.findings import Finding, about, chosen
 
 __all__ = ["missing_values", "without_gaps"]
 
 _SHOWN = 8
 
 
-def missing_values(X: NDArray[Any], names: Sequence[str]) -> Iterator[Finding]:
+def missing_values(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
     """Count missing values per column."""
     absent = np.isnan(X)
     numbers = absent.sum(axis=0)
     columns = np.flatnonzero(numbers)
-    if not len(columns):
-        return
     worst = columns[np.argsort(-numbers[columns], kind="stable")].tolist()
     listed = ", ".join(f"{names[column]!r} {numbers[column]:,}" for column in worst[:_SHOWN])
     more = f" and {len(worst) - _SHOWN} more columns" if len(worst) > _SHOWN else ""
     complete = int((~absent.any(axis=1)).sum())
-    yield Finding(
-        "missing_values",
-        tuple(names[column] for column in columns.tolist()),
-        float(absent.mean()),
-        "warning",
+    sentence = (
         f"{int(numbers.sum()):,} values are missing ({listed}{more}), {complete:,} of {len(X):,} "
         "rows are complete: use only those (--missing drop) if gaps do not depend on the values, "
-        "or impute the gaps from the learnt graph (--missing impute).",
+        "or impute the gaps from the learnt graph (--missing impute)."
     )
+    return about("missing_values", chosen(names, numbers > 0), sentence, absent.mean())
 
 
 def without_gaps(X: NDArray[Any]) -> NDArray[Any]:

@@ -1,7 +1,5 @@
 """A finding about several populations in one table: clusters of rows."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
@@ -21,7 +19,7 @@ _DEEP = 1.15
 
 def several_populations(
     standard: NDArray[np.float64], few_valued: NDArray[np.float64]
-) -> Iterator[Finding]:
+) -> list[Finding]:
     """Search for clusters along the directions of largest variance.
 
     The common part of many columns is a sum of many causes and has one mode; if rows come from two
@@ -37,23 +35,21 @@ def several_populations(
     """
     n, k = standard.shape
     if n < _FEWEST_ROWS or k < 2:
-        return
+        return []
     last = (max(0, k - _DIRECTIONS), k - 1)
     _, vectors = linalg.eigh(standard.T @ standard / n, subset_by_index=last)
     along = standard @ vectors
     if few_valued.shape[1]:
         along = along - few_valued @ np.linalg.lstsq(few_valued, along, rcond=None)[0]
-    depths = [np.sqrt(n) * valley(values) for values in along.T]
-    if max(depths) > _DEEP:
-        yield Finding(
-            "several_populations",
-            (),
-            float(max(depths)),
-            "warning",
-            "The rows fall into clusters, as if they came from several populations, and arcs then "
-            "join columns that differ between populations without a causal relation: fit each "
-            "population separately, or add a column that names the population of each row.",
-        )
+    deepest = float(max(np.sqrt(n) * valley(values) for values in along.T))
+    if deepest <= _DEEP:
+        return []
+    sentence = (
+        "The rows fall into clusters, as if they came from several populations, and arcs then join "
+        "columns that differ between populations without a causal relation: fit each population "
+        "separately, or add a column that names the population of each row."
+    )
+    return [Finding("several_populations", (), deepest, "warning", sentence)]
 
 
 def valley(values: NDArray[np.float64]) -> float:

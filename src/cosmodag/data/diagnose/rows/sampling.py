@@ -1,14 +1,13 @@
 """Findings about the rows: too few, dependent, sorted."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from cosmodag.data.diagnose.findings import Finding
-from cosmodag.errors import name_list
+from cosmodag.data.diagnose.findings import Finding, about
 
 __all__ = ["few_rows", "lag_correlations", "rows_follow", "sorted_columns"]
 
@@ -21,25 +20,18 @@ _CHANCE, _HARMLESS = 0.002, 0.1
 _CLIPPED_AT = 4.0
 
 
-def few_rows(rows: int, columns: int) -> Iterator[Finding]:
+def few_rows(rows: int, columns: int) -> list[Finding]:
     """Fewer rows than columns, or than ten."""
     if rows < columns:
-        yield Finding(
-            "few_rows",
-            (),
-            rows / columns,
-            "warning",
+        sentence = (
             f"With {rows} rows for {columns} columns, many graphs fit equally well: collect more "
-            "rows, keep fewer columns, or trust only arcs that survive resampling.",
+            "rows, keep fewer columns, or trust only arcs that survive resampling."
         )
     elif rows < _FEWEST:
-        yield Finding(
-            "few_rows",
-            (),
-            rows / columns,
-            "warning",
-            f"With {rows} rows, hardly any arc stands out from chance: collect more rows.",
-        )
+        sentence = f"With {rows} rows, hardly any arc stands out from chance: collect more rows."
+    else:
+        return []
+    return [Finding("few_rows", (), rows / columns, "warning", sentence)]
 
 
 def sorted_columns(X: NDArray[Any], columns: list[int]) -> list[int]:
@@ -82,34 +74,30 @@ def lag_correlations(X: NDArray[Any], given: Sequence[int] = ()) -> NDArray[np.f
     return np.asarray(products / np.where(squares > 0, squares, 1.0))
 
 
-def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> Iterator[Finding]:
+def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list[Finding]:
     """Rows that resemble, or avoid, the row before: time series, repeated measurements, groups.
 
     For independent rows, √n times a lag-1 correlation is about standard normal. Sorted columns are
     regressed out, because sorting a table does not make its rows dependent.
     """
     if len(X) < _FEWEST_PAIRS or not columns:
-        return
+        return []
     is_sorted = [columns.index(column) for column in sorted_columns(X, columns)]
     lags = lag_correlations(X[:, columns], is_sorted)
     rows = min(len(X), _MOST_ROWS)
     limit = max(_HARMLESS, stats.norm.isf(_CHANCE / 2 / len(columns)) / np.sqrt(rows))
     follows = np.abs(lags) > limit
     follows[is_sorted] = False
-    if follows.any():
-        found = tuple(names[columns[place]] for place in np.flatnonzero(follows).tolist())
-        most = float(lags[np.argmax(np.abs(lags) * follows)])
-        yield Finding(
-            "rows_follow",
-            found,
-            most,
-            "warning",
-            f"Rows resemble the row before (correlation up to {most:.2f}, in {name_list(found)}), "
-            "so they hold less evidence than independent rows, and arcs between unrelated columns "
-            "seem certain: if rows are in time, learn from what came before as well (lags=1, "
-            "--lags 1); otherwise keep rows far enough apart."
-            if most > 0
-            else f"Rows alternate with the row before (correlation {most:.2f}, in "
-            f"{name_list(found)}), so they are not independent and arcs seem more certain than "
-            "they are: keep one row of each pair or group.",
-        )
+    most = float(lags[np.argmax(np.abs(lags) * follows)])
+    sentence = (
+        f"Rows resemble the row before (correlation up to {most:.2f}, in {{columns}}), so they "
+        "hold less evidence than independent rows, and arcs between unrelated columns seem "
+        "certain: if rows are in time, learn from what came before as well (lags=1, --lags 1); "
+        "otherwise keep rows far enough apart."
+        if most > 0
+        else f"Rows alternate with the row before (correlation {most:.2f}, in {{columns}}), so "
+        "they are not independent and arcs seem more certain than they are: keep one row of each "
+        "pair or group."
+    )
+    found = [names[columns[place]] for place in np.flatnonzero(follows).tolist()]
+    return about("rows_follow", found, sentence, most)

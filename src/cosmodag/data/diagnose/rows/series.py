@@ -5,16 +5,15 @@ last values; what is left is then nearly independent from row to row, whatever t
 column, so that ordinary tests apply to it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc
 
-from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.findings import Finding, about, chosen
 from cosmodag.data.diagnose.rows.sampling import rows_follow
-from cosmodag.errors import name_list
 
 __all__ = ["changing_series", "periods", "residuals_follow", "unit_root_statistics"]
 
@@ -34,7 +33,7 @@ _PEAK, _AROUND = 2, 16
 _FEWEST_PERIODS = 4
 
 
-def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> Iterator[Finding]:
+def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list[Finding]:
     """Find columns whose distribution is not the same at all times.
 
     Parameters
@@ -46,69 +45,71 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
     names : sequence of str
         Of all columns.
 
-    Yields
-    ------
-    Finding
+    Returns
+    -------
+    list of Finding
         ``unit_root``, ``changing_mean``, ``changing_variance`` and ``season``, if they apply.
     """
     used = np.asarray(X[:_MOST_ROWS, columns], np.float64)
     if len(used) < _FEWEST_ROWS or not columns:
-        return
+        return []
     spread = used.std(axis=0)
     used = (used - used.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     own = [names[column] for column in columns]
     chance = _CHANCE / len(columns)
     roots = unit_root_statistics(used)
-    yield from _found(
-        "unit_root",
-        roots > _DICKEY_FULLER,
-        float(roots.max()),
-        own,
-        "{} wander like a random walk (a unit root is not excluded), so that unrelated columns "
-        "seem to cause one another: learn from differences between rows.",
-    )
     left, means = _regressed_on_memory(used)
-    yield from _found(
-        "changing_mean",
-        (means < chance) & (roots <= _DICKEY_FULLER),
-        float(means.min()),
-        own,
-        "The mean of {} changes over time, and its equation is taken to be the same at all times: "
-        "subtract the trend, or learn from a part of the rows.",
-    )
     spreads = _levels_of_spread(np.array_split(left, _PARTS))
-    yield from _found(
-        "changing_variance",
-        spreads < chance,
-        float(spreads.min()),
-        own,
-        "The noise of {} is stronger at some times than at others, so that standard errors are "
-        "wrong: learn from a part of the rows, or from logarithms.",
-    )
-    yield from _seasons(used, own, chance)
+    lengths = periods(used, chance)
+    is_season = np.isfinite(lengths)
+    length = float(np.median(lengths[is_season])) if is_season.any() else np.nan
+    return [
+        *about(
+            "unit_root",
+            chosen(own, roots > _DICKEY_FULLER),
+            "{columns} wander like a random walk (a unit root is not excluded), so that unrelated "
+            "columns seem to cause one another: learn from differences between rows.",
+            roots.max(),
+        ),
+        *about(
+            "changing_mean",
+            chosen(own, (means < chance) & (roots <= _DICKEY_FULLER)),
+            "The mean of {columns} changes over time, and its equation is taken to be the same at "
+            "all times: subtract the trend, or learn from a part of the rows.",
+            means.min(),
+        ),
+        *about(
+            "changing_variance",
+            chosen(own, spreads < chance),
+            "The noise of {columns} is stronger at some times than at others, so that standard "
+            "errors are wrong: learn from a part of the rows, or from logarithms.",
+            spreads.min(),
+        ),
+        *about(
+            "season",
+            chosen(own, is_season),
+            f"{{columns}} repeat about every {length:.3g} rows, and a season is a common cause "
+            "that the table does not hold: subtract the mean of each season first.",
+            length,
+        ),
+    ]
 
 
 def residuals_follow(
     residuals: NDArray[Any], columns: list[int], names: Sequence[str], lags: int
-) -> Iterator[Finding]:
+) -> list[Finding]:
     """Find residuals of a window graph that resemble those of the time before."""
-    for one in rows_follow(residuals, columns, names):
-        yield Finding(
+    return [
+        finding
+        for one in rows_follow(residuals, columns, names)
+        for finding in about(
             "few_lags",
             one.columns,
+            f"Residuals of {{columns}} still follow one another (correlation up to "
+            f"{one.value:.2f}): {lags} lags are too few (--lags), or causes are hidden.",
             one.value,
-            "warning",
-            f"Residuals of {name_list(list(one.columns))} still follow one another (correlation "
-            f"up to {one.value:.2f}): {lags} lags are too few (--lags), or causes are hidden.",
         )
-
-
-def _found(
-    kind: str, where: NDArray[np.bool_], value: float, names: Sequence[str], sentence: str
-) -> Iterator[Finding]:
-    found = tuple(names[place] for place in np.flatnonzero(where).tolist())
-    if found:
-        yield Finding(kind, found, value, "warning", sentence.format(name_list(list(found))))
+    ]
 
 
 def unit_root_statistics(X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -125,8 +126,8 @@ def unit_root_statistics(X: NDArray[np.float64]) -> NDArray[np.float64]:
     n = len(changes) - _MEMORY
     found = np.empty(X.shape[1])
     for v in range(X.shape[1]):
-        before = [changes[_MEMORY - lag : _MEMORY - lag + n, v] for lag in range(1, _MEMORY + 1)]
-        regressors = np.column_stack([X[_MEMORY : _MEMORY + n, v], *before, np.ones(n)])
+        level = X[_MEMORY : _MEMORY + n, v]
+        regressors = np.column_stack([level, _memory_of(changes[:, v]), np.ones(n)])
         response = changes[_MEMORY:, v]
         inverse = np.linalg.pinv(regressors.T @ regressors)
         weights = inverse @ (regressors.T @ response)
@@ -151,14 +152,19 @@ def _regressed_on_memory(
     free = n - _MEMORY - _PARTS
     left, p_values = np.empty((n, X.shape[1])), np.ones(X.shape[1])
     for v in range(X.shape[1]):
-        before = [X[_MEMORY - lag : _MEMORY - lag + n, v] for lag in range(1, _MEMORY + 1)]
-        left[:, v] = _left_of(np.column_stack([*before, constants]), X[_MEMORY:, v])
-        common = _left_of(np.column_stack([*before, np.ones(n)]), X[_MEMORY:, v])
+        before = _memory_of(X[:, v])
+        left[:, v] = _left_of(np.column_stack([before, constants]), X[_MEMORY:, v])
+        common = _left_of(np.column_stack([before, np.ones(n)]), X[_MEMORY:, v])
         most, least = float(common @ common), float(left[:, v] @ left[:, v])
         if least > 0:
             ratio = (most - least) / (_PARTS - 1) / (least / free)
             p_values[v] = fdtrc(_PARTS - 1, free, ratio)
     return left, p_values
+
+
+def _memory_of(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n − 3, 3): the three values before each value, the last one first."""
+    return np.column_stack([x[_MEMORY - lag : len(x) - lag] for lag in range(1, _MEMORY + 1)])
 
 
 def _left_of(regressors: NDArray[np.float64], response: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -181,22 +187,6 @@ def _levels_of_spread(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = (between / groups) / (within / free)
     return np.where(within > 0, fdtrc(groups, free, np.nan_to_num(ratios)), 1.0)
-
-
-def _seasons(X: NDArray[np.float64], names: Sequence[str], chance: float) -> Iterator[Finding]:
-    lengths = periods(X, chance)
-    where = np.isfinite(lengths)
-    if where.any():
-        found = [names[place] for place in np.flatnonzero(where).tolist()]
-        length = float(np.median(lengths[where]))
-        yield Finding(
-            "season",
-            tuple(found),
-            length,
-            "warning",
-            f"{name_list(found)} repeat about every {length:.3g} rows, and a season is a common "
-            "cause that the table does not hold: subtract the mean of each season first.",
-        )
 
 
 def periods(X: NDArray[np.float64], chance: float = _CHANCE) -> NDArray[np.float64]:

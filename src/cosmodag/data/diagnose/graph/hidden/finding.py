@@ -1,6 +1,6 @@
 """The finding about hidden common causes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,35 +28,32 @@ def hidden_causes(
     rows: int,
     order: NDArray[np.integer],
     names: Sequence[str],
-) -> Iterator[Finding]:
+) -> list[Finding]:
     """Search for hidden causes that explain groups of columns better than the arcs among them.
 
     Parameters are those of `find_hidden_causes`, with one name for each column.
     """
     if rows < max(_FEWEST_ROWS, 2 * len(names)) or not _FEWEST <= len(names) <= MOST_COLUMNS:
-        return
+        return []
     if np.linalg.eigvalsh(correlations)[0] < _SINGULAR:
-        return  # columns that determine one another are covered by another finding
+        return []  # columns that determine one another are covered by another finding
     found = find_hidden_causes(correlations, arcs, rows, order)
     if found is None or found.gain < _REPORTED:
-        return
+        return []
     columns = sorted({column for effects in found.effects for column in effects})
     named = tuple(names[column] for column in columns)
     first = name_list([names[column] for column in found.effects[0]])
     number = len(found.effects)
     causes = "A hidden common cause" if number == 1 else f"{number} hidden common causes"
     explains = "explains" if number == 1 else "explain"
-    yield Finding(
-        "hidden_causes",
-        named,
-        found.gain,
-        "warning",
+    sentence = (
         f"{causes} (of {first}{'' if number == 1 else ', and others'}) {explains} the columns "
         f"better than arcs among them, {_how_sure(found.gain)} (penalised log-likelihood higher "
         f"by {found.gain:.0f}, with {found.arcs_after} arcs instead of {found.arcs_before}), so "
         f"arcs among {name_list(named)} may reflect causes that are not in the table: measure "
-        "them, or read those arcs as associations.",
+        "them, or read those arcs as associations."
     )
+    return [Finding("hidden_causes", named, found.gain, "warning", sentence)]
 
 
 def _how_sure(gain: float) -> str:
