@@ -10,8 +10,8 @@ FAULTS = (
     Fault(
         "weights of simulated arcs are all positive",
         "simulate/graphs.py",
-        "rng.choice([-1.0, 1.0], size=weights.nnz)",
-        "rng.choice([1.0, 1.0], size=weights.nnz)",
+        "rng.choice([-1.0, 1.0], size=shape)",
+        "rng.choice([1.0, 1.0], size=shape)",
         (f"{GRAPHS}::test_weights_are_uniform_in_magnitude_and_balanced_in_sign_over_200_graphs",),
     ),
     Fault(

@@ -1,9 +1,12 @@
-"""Tables that a fitted model is asked about: its own, or one that is given."""
+"""Tables of a fitted model: its training data, a given one, and the rows of a test."""
 
-import warnings
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
 
 from cosmodag.data.interventions import take_column
 from cosmodag.data.kinds import matched
@@ -11,12 +14,15 @@ from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.io.tables.frames import Table, as_table
+from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph
     from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = ["given_table", "training_table"]
+__all__ = ["fit_quietly", "given_table", "rows_to_test", "training_table"]
+
+_FEWEST_ROWS = 20
 
 
 def training_table(model: "FittedGraph") -> Prepared:
@@ -42,12 +48,11 @@ def given_table(model: "FittedGraph", X: Any, interventions: Any) -> Prepared:
 
     Warnings about the table are left out: they are those of the fit.
     """
-    dag, learner = model.fitted_, model
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CosmodagWarning)
+    dag = model.fitted_
+    with ignoring(CosmodagWarning):
         X, interventions = take_column(X, interventions)
         in_time = None if dag.window is None else InTime.like(dag.window, X)
-        given = prepare(learner, _encoded(dag, X), interventions, in_time=in_time)
+        given = prepare(model, _encoded(dag, X), interventions, in_time=in_time)
     is_named = dag.columns is not None and given.is_named
     if len(given.names) != dag.d or (is_named and given.names != dag.texts):
         raise DataError("X has other columns than the model was fitted on: give the same ones.")
@@ -64,3 +69,49 @@ def _encoded(dag: "FittedDAG", X: Any) -> Any:
     if len(table.names) != dag.d:
         return table
     return Table(matched(table, dag.kinds), table.names, dag.kinds)
+
+
+def rows_to_test(
+    model: "FittedGraph",
+    X: Any,
+    interventions: Any,
+    split: float | None,
+    random: np.random.Generator,
+) -> tuple["FittedGraph", Prepared, bool]:
+    """Give the model to test, the rows to test it on, and whether it was learnt from them."""
+    if X is not None and split is not None:
+        raise DataError("Give new rows as X, or split to hold some of the old ones out, not both.")
+    if X is not None:
+        return model, given_table(model, X, interventions), False
+    whole = training_table(model)
+    if split is None:
+        return model, whole, True
+    if not 0 < split < 1:
+        raise DataError(f"split is {split!r}: it must be a share between 0 and 1.")
+    rows = random.permutation(len(whole.X))
+    count = math.ceil(split * len(rows))
+    if count < _FEWEST_ROWS or len(rows) - count < _FEWEST_ROWS:
+        raise DataError(f"{len(rows)} rows are too few to hold out a share of {split:g}.")
+    held, kept = np.sort(rows[:count]), np.sort(rows[count:])
+    values = whole.X[kept] * whole.preparation.factors + whole.preparation.means
+    if whole.known.absent is not None:
+        values = np.where(whole.known.absent[kept], np.nan, values)
+    targets = None if whole.known.targets is None else whole.known.targets[kept]
+    part = fit_quietly(clone(model), values, whole.names if whole.is_named else None, targets)
+    known = whole.known.of_rows(held)
+    return part, replace(whole, X=whole.X[held], data=whole.data[held], known=known), False
+
+
+def fit_quietly(
+    learner: Any,
+    values: NDArray[np.float64],
+    names: list[str] | None,
+    targets: NDArray[np.bool_] | None,
+) -> "FittedGraph":
+    """Fit a learner to some values of a table, without the warnings of the first fit."""
+    import pandas as pd
+
+    table = values if names is None else pd.DataFrame(values, columns=names)
+    with ignoring(CosmodagWarning):
+        fitted: FittedGraph = learner.fit(table, interventions=targets)
+    return fitted

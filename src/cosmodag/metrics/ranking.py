@@ -50,12 +50,7 @@ def ranking_scores(tails: Counts, heads: Counts, weights: Any) -> dict[str, floa
     scores = np.abs(entries_at(weights, tails, heads).astype(np.float64))
     levels, counts = np.unique(scores, return_counts=True)
     if not levels.size:
-        undefined = float("nan")
-        return {
-            "auc": undefined,
-            "auc_off_diagonal": undefined,
-            "average_precision": undefined,
-        }
+        return dict.fromkeys(("auc", "auc_off_diagonal", "average_precision"), float("nan"))
     hits = _Ranks(np.cumsum(counts) - counts, counts)
     every = _rank(_tiles(weights), levels, nodes**2)
     diagonal = _rank(iter([np.abs(weights.diagonal())]), levels, nodes)

@@ -37,6 +37,10 @@ _NETWORKS_UP_TO = 100
 # Settings of training that does not depend on units, and its number of starts for networks.
 _WITHOUT_SCALE: dict[str, Any] = {"loss": "likelihood", "scale": "standardize"}
 _TRAININGS = 4
+_BLOCK_REASONS = {
+    "penalties": "Each parameter costs half the logarithm of the number of rows.",
+    "refinement": "Orders were searched from several starts, and the best graph was taken.",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +76,7 @@ def auto(
     max_time: float | None = None,
     verbose: bool = True,
 ) -> Choice:
-    """Choose and fit a learner for a table, and say why, without knowing the true graph.
+    """Choose and fit a learner for a table, with reasons, without knowing the true graph.
 
     Linear learners are fitted first: `OrderSearch`, and `Cosmo` with three values of λ₁; each
     decides about the noise, and the graph of best score is taken. Then curves and lines are
@@ -112,54 +116,60 @@ def auto(
     common = {"knowledge": knowledge, "kinds": kinds, "random_state": seed, "verbose": verbose}
     X, entries = take_column(X, interventions)
     whole = complete(OrderSearch(missing=missing, **common), X, entries)
-    limit = None if max_time is None else max_time / (2 * (1 + len(_MULTIPLES)))
-    given, d = _table(X, whole), len(whole.table.names)
-    if needs_blocks(whole.table.kinds or ()):
-        return _of_blocks(given, whole, common, max_time, missing)
-    with ignoring(CosmodagWarning):
-        candidates = _candidates(given, whole.targets, d, {**common, "max_time": limit})
-    name, table = _ranked(candidates, whole.table)
-    lines = candidates[name]
-    judged = curvature(_observed(whole), _regressors(lines), seed % 2**16)
-    joint: NetworkGain | None = None
-    if judged.is_curved:
-        part = None if max_time is None else max_time / 8
-        options = {**common, "max_time": part}
-        chosen: StructureLearner = BlockSearch(**options)
-        if d <= _NETWORKS_UP_TO:
-            networks = _networks(options, lines)
-            joint = network_gain(chosen, networks, whole.table, whole.targets, seed % 2**16)
-            chosen = networks if joint.needs_networks else chosen
-        chosen.fit(given, interventions=whole.targets)
-    else:
-        chosen = lines
-        warn_about(chosen.findings_, stacklevel=2)
-    chosen.set_params(missing=missing, max_time=max_time)
+    given, has_kinds = _table(X, whole), needs_blocks(whole.table.kinds or ())
+    found = (_for_kinds if has_kinds else _for_numbers)(given, whole, common, max_time)
+    found.model.set_params(missing=missing, max_time=max_time)
     if whole.report is not None:
-        chosen.missing_report_ = whole.report
-    return Choice(chosen, _reasons(chosen, name, table, judged, joint), table)
+        found.model.missing_report_ = whole.report
+    return found
 
 
-def _of_blocks(
-    given: Any, whole: Completed, common: dict[str, Any], max_time: float | None, missing: str
+def _for_kinds(
+    given: Any, whole: Completed, common: dict[str, Any], max_time: float | None
 ) -> Choice:
     """Fit the one learner for categories and counts; it decides between lines and curves."""
     import pandas as pd
 
     chosen = BlockSearch(**common, max_time=max_time).fit(given, interventions=whole.targets)
-    chosen.set_params(missing=missing)
-    if whole.report is not None:
-        chosen.missing_report_ = whole.report
-    after = max(entry["after"] for entry in chosen.refine_report_)
-    row = {"noise": chosen.noise_, "score": after, "extended_bic": float("nan")}
-    row |= {"arcs": int(chosen.edges_.nnz)}
+    row = {
+        "noise": chosen.noise_,
+        "score": max(entry["after"] for entry in chosen.refine_report_),
+        "extended_bic": float("nan"),
+        "arcs": int(chosen.edges_.nnz),
+    }
     reasons = {
         "learner": f"BlockSearch, for categories and counts: {chosen.curves_reason_}",
         "noise": str(chosen.noise_reason_),
-        "penalties": "Each parameter costs half the logarithm of the number of rows.",
-        "refinement": "Orders were searched from several starts, and the best graph was taken.",
+        **_BLOCK_REASONS,
     }
     return Choice(chosen, reasons, pd.DataFrame.from_dict({"BlockSearch": row}, orient="index"))
+
+
+def _for_numbers(
+    given: Any, whole: Completed, common: dict[str, Any], max_time: float | None
+) -> Choice:
+    """Fit linear learners, and others if curves are better than lines on the best graph."""
+    d, seed = len(whole.table.names), common["random_state"] % 2**16
+    limit = None if max_time is None else max_time / (2 * (1 + len(_MULTIPLES)))
+    with ignoring(CosmodagWarning):
+        candidates = _candidates(given, whole.targets, d, {**common, "max_time": limit})
+    name, table = _ranked(candidates, whole.table)
+    lines = candidates[name]
+    judged = curvature(_observed(whole), _regressors(lines), seed)
+    if not judged.is_curved:
+        warn_about(lines.findings_, stacklevel=3)
+        return Choice(lines, _reasons(lines, name, table, judged, None), table)
+    options = {**common, "max_time": None if max_time is None else max_time / 8}
+    chosen: StructureLearner = BlockSearch(**options)
+    joint: NetworkGain | None = None
+    if d <= _NETWORKS_UP_TO:
+        # The likelihood has more local minima than the squared error: several starts are tried.
+        without_units = {} if _has_scale(lines) else {**_WITHOUT_SCALE, "trainings": _TRAININGS}
+        networks = CosmoMLP(**options, **without_units)
+        joint = network_gain(chosen, networks, whole.table, whole.targets, seed)
+        chosen = networks if joint.needs_networks else chosen
+    chosen.fit(given, interventions=whole.targets)
+    return Choice(chosen, _reasons(chosen, name, table, judged, joint), table)
 
 
 def _candidates(
@@ -182,28 +192,18 @@ def _candidates(
             cosmo.set_params(**_WITHOUT_SCALE, refine=None)
     given = prepare(learners[0], table, targets)  # the same for all
     fit_prepared([FitTask(cosmo, given) for cosmo in learners], examine=_has_scale(search))
-    found: list[StructureLearner] = list(learners)
-    if not _has_scale(search):
-        found = [
-            OrderSearch(**common).fit_from(table, cosmo.causal_order_, interventions=targets)
-            for cosmo in learners
-        ]
+    found: list[StructureLearner] = [
+        cosmo
+        if _has_scale(search)
+        else OrderSearch(**common).fit_from(table, cosmo.causal_order_, interventions=targets)
+        for cosmo in learners
+    ]
     return {"OrderSearch": search, **dict(zip(names, found, strict=True))}
 
 
 def _has_scale(model: StructureLearner) -> bool:
     """Whether variances of columns may decide directions: those of the noise are equal."""
     return bool(model.noise_ == "equal-variance")
-
-
-def _networks(common: dict[str, Any], lines: StructureLearner) -> CosmoMLP:
-    """Construct `CosmoMLP`; if units are arbitrary, its training does not depend on them.
-
-    The likelihood has more local minima than the squared error, so several starts are tried.
-    """
-    if _has_scale(lines):
-        return CosmoMLP(**common)
-    return CosmoMLP(**common, **_WITHOUT_SCALE, trainings=_TRAININGS)
 
 
 def _table(X: Any, whole: Completed) -> Any:
@@ -285,8 +285,7 @@ def _reasons(
         return {
             "learner": f"BlockSearch, curves that add up: {judged.explanation} {further}",
             "noise": str(chosen.noise_reason_),
-            "penalties": "Each parameter costs half the logarithm of the number of rows.",
-            "refinement": "Orders were searched from several starts, and the best graph was taken.",
+            **_BLOCK_REASONS,
         }
     return {
         "learner": f"{type(chosen).__name__}, lines: {judged.explanation}",

@@ -89,8 +89,7 @@ def at_threshold(
         equation is fitted to rows in which its variable was set.
     """
     check_is_fitted(model, "adjacency_")
-    if not hasattr(model, "weights_"):
-        raise DataError("A model of so many variables keeps no weights below its threshold.")
+    _check_weights(model)
     check_number("threshold", threshold, low=0.0, low_allowed=True)
     X, entries = take_column(X, interventions)
     dag, data = model.fitted_, model.prepared(X)
@@ -187,10 +186,14 @@ def threshold_path(
     return path
 
 
-def _sizes(model: StructureLearner) -> Any:
-    """Zero, and quantiles of the sizes of weights."""
+def _check_weights(model: StructureLearner) -> None:
     if not hasattr(model, "weights_"):
         raise DataError("A model of so many variables keeps no weights below its threshold.")
+
+
+def _sizes(model: StructureLearner) -> Any:
+    """Zero, and quantiles of the sizes of weights."""
+    _check_weights(model)
     sizes = np.unique(np.abs(model.weights_[model.weights_ != 0]))
     places = np.linspace(0, max(0, len(sizes) - 1), min(len(sizes), _THRESHOLDS)).astype(int)
     return np.concatenate([[0.0], sizes[places]])

@@ -12,7 +12,14 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 
-__all__ = ["bipartite", "erdos_renyi", "generations", "random_weights", "scale_free"]
+__all__ = [
+    "bipartite",
+    "erdos_renyi",
+    "generations",
+    "random_weights",
+    "scale_free",
+    "signed_uniform",
+]
 
 SparseMatrix = Any  # scipy ships no types; always a csr_array here
 
@@ -30,12 +37,10 @@ def erdos_renyi(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatri
     edges : int
         The number of arcs; the paper's ``ERk`` means k·d.
     rng : numpy.random.Generator
-        The only source of randomness.
 
     Returns
     -------
     scipy.sparse.csr_array of bool, shape (d, d)
-        Entry [u, v] is the arc u → v.
 
     Examples
     --------
@@ -64,12 +69,10 @@ def scale_free(nodes: int, attachments: int, rng: np.random.Generator) -> Sparse
     attachments : int
         The number m of arcs a new node sends; the paper's ``SFk`` means m = k.
     rng : numpy.random.Generator
-        The only source of randomness.
 
     Returns
     -------
     scipy.sparse.csr_array of bool, shape (d, d)
-        Entry [u, v] is the arc u → v.
 
     Examples
     --------
@@ -113,12 +116,10 @@ def bipartite(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatrix:
     edges : int
         The number of arcs, at most ⌊d/5⌋·(d − ⌊d/5⌋).
     rng : numpy.random.Generator
-        The only source of randomness.
 
     Returns
     -------
     scipy.sparse.csr_array of bool, shape (d, d)
-        Entry [u, v] is the arc u → v.
 
     Examples
     --------
@@ -143,7 +144,6 @@ def random_weights(
     graph : sparse matrix or ndarray, shape (d, d)
         Arcs are its non-zero entries.
     rng : numpy.random.Generator
-        The only source of randomness.
     low, high : float
         The range of |weight|; the paper's is (0.5, 2).
 
@@ -162,9 +162,15 @@ def random_weights(
     weights = sparse.csr_array(graph, dtype=np.float64, copy=True)
     weights.sum_duplicates()
     weights.eliminate_zeros()
-    magnitudes = rng.uniform(low, high, size=weights.nnz)
-    weights.data = magnitudes * rng.choice([-1.0, 1.0], size=weights.nnz)
+    weights.data = signed_uniform(weights.nnz, rng, low, high)
     return weights
+
+
+def signed_uniform(
+    shape: int | tuple[int, ...], rng: np.random.Generator, low: float = 0.5, high: float = 2.0
+) -> NDArray[np.float64]:
+    """Draw numbers with magnitudes uniform on (low, high) and fair random signs."""
+    return rng.uniform(low, high, size=shape) * rng.choice([-1.0, 1.0], size=shape)
 
 
 def generations(graph: SparseMatrix) -> list[NDArray[np.intp]]:

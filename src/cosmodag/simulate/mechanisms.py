@@ -45,7 +45,6 @@ def draw_noise(
     scales : float or array of d floats
         Factor of each column.
     rng : numpy.random.Generator
-        The only source of randomness.
 
     Returns
     -------
@@ -108,7 +107,6 @@ def sample_linear(
     samples : int
         The number of rows n.
     rng : numpy.random.Generator
-        The only source of randomness.
     noise : {"gauss", "exp", "gumbel", "uniform", "logistic", "poisson"}
         The family of z; see `draw_noise`.
     scales : float or array of d floats

@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.special import expit
 
 from cosmodag.errors import DataError
-from cosmodag.simulate.graphs import SparseMatrix, generations
+from cosmodag.simulate.graphs import SparseMatrix, generations, signed_uniform
 from cosmodag.simulate.mechanisms import Matrix, draw_noise
 
 __all__ = ["NONLINEAR", "sample_nonlinear"]
@@ -39,7 +39,6 @@ def sample_nonlinear(
     samples : int
         The number of rows n.
     rng : numpy.random.Generator
-        The only source of randomness.
     mechanism : {"mlp", "mim", "gp", "gp-add"}
         How f_v is drawn, weights being ±U(0.5, 2) throughout:
 
@@ -87,16 +86,14 @@ def sample_nonlinear(
 
 
 def _mlp(inputs: Matrix, rng: np.random.Generator) -> Matrix:
-    first_layer = _signed_uniform((inputs.shape[1], HIDDEN_UNITS), rng)
-    second_layer = _signed_uniform((HIDDEN_UNITS,), rng)
-    response: Matrix = expit(inputs @ first_layer) @ second_layer
-    return response
+    first_layer = signed_uniform((inputs.shape[1], HIDDEN_UNITS), rng)
+    second_layer = signed_uniform(HIDDEN_UNITS, rng)
+    return np.asarray(expit(inputs @ first_layer) @ second_layer)
 
 
 def _multiple_index(inputs: Matrix, rng: np.random.Generator) -> Matrix:
-    first, second, third = (inputs @ _signed_uniform((inputs.shape[1],), rng) for _ in range(3))
-    response: Matrix = np.tanh(first) + np.cos(second) + np.sin(third)
-    return response
+    first, second, third = (inputs @ signed_uniform(inputs.shape[1], rng) for _ in range(3))
+    return np.asarray(np.tanh(first) + np.cos(second) + np.sin(third))
 
 
 def _gaussian_process(inputs: Matrix, rng: np.random.Generator) -> Matrix:
@@ -112,21 +109,14 @@ def _additive_gaussian_process(inputs: Matrix, rng: np.random.Generator) -> Matr
 
 
 def _kernel(inputs: Matrix) -> Matrix:
-    covariance: Matrix = np.exp(-0.5 * squareform(pdist(inputs, "sqeuclidean")))
-    return covariance
+    return np.exp(-0.5 * squareform(pdist(inputs, "sqeuclidean")))
 
 
 def _draw_from(covariance: Matrix, rng: np.random.Generator) -> Matrix:
     samples = covariance.shape[0]
     covariance[np.diag_indices(samples)] += JITTER
     factor = cholesky(covariance, lower=True, overwrite_a=True, check_finite=False)
-    response: Matrix = factor @ rng.normal(size=samples)
-    return response
-
-
-def _signed_uniform(shape: tuple[int, ...], rng: np.random.Generator) -> Matrix:
-    weights: Matrix = rng.uniform(0.5, 2.0, size=shape) * rng.choice([-1.0, 1.0], size=shape)
-    return weights
+    return np.asarray(factor @ rng.normal(size=samples))
 
 
 NONLINEAR: dict[str, Callable[[Matrix, np.random.Generator], Matrix]] = {

@@ -26,6 +26,7 @@ from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import Fit, fit_resamples
 from cosmodag.stability.resamples import SAMPLES
 from cosmodag.stability.result import BootstrapResult
+from cosmodag.warning_filters import ignoring
 
 __all__ = ["BootstrapInterrupt", "NoResampleError", "bootstrap"]
 
@@ -149,9 +150,8 @@ def bootstrap(
     left = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
     label = f"bootstrap of {type(model).__name__}"
     try:
-        with Watch(n, label, left, verbose) as watch, warnings.catch_warnings():
-            # Warnings of single resamples repeat those of the fit to the whole table.
-            warnings.simplefilter("ignore", CosmodagWarning)
+        # Warnings of single resamples repeat those of the fit to the whole table.
+        with Watch(n, label, left, verbose) as watch, ignoring(CosmodagWarning):
             if engine == "local":
                 fits = fit_resamples(begun, given, seeds, sample, watch)
             else:

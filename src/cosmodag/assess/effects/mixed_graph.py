@@ -108,16 +108,14 @@ class MixedGraph:
         arrows = [(s, x) if s in chosen else (x, s) for s in self.siblings[x]]
         if not arrows:
             return self
-        graph = MixedGraph(*(list(map(set, one)) for one in self._sides()))
+        sides = (self.parents, self.children, self.siblings)
+        graph = MixedGraph(*(list(map(set, side)) for side in sides))
         waiting = graph._directed(arrows)
         while waiting:
             waiting = graph._directed(
                 [arrow for ends in waiting for arrow in graph._followers(*ends)]
             )
         return graph
-
-    def _sides(self) -> tuple[list[set[int]], list[set[int]], list[set[int]]]:
-        return self.parents, self.children, self.siblings
 
     def _directed(self, arrows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         """Turn lines into arrows; list those that were lines."""

@@ -1,6 +1,5 @@
 """Fits to resamples, kept whole: the graphs that other rows would have given, and their rows."""
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from cosmodag.fit.checks import check_count, seeds_from
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import fit_resamples
 from cosmodag.stability.resamples import rows_of
+from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph
@@ -107,9 +107,7 @@ def refit_resamples(
     if hasattr(learner, "noise") and dag.noise is not None and dag.noise_reason is not None:
         learner.set_params(**model.decided())
     seeds = seeds_from(random_state, n)
-    with warnings.catch_warnings():
-        # The fit to the whole table has issued them already.
-        warnings.simplefilter("ignore", CosmodagWarning)
+    with ignoring(CosmodagWarning):  # the fit to the whole table has issued them already
         given = training_table(model) if X is None else given_table(model, X, interventions)
         with Watch(n, f"resamples of {type(model).__name__}", None, verbose) as watch:
             fits = fit_resamples(learner, given, seeds, _SAMPLE, watch, _take_dag)

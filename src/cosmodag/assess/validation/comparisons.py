@@ -1,7 +1,6 @@
 """Compare a graph with chance, and its learner with itself on fewer variables."""
 
 import time
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,9 +8,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from cosmodag.assess.effects.view import ClassView
+from cosmodag.assess.tables import fit_quietly
 from cosmodag.assess.validation.independences import Test, run_tests
 from cosmodag.data.knowledge import Knowledge
-from cosmodag.errors import CosmodagError, CosmodagWarning
+from cosmodag.errors import CosmodagError
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph
@@ -124,23 +124,17 @@ def _fitted(
     model: "FittedGraph", given: "Prepared", values: NDArray[np.float64], kept: NDArray[np.intp]
 ) -> "FittedGraph | None":
     """Fit some of the columns as the model was fitted; None where they cannot be."""
-    import pandas as pd
-
     dag, names = model.fitted_, given.names
     learner: Any = clone(model)
     learner.set_params(knowledge=narrowed(dag.knowledge, names, [names[v] for v in kept]))
     for name, value in (("noise", dag.noise), ("verbose", False)):
         if value is not None and hasattr(learner, name):
             learner.set_params(**{name: value})
-    table = pd.DataFrame(values[:, kept], columns=[names[v] for v in kept])
     targets = None if given.known.targets is None else given.known.targets[:, kept]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CosmodagWarning)
-            fitted: FittedGraph = learner.fit(table, interventions=targets)
+        return fit_quietly(learner, values[:, kept], [names[v] for v in kept], targets)
     except CosmodagError:
         return None
-    return fitted
 
 
 def narrowed(

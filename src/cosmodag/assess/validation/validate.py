@@ -9,17 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.assess.names import place_of
+from cosmodag.assess.tables import rows_to_test
 from cosmodag.assess.validation.comparisons import agreement_on_subsets, shuffled_shares
 from cosmodag.assess.validation.independences import (
     TESTS,
     PartialCorrelation,
     ResidualProducts,
     Test,
+    holm,
+    run_tests,
     standardised,
 )
 from cosmodag.assess.validation.result import Validation
-from cosmodag.assess.validation.rows import rows_to_test
-from cosmodag.assess.validation.tables import arc_tests, pair_tests
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count, refuse_lags
 from cosmodag.fit.known import NOTHING, Known
@@ -28,6 +29,8 @@ from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cosmodag.fit.fitted import FittedGraph
     from cosmodag.fit.fitted_dag import FittedDAG
 
@@ -187,12 +190,12 @@ def _validation(
         )
     if not 0 < level < 1:
         raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
-    pairs = pair_tests(arcs, order, names, check)
+    pairs = _pair_tests(arcs, order, names, check)
     p = pairs["p"].to_numpy()
     has_tests = len(p) > 0
     return Validation(
         independences=pairs,
-        arcs=arc_tests(arcs, names, check),
+        arcs=_arc_tests(arcs, names, check),
         level=level,
         p_value=float(pairs["p_corrected"].min()) if has_tests else float("nan"),
         failing_share=float(np.mean(p < 0.05)) if has_tests else float("nan"),
@@ -202,6 +205,44 @@ def _validation(
         agreement=None,
         **facts,
     )
+
+
+def _pair_tests(
+    arcs: NDArray[np.bool_], order: NDArray[np.intp], names: list[Any], check: Test
+) -> "pd.DataFrame":
+    """Test each pair that no arc joins, given the parents of the later; the smallest p first."""
+    import pandas as pd
+
+    tested = run_tests(arcs, order, check)
+    ranked = np.argsort(tested.p_values, kind="stable")
+    corrected = holm(tested.p_values)
+    return pd.DataFrame(
+        {
+            "first": [names[u] for u in tested.first[ranked]],
+            "second": [names[v] for v in tested.second[ranked]],
+            "given": [
+                tuple(names[w] for w in np.flatnonzero(arcs[:, v])) for v in tested.second[ranked]
+            ],
+            "statistic": tested.statistics[ranked],
+            "p": tested.p_values[ranked],
+            "p_corrected": corrected[ranked],
+        }
+    )
+
+
+def _arc_tests(arcs: NDArray[np.bool_], names: list[Any], check: Test) -> "pd.DataFrame":
+    """Test each arc: independence of its ends given the other parents; the largest p first."""
+    import pandas as pd
+
+    tails, heads = np.nonzero(arcs)
+    p_values = []
+    for u, v in zip(tails.tolist(), heads.tolist(), strict=True):
+        others = np.flatnonzero(arcs[:, v])
+        p_values.append(float(check(v, np.array([u]), others[others != u])[1][0]))
+    table = pd.DataFrame(
+        {"cause": [names[u] for u in tails], "effect": [names[v] for v in heads], "p": p_values}
+    )
+    return table.sort_values("p", ascending=False, kind="stable", ignore_index=True)
 
 
 def _arcs_of(graph: Any, names: list[str]) -> NDArray[np.bool_]:
