@@ -67,19 +67,9 @@ def arc_tests(
 ) -> ArcTests:
     """Test for each arc whether the residual of its head is independent of its tail.
 
-    Parameters
-    ----------
-    X : (n, d) array
-    residuals : (n, d) array
-        What linear equations leave of each column.
-    tails, heads : (arcs,) arrays of int
-    counted : (n, d) array, optional
-        0 where a variable was set; its equation is tested on the other rows.
-
-    Returns
-    -------
-    ArcTests
-        Sorted by head; arcs into columns that their parents determine are left out.
+    Residuals (n, d) are those of linear equations. An equation is tested on the rows in which its
+    variable was not set, where `counted` is not 0. The tests are sorted by head; arcs into columns
+    that their parents determine are left out.
 
     Examples
     --------

@@ -26,18 +26,8 @@ _FEWEST_ROWS = 2
 def take_column(X: Any, given: Any, what: str = "interventions") -> tuple[Any, Any]:
     """Split a column of labels off a table, if they are given by a column name.
 
-    Parameters
-    ----------
-    X : table
-    given : str, or anything else
-        The name of a column; anything else is returned unchanged.
-    what : str
-        The name of the argument, for messages.
-
-    Returns
-    -------
-    table, labels
-        The table without the column, and the column's entries.
+    Returns the table without the column, and the column's entries; anything else than a name is
+    returned unchanged. `what` is the name of the argument in messages.
     """
     if not isinstance(given, str):
         return X, given
@@ -61,31 +51,19 @@ def take_column(X: Any, given: Any, what: str = "interventions") -> tuple[Any, A
 
 def take_columns(X: Any, interventions: Any, regimes: Any) -> tuple[Any, Any, Any]:
     """Split the columns of targets and of regimes off a table; both may be the same column."""
-    names = (interventions, regimes)
-    is_same = all(isinstance(name, str) for name in names) and interventions == regimes
     X, entries = take_column(X, interventions)
-    if is_same:
+    if isinstance(regimes, str) and isinstance(interventions, str) and regimes == interventions:
         return X, entries, entries
     X, labels = take_column(X, regimes, "regimes")
     return X, entries, labels
 
 
 def targets_of(interventions: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | None:
-    """Mark the entries of a table that were set by intervention.
+    """Mark the entries of a table that were set by intervention: (n, d), None if nothing was set.
 
-    Parameters
-    ----------
-    interventions : sequence of length n, (n, d) bool array or frame, or None
-        For each row: nothing (None, an empty string or list), the name or number of the column
-        that was set, or several of them in a list or in one string separated by semicolons.
-    names : sequence of str
-        Names of the columns.
-    rows : int
-        n.
-
-    Returns
-    -------
-    (n, d) bool array, or None if nothing was set
+    Interventions are a Boolean array or frame, or a sequence with an entry for each row: nothing
+    (None, an empty string or list), the name or number of the column that was set, or several of
+    them in a list or in one string separated by semicolons.
 
     Examples
     --------

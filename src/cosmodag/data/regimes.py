@@ -100,18 +100,10 @@ def regimes_of(
     *,
     finds: bool = True,
 ) -> Regimes:
-    """Group rows by their labels, and read the targets of each regime.
+    """Group rows by their labels (`label_texts`), and read the targets of each regime.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        One label for each row (`label_texts`).
-    variables : sequence of str
-        Names of the columns.
-    targets : (n, d) array of bool, optional
-        Variables that were named as targets, row by row; the same in all rows of a regime.
-    finds : bool
-        Whether other variables may be targets too.
+    `targets` (n, d) marks the variables that were named as targets; they must be the same in all
+    rows of a regime. With `finds`, other variables may be targets too.
 
     Examples
     --------

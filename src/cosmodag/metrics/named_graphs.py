@@ -25,13 +25,7 @@ def matched(
     """Give two graphs the same nodes in the same order.
 
     A node that only one of them has is isolated in the other. The nodes of a matrix without names
-    are those of the other graph, by position.
-
-    Parameters
-    ----------
-    truth, estimate : anything that `cosmodag.io.as_graph` accepts
-    labels : pair of str
-        What they are called in messages.
+    are those of the other graph, by position. `labels` name the two graphs in messages.
 
     Returns
     -------

@@ -28,18 +28,8 @@ class _Ranks(NamedTuple):
 def ranking_scores(tails: Counts, heads: Counts, weights: Any) -> dict[str, float]:
     """Return the area under the ROC curve, with and without the diagonal, and average precision.
 
-    Parameters
-    ----------
-    tails, heads : arrays of int
-        The true arcs, none of them a self-loop.
-    weights : ndarray or scipy.sparse.csr_array, shape (d, d)
-        Entries are ranked by absolute value; those a sparse matrix leaves out are zero.
-
-    Returns
-    -------
-    dict of str to float
-        ``auc``, ``auc_off_diagonal``, ``average_precision``; ``nan`` without true arcs, or without
-        other entries.
+    Entries of a dense or CSR matrix are ranked by absolute value. No true arc is a self-loop.
+    Scores are ``nan`` without true arcs, or without other entries.
 
     Examples
     --------

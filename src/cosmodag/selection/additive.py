@@ -50,15 +50,7 @@ def network_gain(
 ) -> NetworkGain:
     """Fit both learners to four fifths of the rows, and compare them on the others.
 
-    Parameters
-    ----------
-    curves, networks : StructureLearner
-        Not changed.
-    table : Table
-    targets : (n, d) array of bool, optional
-        What was set; such values are left out.
-    seed : int
-        Decides which rows are held out.
+    Values that were set, by `targets` (n, d), are left out.
     """
     n = len(table.X)
     held = np.random.default_rng(seed).random(n) < _HELD

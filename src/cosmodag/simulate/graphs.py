@@ -176,20 +176,7 @@ def signed_uniform(
 def generations(graph: SparseMatrix) -> list[NDArray[np.intp]]:
     """Split the nodes of an acyclic graph into layers whose parents all lie in earlier ones.
 
-    Parameters
-    ----------
-    graph : sparse matrix or ndarray, shape (d, d)
-        Arcs are its non-zero entries.
-
-    Returns
-    -------
-    list of ndarray of int
-        Concatenated, they are a topological order, causes first.
-
-    Raises
-    ------
-    DataError
-        If the graph has a cycle.
+    The graph is sparse or dense. Concatenated layers are a topological order, causes first.
 
     Examples
     --------

@@ -34,21 +34,8 @@ def draw_noise(
     """Draw independent noise: the family's standard form times the variable's scale.
 
     The standard forms are N(0, 1), Exponential(mean 1), Gumbel(0, 1), U(−1, 1), Logistic(0, 1) and
-    Poisson(1), none of them centred.
-
-    Parameters
-    ----------
-    noise : {"gauss", "exp", "gumbel", "uniform", "logistic", "poisson"}
-        The family.
-    samples, nodes : int
-        The shape of the result, n × d.
-    scales : float or array of d floats
-        Factor of each column.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of float64, shape (n, d)
+    Poisson(1), none of them centred. The result has one row for each sample and one column for each
+    node.
 
     Examples
     --------
@@ -64,19 +51,7 @@ def propagate(weights: SparseMatrix, noise: Matrix) -> Matrix:
     """Solve X = XW + Z for X by visiting the variables in causal order.
 
     Only sparse products are formed, never the inverse of I − W, so the cost is one multiplication
-    for each sample and arc.
-
-    Parameters
-    ----------
-    weights : sparse matrix or ndarray, shape (d, d)
-        W, acyclic; W[u, v] is the weight of u → v.
-    noise : ndarray, shape (n, d)
-        Z.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, d)
-        X.
+    for each sample and arc. W (d, d) is sparse or dense, and acyclic; X and Z are (n, d).
 
     Examples
     --------

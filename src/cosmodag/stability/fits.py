@@ -61,20 +61,9 @@ def fit_resamples(
 ) -> Iterator[Any]:
     """Fit a learner to resamples of a table, and yield what each found as soon as it is ready.
 
-    Parameters
-    ----------
-    model : StructureLearner
-        The parameters; it is not changed.
-    given : Prepared
-        The whole table.
-    seeds : sequence of int
-        One for each resample: decides its rows and whatever the learner draws.
-    sample : {"bootstrap", "half"}
-    watch : Watch
-        Fits that it stopped short are left out, and so are those that diverged.
-    take : callable
-        Takes what is wanted of a fit from the place of the resample and the fitted learner, which
-        is forgotten afterwards; by default a `Fit`.
+    The seed of a resample decides its rows and whatever the learner draws. Fits that the watch
+    stopped, and those that diverged, are left out. `take` extracts the result of a fit from the
+    place of the resample and the fitted learner, which is then discarded.
     """
     n = len(given.data)
     block = 1 if given.window is None else block_length(n, given.window.lags)

@@ -22,14 +22,8 @@ def optimal_set(dag: MixedGraph, x: int, y: int) -> frozenset[int]:
 
     The parents of the variables on causal paths that are themselves neither on such a path, nor
     behind one, nor x (Henckel, Perković and Maathuis 2022). Where the class of the graph identifies
-    the effect, the set is the same for all its DAGs.
-
-    Parameters
-    ----------
-    dag : MixedGraph
-        Without lines.
-    x, y : int
-        Cause and effect; y is a descendant of x.
+    the effect, the set is the same for all its DAGs. The graph has no lines, and y is a descendant
+    of x.
 
     Examples
     --------

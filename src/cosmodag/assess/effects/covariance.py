@@ -49,18 +49,9 @@ class Covariance:
     def of_data(cls, X: NDArray[np.float64], known: "Known", arcs: Any) -> "Covariance":
         """Take the covariance of a table.
 
-        Values that are missing are dealt with by EM. Where variables were set, each equation of the
-        graph is fitted to the rows in which its variable was not, and the covariance that all
-        equations imply is taken.
-
-        Parameters
-        ----------
-        X : (n, d) array
-            Missing values filled in.
-        known : Known
-            What was set, and what is missing.
-        arcs : (d, d) sparse array of bool
-            The graph, for tables with interventions.
+        EM accounts for missing values, which are filled in in `X`. If variables were set, each
+        equation of the graph is fitted to the rows in which its variable was not, and the
+        covariance that all equations imply is taken.
         """
         if known.targets is not None:
             dense = np.asarray(arcs.toarray(), np.bool_)
@@ -83,13 +74,7 @@ class Covariance:
         return cls(matrix, None if rows is None else float(rows), "equations")
 
     def slope(self, x: int, y: int, given: Any) -> Slope:
-        """Regress y on x and other variables; give the coefficient of x.
-
-        Parameters
-        ----------
-        x, y : int
-        given : iterable of int
-            Other regressors. Redundant ones are left out.
+        """Regress y on x and other variables, without redundant ones; give the slope of x.
 
         Examples
         --------

@@ -31,11 +31,8 @@ _LEVEL = 0.95
 def effect_curves(model: "FittedGraph") -> dict[str, Any] | None:
     """Compute the effects of all pairs that a directed path joins.
 
-    Parameters
-    ----------
-    model : fitted learner
-        With lags, or with equations that are not linear; for others, and for very many variables,
-        there are no curves.
+    Models with lags, or with equations that are not linear, have curves, unless they have very many
+    variables.
 
     Returns
     -------

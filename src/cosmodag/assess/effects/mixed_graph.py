@@ -31,10 +31,7 @@ class MixedGraph:
     def of(cls, marks: Any) -> "MixedGraph":
         """Read a matrix of bool: [u, v] alone is u → v; [u, v] and [v, u] are a line.
 
-        Parameters
-        ----------
-        marks : (d, d) array or sparse matrix
-            As :func:`cosmodag.graph.equivalence.essential_graph` returns; a DAG has arrows only.
+        :func:`cosmodag.graph.equivalence.essential_graph` returns such matrices.
 
         Examples
         --------

@@ -63,19 +63,11 @@ class Effects:
         rows: int | None = None,
         resampled: ResampledFits | None = None,
     ) -> "Effects":
-        """Collect it.
+        """Collect what effects of a fitted learner need.
 
-        Parameters
-        ----------
-        model : fitted learner
-        X : table, optional
-            The training data, where the model does not have it any more (it was saved without).
-            Without any, effects are those of the fitted equations.
-        interventions : optional
-            What was set in `X`, as for ``fit``.
-        rows : int, optional
-            Number of rows of the training data, for standard errors without it.
-        resampled : ResampledFits, optional
+        `X` is the training data, with its interventions, for a model that was saved without it.
+        Without any, effects are those of the fitted equations, with standard errors if the number
+        of `rows` of the training data is given.
         """
         refuse_lags(model, "effect", "impulse_responses gives effects over time")
         dag = model.fitted_

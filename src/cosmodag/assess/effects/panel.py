@@ -19,13 +19,8 @@ _PATHS = 5
 def effects_panel(model: "FittedGraph", effects: Effects | None = None) -> list[dict[str, Any]]:
     """List the effects that are not zero in all graphs of the class.
 
-    Parameters
-    ----------
-    model : fitted learner
-        Of at most 60 variables with linear equations; for others, and for time series, the list is
-        empty.
-    effects : Effects, optional
-        With resamples, or for a model that has no data; by default those of the model.
+    The list is empty for more than 60 variables, equations that are not linear, and time series.
+    `effects` are by default those of the model, without resamples.
 
     Returns
     -------

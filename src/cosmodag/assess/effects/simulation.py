@@ -22,26 +22,11 @@ DRAWS = 10_000
 def contrasts(
     dag: "FittedDAG", x: int, values: tuple[float, float], draws: int = DRAWS, seed: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Difference of E[y | do(x = b)] and E[y | do(x = a)] for all variables y.
+    """Difference of E[y | do(x = b)] and E[y | do(x = a)] for all variables y: (d,).
 
-    Rows are simulated twice with the same noise, drawn from the residuals of the fit.
-
-    Parameters
-    ----------
-    dag : FittedDAG
-    x : int
-    values : (a, b)
-        In the units of the table.
-    draws : int
-        Simulated rows.
-    seed : int
-
-    Returns
-    -------
-    differences : (d,) array
-        In the units of the table.
-    errors : (d,) array
-        Standard errors of the simulation alone.
+    Rows are simulated twice with the same noise, drawn from the residuals of the fit. Values and
+    differences are in the units of the table; the second result, (d,), is the standard errors of
+    the simulation alone.
     """
     noise = dag.drawn_noise(draws, np.random.default_rng(seed))
     before, after = (

@@ -77,18 +77,8 @@ def agreement_on_subsets(
 
     A cause of the whole graph stays one where columns are left out, so that a fit to fewer columns
     may say less, or more where a common cause was left out, but should not say the opposite. Only
-    what all graphs of a class say is compared.
-
-    Parameters
-    ----------
-    model : fitted learner
-    given : Prepared
-        Its table.
-    count : int
-        Subsets, three quarters of the columns each.
-    random : Generator
-    deadline : float
-        Of ``time.monotonic``, after which no more is fitted.
+    what all graphs of a class say is compared. A subset has three quarters of the columns; no more
+    is fitted after the `deadline`, by ``time.monotonic``.
     """
     varying = np.flatnonzero(~given.preparation.constant)
     size = round(_SHARE * len(varying))

@@ -59,13 +59,7 @@ def implied(arcs: NDArray[np.bool_], order: NDArray[np.intp]) -> Iterator[Implie
     """List what a DAG implies: each variable is independent of earlier ones given its parents.
 
     Each pair that no arc joins occurs once. For Gaussian variables, these independences imply all
-    others of the graph.
-
-    Parameters
-    ----------
-    arcs : (d, d) bool
-    order : (d,) int
-        Causes first.
+    others of the graph. The order has causes first.
 
     Examples
     --------

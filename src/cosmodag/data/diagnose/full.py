@@ -102,24 +102,10 @@ def on_request(
 ) -> list[Finding]:
     """Run the informative checks that are not part of every fit: O(n·d² + d³).
 
-    Parameters
-    ----------
-    X : (n, d) array
-        Finite floats.
-    columns : sequence of str
-        Names.
-    findings : sequence of Finding
-        Earlier findings: columns of equal scale have no order by variance, so none is reported.
-    arcs : (d, d) array of bool, optional
-        A DAG.
-    kinds : sequence of ColumnKind, optional
-        Kinds of the columns; categories of more than two levels are left out.
-
-    Returns
-    -------
-    list of Finding
-        ``variance_order``, ``r2_order``, ``collinear``, ``varsortability`` and ``r2_sortability``
-        if they apply.
+    Earlier `findings` matter: columns of equal scale have no order by variance, so none is
+    reported. `arcs` are those of a DAG. Categories of more than two levels, by their `kinds`, are
+    left out. The findings are ``variance_order``, ``r2_order``, ``collinear``, ``varsortability``
+    and ``r2_sortability``.
     """
     found: list[Finding] = []
     X, columns, arcs = _numbers(X, columns, arcs, kinds)

@@ -23,17 +23,8 @@ def with_kinds(table: Table, asked: Any = "auto") -> Table:
     whole numbers that are small, or close to zero relative to their spread, are counts; all others
     are continuous. Such columns keep their values. Nothing is inferred from fewer than 20 values.
 
-    Parameters
-    ----------
-    table : Table
-        Missing values are NaN. Columns whose kind has a reason are not examined again.
-    asked : "auto", mapping or sequence
-        Declared kinds, see `check_kinds`.
-
-    Returns
-    -------
-    Table
-        The table with a kind, and its reason, for every column.
+    Missing values are NaN. Columns whose kind has a reason are not examined again. `asked` holds
+    declared kinds, see `check_kinds`.
 
     Examples
     --------

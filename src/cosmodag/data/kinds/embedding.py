@@ -54,16 +54,10 @@ class Embedding:
     def of(
         cls, X: NDArray[Any], kinds: Sequence[ColumnKind] = (), columns: int = CURVE_COLUMNS
     ) -> "Embedding":
-        """Choose the columns for a table.
+        """Choose the columns for a table in its own units, with categories as numbers of levels.
 
-        Parameters
-        ----------
-        X : (n, d) array
-            In its own units; categories as the numbers of their levels.
-        kinds : sequence of ColumnKind
-            By default all columns are continuous.
-        columns : int
-            Most columns of a variable whose effects may be curves; 1 for lines.
+        Variables whose effects may be curves have at most `columns` columns, 1 for lines. Without
+        `kinds`, all variables are continuous.
 
         Examples
         --------

@@ -15,19 +15,10 @@ __all__ = ["matched", "renumbered"]
 
 
 def matched(table: Table, kinds: Sequence[ColumnKind]) -> NDArray[Any]:
-    """Encode new data with the levels of a fit, matched by label.
+    """Encode new data with the levels of a fit, matched by label: (n, d).
 
-    Parameters
-    ----------
-    table : Table
-        New data; the labels of its columns of levels may have other numbers than in the fit.
-        Numbers in a column whose levels are text are numbers of levels.
-    kinds : sequence of ColumnKind
-        Kinds of the columns in the fit; none if all are numbers.
-
-    Returns
-    -------
-    (n, d) array
+    Labels may have other numbers in the new table than in the fit. Numbers in a column whose levels
+    are text are numbers of levels. The fit has no `kinds` if all columns were numbers.
     """
     X = table.X
     numbers = (NOT_EXAMINED,) * len(table.names)

@@ -16,20 +16,7 @@ __all__ = ["refuse_contradictions"]
 def refuse_contradictions(
     knowledge: "Knowledge", places: Mapping[Any, int], names: Sequence[Any]
 ) -> None:
-    """Refuse knowledge that no graph can satisfy.
-
-    Parameters
-    ----------
-    knowledge : Knowledge
-    places : mapping
-        Column numbers of the names in it.
-    names : sequence
-        Names of the columns, for messages.
-
-    Raises
-    ------
-    KnowledgeError
-    """
+    """Refuse knowledge that no graph can satisfy; `places` are the columns of the names in it."""
     required = [(places[cause], places[effect]) for cause, effect in knowledge.required_edges]
     tier_of = _tiers(knowledge, places, names)
     _refuse_excluded(knowledge, required, places, names)

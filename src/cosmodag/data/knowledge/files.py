@@ -29,19 +29,6 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     ``exogenous`` or ``sink`` for the variable under ``cause``; or ``tier`` for the variable under
     ``cause``, with the number of its tier under ``effect``.
 
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    Knowledge
-
-    Raises
-    ------
-    KnowledgeError
-        If the file cannot be used.
-
     Examples
     --------
     >>> import pathlib, tempfile

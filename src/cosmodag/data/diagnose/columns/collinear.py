@@ -28,18 +28,9 @@ def combinations(X: NDArray[Any], columns: list[int]) -> list[tuple[int, list[in
     given the columns before it. It uses some d + 200 rows first: a column that is not a combination
     in a part of the rows is not one in all rows. Candidates are then checked in all rows.
 
-    Parameters
-    ----------
-    X : (n, d) array
-        Finite floats.
-    columns : list of int
-        The columns to check: varying, and no two of them equal.
-
-    Returns
-    -------
-    list of (column, others)
-        Each determined column, and the columns before it that determine it. Also empty if there
-        are no more rows than columns, or more than ``MOST_COLUMNS`` columns.
+    The columns to check vary, and no two of them are equal. The result lists each determined column
+    with the columns before it that determine it; it is empty if there are no more rows than
+    columns, or more than ``MOST_COLUMNS`` columns.
 
     Examples
     --------

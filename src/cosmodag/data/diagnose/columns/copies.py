@@ -71,16 +71,7 @@ def collinear(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list
 def near_duplicates(
     correlations: NDArray[np.float64], rows: int, names: Sequence[str]
 ) -> list[Finding]:
-    """Pairs of columns that are equal up to a little noise.
-
-    Parameters
-    ----------
-    correlations : (k, k) array
-    rows : int
-        Number of rows behind the correlations; with fewer than 2 k, nothing is reported.
-    names : sequence of str
-        Names of the k columns.
-    """
+    """Pairs of columns that are equal up to a little noise; none with fewer than 2 d rows."""
     above = np.argwhere(np.triu(np.abs(correlations) > NEARLY_EQUAL, 1))
     if not len(above) or rows < 2 * len(correlations):
         return []

@@ -18,12 +18,7 @@ _SPARSE = 3.0
 def unlike_lines(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]) -> list[Finding]:
     """Columns of two values, of three to ten, and of counts: their noise is not continuous.
 
-    Parameters
-    ----------
-    X : (n, d) array
-    number : (d,) array of int
-        Number of different values of each column; 0 if there are many.
-    names : sequence of str
+    `number` (d,) has the number of different values of each column, 0 if there are many.
     """
     few = (number > 2) & (number <= FEW_VALUES)
     whole = all((X[:, v] == np.round(X[:, v])).all() for v in np.flatnonzero(few).tolist())
@@ -59,15 +54,7 @@ def unlike_lines(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str
 
 
 def running_ids(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list[Finding]:
-    """Columns that number the rows: equal steps, or distinct integers with few left out.
-
-    Parameters
-    ----------
-    X : (n, d) array
-    columns : list of int
-        The varying columns.
-    names : sequence of str
-    """
+    """Varying columns that number the rows: equal steps, or distinct integers, few left out."""
     if len(X) < FEWEST_ROWS:
         return []
     found = [names[column] for column in columns if _numbers_rows(X[:, column])]

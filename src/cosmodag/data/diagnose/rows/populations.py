@@ -24,14 +24,8 @@ def several_populations(
 
     The common part of many columns is a sum of many causes and has one mode; if rows come from two
     populations with different means, it has two. Few-valued columns are regressed out first: the
-    learner can already use them to separate populations.
-
-    Parameters
-    ----------
-    standard : (n, k) array
-        Continuous columns, centred, of unit variance.
-    few_valued : (n, m) array
-        Columns with few values, centred.
+    learner can already use them to separate populations. All columns are centred, and continuous
+    ones have unit variance.
     """
     n, k = standard.shape
     if n < _FEWEST_ROWS or k < 2:

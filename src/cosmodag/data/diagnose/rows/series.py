@@ -34,21 +34,10 @@ _FEWEST_PERIODS = 4
 
 
 def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list[Finding]:
-    """Find columns whose distribution is not the same at all times.
+    """Find varying columns whose distribution is not the same at all times.
 
-    Parameters
-    ----------
-    X : (n, d) array
-        Rows in their order in time; several series one after another.
-    columns : list of int
-        Those that vary.
-    names : sequence of str
-        Of all columns.
-
-    Returns
-    -------
-    list of Finding
-        ``unit_root``, ``changing_mean``, ``changing_variance`` and ``season``, if they apply.
+    Rows are in their order in time, several series one after another. Findings are ``unit_root``,
+    ``changing_mean``, ``changing_variance`` and ``season``.
     """
     used = np.asarray(X[:_MOST_ROWS, columns], np.float64)
     if len(used) < _FEWEST_ROWS or not columns:
