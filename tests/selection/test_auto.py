@@ -13,7 +13,7 @@ from sklearn.base import clone
 from cosmodag import BlockSearch, CosmoMLP, Knowledge, OrderSearch, metrics, selection, simulate
 from cosmodag.errors import CosmodagWarning, ScaleWarning
 from cosmodag.io.tables.frames import Table
-from cosmodag.selection.additive import NetworkGain, network_gain
+from cosmodag.selection.curvature import NetworkGain, network_gain
 from cosmodag.warning_filters import ignoring
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)

@@ -20,9 +20,8 @@ from cosmodag.learners.block_search import BlockSearch
 from cosmodag.learners.cosmo import Cosmo
 from cosmodag.learners.cosmo_mlp import CosmoMLP
 from cosmodag.learners.order_search import OrderSearch
-from cosmodag.selection.additive import NetworkGain, network_gain
 from cosmodag.selection.criteria import extended_bic
-from cosmodag.selection.curvature import Curvature, curvature
+from cosmodag.selection.curvature import Curvature, NetworkGain, curvature, network_gain
 from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:

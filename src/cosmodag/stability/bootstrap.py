@@ -136,7 +136,8 @@ def bootstrap(
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
         given = prepare(begun, X, interventions, regimes, find_targets, InTime(series, time))
-    _warn_again(noted)
+    for one in noted:
+        warnings.warn(one.message, one.category, stacklevel=2)
     d = len(given.names)
     if d > DENSE_LIMIT:
         raise DataError(
@@ -214,11 +215,6 @@ def _fitted(
         whole.set_params(max_time=max_time)
     fit_prepared([FitTask(whole, given)])
     return whole
-
-
-def _warn_again(noted: Sequence[warnings.WarningMessage]) -> None:
-    for one in noted:
-        warnings.warn(one.message, one.category, stacklevel=3)
 
 
 def _on_cluster(

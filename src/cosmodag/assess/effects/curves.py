@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.assess.effects.compared import kind_of
 from cosmodag.assess.effects.simulation import mean_curves
 from cosmodag.assess.effects.view import ClassView
 
@@ -63,21 +64,11 @@ def _over_time(model: "FittedGraph") -> dict[str, Any]:
     for u, v in np.argwhere(np.nan_to_num(parts[..., 0]).any(axis=2)).tolist():
         estimate, low, high = parts[u, v].T
         has_band = bool(np.isfinite(low).all())
-        pairs.append(
-            {
-                "from": u,
-                "to": v,
-                "open": False,
-                "x": list(range(_HORIZON + 1)),
-                "y": estimate.tolist(),
-                "low": low.tolist() if has_band else None,
-                "high": high.tolist() if has_band else None,
-                "labels": None,
-            }
-        )
-    band = _band_text(fits) if fits is not None else "standard errors, as if the graph were known"
+        band = (low, high) if has_band else None
+        pairs.append(_pair(u, v, np.arange(_HORIZON + 1), estimate, band))
+    source = _band_text(fits) if fits is not None else "standard errors, as if the graph were known"
     has_bands = any(pair["low"] is not None for pair in pairs)
-    return {"over": "time", "variables": d, "band": band if has_bands else "", "pairs": pairs}
+    return {"over": "time", "variables": d, "band": source if has_bands else "", "pairs": pairs}
 
 
 def _over_values(dag: "FittedDAG", fits: "ResampledFits | None") -> dict[str, Any]:
@@ -93,25 +84,38 @@ def _over_values(dag: "FittedDAG", fits: "ResampledFits | None") -> dict[str, An
             continue
         grid, labels = _grid(dag, x, drawn[:, x])
         curves = mean_curves(dag, x, grid, _DRAWS)
-        low = high = None
+        bands = None
         if fits is not None:
             others = np.stack([mean_curves(one, x, grid, _DRAWS) for one in fits.dags])
-            low, high = np.quantile(others, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2], axis=0)
-        pairs += [
-            {
-                "from": x,
-                "to": y,
-                "open": bool(view.is_open(x, y)),
-                "x": grid.tolist(),
-                "y": curves[:, y].tolist(),
-                "low": None if low is None else low[:, y].tolist(),
-                "high": None if high is None else high[:, y].tolist(),
-                "labels": labels,
-            }
-            for y in below
-        ]
-    band = "" if fits is None else _band_text(fits)
-    return {"over": "value", "variables": dag.d, "band": band, "pairs": pairs}
+            bands = np.quantile(others, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2], axis=0)
+        for y in below:
+            band = None if bands is None else (bands[0, :, y], bands[1, :, y])
+            is_open = view.is_open(x, y)
+            pairs.append(_pair(x, y, grid, curves[:, y], band, is_open=is_open, labels=labels))
+    source = "" if fits is None else _band_text(fits)
+    return {"over": "value", "variables": dag.d, "band": source, "pairs": pairs}
+
+
+def _pair(
+    cause: int,
+    effect: int,
+    x: NDArray[Any],
+    y: NDArray[np.float64],
+    band: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+    *,
+    is_open: bool = False,
+    labels: list[str] | None = None,
+) -> dict[str, Any]:
+    return {
+        "from": cause,
+        "to": effect,
+        "open": is_open,
+        "x": x.tolist(),
+        "y": y.tolist(),
+        "low": None if band is None else band[0].tolist(),
+        "high": None if band is None else band[1].tolist(),
+        "labels": labels,
+    }
 
 
 def _band_text(fits: "ResampledFits") -> str:
@@ -122,8 +126,8 @@ def _grid(
     dag: "FittedDAG", x: int, drawn: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], list[str] | None]:
     """Values to set a cause to, and their labels: its levels, its few values, or a range."""
-    kind = dag.kinds[x] if dag.kinds else None
-    if kind is not None and kind.is_levels:
+    kind = kind_of(dag, x)
+    if kind.is_levels:
         return np.arange(float(len(kind.levels))), [str(level) for level in kind.levels]
     values = np.unique(drawn)
     if len(values) <= _POINTS:

@@ -85,8 +85,9 @@ class Effect:
         if not self.identified:
             return (
                 f"The data leave the {kind} of {self.cause} on {self.effect} open: "
-                f"{self._range()} in graphs that fit equally well, {_number(self.estimate)} in "
-                f"this one, for {self._step()}.{self._interval()}"
+                f"from {_number(self.possible[0])} to {_number(self.possible[-1])} in graphs that "
+                f"fit equally well, {_number(self.estimate)} in this one, for {self._step()}."
+                f"{self._interval()}"
             )
         direction = "raises" if self.estimate > 0 else "lowers"
         by = f"{direction} {self.effect} by {_number(abs(self.estimate))}"
@@ -100,10 +101,6 @@ class Effect:
         if math.isclose(self.end - self.start, 1.0):
             return f"raising {self.cause} by 1"
         return f"moving {self.cause} from {_number(self.start)} to {_number(self.end)}"
-
-    def _range(self) -> str:
-        least, most = self.possible[0], self.possible[-1]
-        return f"from {_number(least)} to {_number(most)}"
 
     def _interval(self) -> str:
         if math.isnan(self.low):

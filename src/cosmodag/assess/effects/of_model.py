@@ -131,12 +131,8 @@ class Effects:
     ) -> tuple[float, float, str]:
         """Give the ends of the interval over class and rows, and what it rests on."""
         if self.resampled is not None:
-            ends = np.array(
-                [
-                    (min(numbers), max(numbers))
-                    for numbers in self._resampled_values(x, y, direct, values)
-                ]
-            )
+            drawn = self._resampled_values(x, y, direct, values)
+            ends = np.array([(min(numbers), max(numbers)) for numbers in drawn])
             outside = (1 - level) / 2
             low, high = np.quantile(ends[:, 0], outside), np.quantile(ends[:, 1], 1 - outside)
             own = [slope.value for slope in found.slopes]
@@ -144,11 +140,12 @@ class Effects:
             return float(min(low, *own)), float(max(high, *own)), source
         if self.covariance is None and not found.is_zero:
             return np.nan, np.nan, "give bootstrap=, which fits resamples"
-        widths = [stats.norm.ppf((1 + level) / 2) * slope.error for slope in found.slopes]
-        low = min(slope.value - width for slope, width in zip(found.slopes, widths, strict=True))
-        high = max(slope.value + width for slope, width in zip(found.slopes, widths, strict=True))
-        if np.isnan(widths).any():
+        centres = np.array([slope.value for slope in found.slopes])
+        errors = np.array([slope.error for slope in found.slopes])
+        if np.isnan(errors).any():
             return np.nan, np.nan, "the training data is not at hand, or has too few rows"
+        width = stats.norm.ppf((1 + level) / 2) * errors
+        low, high = float((centres - width).min()), float((centres + width).max())
         return low, high, "standard errors, as if the graph had been known"
 
     def _resampled_values(

@@ -61,13 +61,11 @@ class ResampledFits:
     @cached_property
     def covariances(self) -> list[Covariance]:
         """The covariance of each resample, for linear equations."""
+        drawn = [rows_of(_SAMPLE, len(self.X), seed) for seed in self.seeds]
         return [
-            self._covariance(seed, dag) for seed, dag in zip(self.seeds, self.dags, strict=True)
+            Covariance.of_data(self.X[rows], self.known.of_rows(rows), dag.arcs)
+            for rows, dag in zip(drawn, self.dags, strict=True)
         ]
-
-    def _covariance(self, seed: int, dag: "FittedDAG") -> Covariance:
-        rows = rows_of(_SAMPLE, len(self.X), seed)
-        return Covariance.of_data(self.X[rows], self.known.of_rows(rows), dag.arcs)
 
 
 def refit_resamples(

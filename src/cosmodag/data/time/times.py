@@ -40,29 +40,15 @@ def as_times(values: Any) -> NDArray[np.float64]:
         row = int(np.flatnonzero(given.isna().to_numpy())[0])
         raise DataError(f"The time of row {row} is missing: fill it in, or leave the row out.")
     if not pd.api.types.is_datetime64_any_dtype(given):
-        try:
-            return np.asarray(pd.to_numeric(given), np.float64)
-        except (TypeError, ValueError):
-            pass
-    try:
-        moments = pd.to_datetime(given, format="ISO8601", utc=True)
-    except (TypeError, ValueError):
-        first = next((one for one in given if not _is_date(one)), given.iloc[0])
-        raise DataError(
-            f"{first!r} is not a time: write dates as 2024-01-31, or number the rows."
-        ) from None
+        numbers = pd.to_numeric(given, errors="coerce")
+        if not numbers.isna().any():
+            return np.asarray(numbers, np.float64)
+    moments = pd.to_datetime(given, format="ISO8601", utc=True, errors="coerce")
+    if moments.isna().any():
+        first = given[moments.isna()].iloc[0]
+        raise DataError(f"{first!r} is not a time: write dates as 2024-01-31, or number the rows.")
     elapsed = moments - pd.Timestamp(0, tz="UTC")
     return np.asarray(elapsed.dt.total_seconds(), np.float64)
-
-
-def _is_date(value: Any) -> bool:
-    import pandas as pd
-
-    try:
-        pd.to_datetime(value, format="ISO8601", utc=True)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def usual_step(steps: Sequence[NDArray[np.float64]]) -> float:

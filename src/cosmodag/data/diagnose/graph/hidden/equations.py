@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Equations", "Floats", "Model", "Parents"]
+__all__ = ["Equations", "Floats", "Model", "Parents", "regressions"]
 
 Floats = NDArray[np.float64]
 Parents = Sequence[Sequence[int]]
@@ -50,14 +50,9 @@ class Equations:
         """(d, d) weights, W[u, v] for u → v, and (d,) variances of the noise, by least squares."""
         C, table = self.correlations, self.padded
         d = len(table)
-        given = table >= 0
-        # Absent parents have a unit row in the products and a zero target: their slope is zero.
-        products = C[table[:, :, None], table[:, None, :]] * (given[:, :, None] & given[:, None, :])
-        products += np.eye(table.shape[1]) * ~given[:, :, None]
-        targets = C[table, np.arange(d)[:, None]] * given
-        slopes = _solved(products, targets)
+        slopes, targets = regressions(C, table, table >= 0, np.arange(d))
         weights = np.zeros((d, d))
-        np.add.at(weights, (table, np.arange(d)[:, None]), slopes * given)
+        np.add.at(weights, (table, np.arange(d)[:, None]), slopes)
         noise = np.diagonal(C) - (slopes * targets).sum(axis=1)
         return weights, np.maximum(noise, _LEAST_NOISE)
 
@@ -69,13 +64,27 @@ class Equations:
         return scores
 
 
-def _solved(products: Floats, targets: Floats) -> Floats:
-    """Least-squares slopes of each equation; the smallest for parents that determine each other."""
+def regressions(
+    C: Floats,
+    regressors: NDArray[np.intp],
+    used: NDArray[np.bool_],
+    responses: NDArray[np.intp],
+) -> tuple[Floats, Floats]:
+    """Regress m variables on up to k others each, by least squares; unused regressors have slope 0.
+
+    Returns slopes and covariances with the responses, (m, k) each. Regressors that determine each
+    other have the smallest slopes.
+    """
+    products = C[regressors[:, :, None], regressors[:, None, :]]
+    # Unused regressors have a unit row in the products and a zero target.
+    products = products * (used[:, :, None] & used[:, None, :])
+    products += np.eye(regressors.shape[1]) * ~used[:, :, None]
+    targets = C[regressors, responses[:, None]] * used
     try:
-        return np.asarray(np.linalg.solve(products, targets[:, :, None])[:, :, 0])
+        slopes = np.linalg.solve(products, targets[:, :, None])[:, :, 0]
     except np.linalg.LinAlgError:
-        inverses = np.linalg.pinv(products, hermitian=True)
-        return np.asarray(np.einsum("dij,dj->di", inverses, targets))
+        slopes = np.einsum("dij,dj->di", np.linalg.pinv(products, hermitian=True), targets)
+    return slopes * used, targets
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.diagnose.graph.hidden.equations import Equations, Floats, Parents
+from cosmodag.data.diagnose.graph.hidden.equations import Equations, Floats, Parents, regressions
 
 __all__ = ["MOST_GROUPS", "Groups", "dense_groups", "extended", "gains_of"]
 
@@ -110,13 +110,10 @@ def _outside(members: NDArray[np.intp], equations: Equations) -> tuple[Floats, N
     groups = np.repeat(members, size, axis=0)
     kept = (causes >= 0) & ~(causes[:, :, None] == groups[:, None, :]).any(axis=2)
     children = members.ravel()
-    products = C[causes[:, :, None], causes[:, None, :]] * (kept[:, :, None] & kept[:, None, :])
-    products += np.eye(causes.shape[1]) * ~kept[:, :, None]
-    targets = C[causes, children[:, None]] * kept
-    slopes = np.linalg.solve(products, targets[:, :, None])[:, :, 0]
+    slopes, _ = regressions(C, causes, kept, children)
     combination = np.zeros((m * size, len(C)))
     rows = np.arange(m * size)
-    np.add.at(combination, (rows[:, None], causes), -slopes * kept)
+    np.add.at(combination, (rows[:, None], causes), -slopes)
     combination[rows, children] += 1
     combination = combination.reshape(m, size, -1)
     residual = combination @ C @ combination.transpose(0, 2, 1)
