@@ -192,7 +192,7 @@ def test_a_model_without_its_data_answers_from_its_equations(model, table, tmp_p
     found, known = again.effect("rain", "price"), model.effect("rain", "price")
     assert found.estimate == pytest.approx(known.estimate, rel=0.02)
     assert np.isnan(found.low)
-    assert "not at hand" in str(found)
+    assert "not available" in str(found)
     with_rows = Effects.of(again, rows=len(table)).effect("rain", "price")
     assert with_rows.high - with_rows.low == pytest.approx(known.high - known.low, rel=0.05)
     assert again.effect("rain", "price", X=table).estimate == pytest.approx(known.estimate)

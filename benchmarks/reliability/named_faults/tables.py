@@ -135,8 +135,8 @@ FAULTS = (
     Fault(
         "hidden causes are looked for in curved tables",
         "data/diagnose/after.py",
-        'if told & {"several_populations", "curved"}:',
-        'if told & {"several_populations"}:',
+        'if reported & {"several_populations", "curved"}:',
+        'if reported & {"several_populations"}:',
         (
             f"{FAMILIES}::TestArcs",
             f"{COMBINED}::test_curves_are_not_taken_for_hidden_causes",

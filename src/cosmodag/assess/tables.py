@@ -26,7 +26,7 @@ _FEWEST_ROWS = 20
 
 
 def training_table(model: "FittedGraph") -> Prepared:
-    """Give the table that a model was fitted to, prepared as it was."""
+    """Return the prepared table that a model was fitted to."""
     dag = model.fitted_
     data = dag.training_data()
     return Prepared(

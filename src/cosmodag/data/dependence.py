@@ -46,7 +46,7 @@ class ArcTests(NamedTuple):
         noise that depends on x.
     uneven
         The same as ``spread``, but in the second r² and x² less what r and x explain of them. It
-        sees more, also of arcs that a search set slightly wrong where noise is skewed.
+        is more sensitive, also to arcs that a search set slightly wrong where noise is skewed.
     """
 
     tails: NDArray[np.intp]

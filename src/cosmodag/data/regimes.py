@@ -1,4 +1,4 @@
-"""Regimes: a label for each row of a table, and what is known of their targets."""
+"""Regimes: a label for each row of a table, and the known targets of each label."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -114,7 +114,7 @@ def regimes_of(
     names = tuple(dict.fromkeys(texts))
     if len(names) < 2:
         raise DataError(
-            "regimes has the same label for all rows: there is nothing to compare, leave it out."
+            "regimes has the same label for all rows, so no regimes can be compared: leave it out."
         )
     labels = np.array([names.index(text) for text in texts], np.intp)
     _check_rows(labels, names)

@@ -114,10 +114,10 @@ def _named(
         for learner in learners:
             name = " ".join(repr(learner).split())
             if name in named:
-                raise DataError(f"{name} is there twice: give a mapping with distinct names.")
+                raise DataError(f"{name} is listed twice: give a mapping with distinct names.")
             named[name] = learner
     if not named:
-        raise DataError("There is no learner to compare.")
+        raise DataError("There is no learner to compare: give at least one.")
     return named
 
 

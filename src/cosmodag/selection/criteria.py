@@ -188,7 +188,9 @@ def threshold_path(
 
 def _check_weights(model: StructureLearner) -> None:
     if not hasattr(model, "weights_"):
-        raise DataError("A model of so many variables keeps no weights below its threshold.")
+        raise DataError(
+            "A model of so many variables keeps no weights below its threshold: fit it again."
+        )
 
 
 def _sizes(model: StructureLearner) -> Any:

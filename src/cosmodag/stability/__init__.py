@@ -1,4 +1,4 @@
-"""How sure the answer is: probabilities of arcs from fits to resamples."""
+"""Probabilities of arcs from fits to resamples."""
 
 from cosmodag.stability.bootstrap import bootstrap
 from cosmodag.stability.resamples import rows_of

@@ -1,4 +1,4 @@
-"""The bootstrap: how sure each arc is, from fits to resamples of the rows."""
+"""The bootstrap: probabilities of arcs, from fits to resamples of the rows."""
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -84,8 +84,8 @@ def bootstrap(
     model : StructureLearner
         Any learner with its parameters; it is not changed, fitted or not.
     X : table
-        As for ``fit``. Missing values are dealt with once, as the model says, and not anew in each
-        resample.
+        As for ``fit``. Missing values are treated once, by the parameters of the model, and not
+        again in each resample.
     n : int
         Resamples.
     interventions : optional
@@ -94,7 +94,7 @@ def bootstrap(
         With `lags`, as for ``fit``. Blocks of successive windows are drawn, of n^(1/3) windows.
     regimes, find_targets : optional
         The regime of each row, as for ``fit``. Rows are drawn within regimes. Targets are found
-        once, on the whole table: probabilities do not say how sure the targets are.
+        once, on the whole table: probabilities do not include the uncertainty of targets.
     sample : {"bootstrap", "half"}
         As many rows as there are, with replacement; or half of them, without: more cautious.
     engine : {"local", "ray"}
@@ -175,7 +175,7 @@ def _decide(
     noted: Sequence[warnings.WarningMessage],
     fit_table: Callable[[StructureLearner, int], StructureLearner],
 ) -> list[str]:
-    """Decide on the whole table what all resamples assume of the noise, and list doubts about it.
+    """Decide on the whole table about the noise of all resamples, and list doubts about it.
 
     A doubt is a warning of this fit, by its name, or a finding of it that the table alone did not
     give. A learner whose noise is given has nothing to decide, but may find that the table refutes

@@ -1,4 +1,4 @@
-"""Resamples of a table: which rows a fit sees, from a seed alone."""
+"""Resamples of a table: the rows of a fit, from a seed alone."""
 
 from typing import Any
 

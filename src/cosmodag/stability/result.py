@@ -1,4 +1,4 @@
-"""What fits to many resamples agree on: probabilities of edges, directions and order."""
+"""Probabilities of edges, directions and order, from fits to many resamples."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ class BootstrapResult:
     names : list
         Names, or numbers, of the variables.
     seeds : list of int
-        One for each resample asked for: decides its rows and whatever the learner draws.
+        One for each requested resample: decides its rows and the draws of the learner.
     sample : str
         How rows were drawn.
     required : (d, d) bool, or None
@@ -36,9 +36,9 @@ class BootstrapResult:
     done : list of int
         Which resamples were fitted to the end.
     stopped : str or None
-        Why there are fewer than asked for: ``"time"``, ``"interrupt"`` or None.
+        Why there are fewer than requested: ``"time"``, ``"interrupt"`` or None.
     noise, noise_reason : str or None
-        What all fits assume of the noise, decided on the whole table, and why.
+        Assumption of all fits about the noise, decided on the whole table, and the reason.
     doubts : list of str
         What in the table contradicts the model that all fits share, a sentence each. Where there
         is something, probabilities are withheld: resamples repeat the mistake, and their shares
@@ -197,7 +197,7 @@ class BootstrapResult:
         )
 
     def facts(self) -> dict[str, Any]:
-        """Give plain values, for a record of the run."""
+        """Return plain values, for a record of the run."""
         return {
             "asked": len(self.seeds),
             "done": len(self.done),

@@ -1,4 +1,4 @@
-"""What to adjust for: the variables that free a regression from confounding."""
+"""Adjustment sets: variables that free a regression from confounding."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ def optimal_set(dag: MixedGraph, x: int, y: int) -> frozenset[int]:
 
 
 def directed_paths(dag: MixedGraph, x: int, y: int, most: int = MOST_PATHS) -> list[list[int]]:
-    """List the directed paths from x to y, the shortest first, and at most so many.
+    """List the directed paths from x to y, the shortest first, at most `most`.
 
     Examples
     --------

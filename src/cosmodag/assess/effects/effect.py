@@ -9,7 +9,7 @@ __all__ = ["Effect"]
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of one variable on another, with an interval and what it rests on.
+    """The effect of one variable on another, with an interval and its basis.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class Effect:
     paths : tuple of tuples
         Directed paths from cause to effect in the fitted graph, the shortest first, at most 50.
     interval_from : str
-        What the interval rests on, in words.
+        Source of the interval, in words.
     rests_on : tuple of str
-        What the directions of the arcs that matter rest on (``arrow_basis_``).
+        Bases of the directions of the arcs that matter (``arrow_basis_``).
     """
 
     cause: Any
@@ -57,7 +57,7 @@ class Effect:
     rests_on: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Say it in plain words."""
+        """Return the answer in plain words."""
         sentences = [self._answer()]
         if self.estimate:
             sentences.append(self._adjusted())
@@ -71,7 +71,7 @@ class Effect:
         return not any(self.possible)
 
     def facts(self) -> dict[str, Any]:
-        """Give plain values, for files: the fields, and the sentence."""
+        """Return plain values, for files: the fields, and the sentence."""
         return {**asdict(self), "sentence": str(self)}
 
     def _answer(self) -> str:

@@ -1,4 +1,4 @@
-"""One effect of a fitted model, with everything that is known of it."""
+"""Effects of a fitted model, with intervals and bases."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -129,7 +129,7 @@ class Effects:
         values: tuple[float, float],
         level: float,
     ) -> tuple[float, float, str]:
-        """Give the ends of the interval over class and rows, and what it rests on."""
+        """Give the ends of the interval over class and rows, and its source."""
         if self.resampled is not None:
             drawn = self._resampled_values(x, y, direct, values)
             ends = np.array([(min(numbers), max(numbers)) for numbers in drawn])
@@ -143,7 +143,7 @@ class Effects:
         centres = np.array([slope.value for slope in found.slopes])
         errors = np.array([slope.error for slope in found.slopes])
         if np.isnan(errors).any():
-            return np.nan, np.nan, "the training data is not at hand, or has too few rows"
+            return np.nan, np.nan, "the training data is not available, or has too few rows"
         width = stats.norm.ppf((1 + level) / 2) * errors
         low, high = float((centres - width).min()), float((centres + width).max())
         return low, high, "standard errors, as if the graph had been known"
@@ -159,7 +159,7 @@ class Effects:
             yield [slope.value for slope in found.slopes]
 
     def _bases(self, x: int, paths: list[list[int]]) -> tuple[str, ...]:
-        """List what the directions of arcs on the paths, and into the cause, rest on."""
+        """List the bases of the directions of arcs on the paths, and into the cause."""
         on_paths = {arc for path in paths for arc in pairwise(path)}
         named = {
             basis

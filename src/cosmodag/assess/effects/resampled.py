@@ -1,4 +1,4 @@
-"""Fits to resamples, kept whole: the graphs that other rows would have given, and their rows."""
+"""Fits to resamples of the rows, kept with their rows, for intervals of effects."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -36,9 +36,9 @@ class ResampledFits:
     Attributes
     ----------
     dags
-        What each fit found.
+        Result of each fit.
     seeds
-        What decides the rows of each.
+        Seeds of the rows of each.
     X
         (n, d): the table, centred, in its own units, missing values filled in.
     known
@@ -79,7 +79,7 @@ def refit_resamples(
 ) -> ResampledFits:
     """Fit a model's learner again to resamples of its rows.
 
-    What the model assumes of the noise was decided on the whole table, and is kept.
+    The assumption about the noise was decided on the whole table, and is kept.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def refit_resamples(
     n : int
         Resamples.
     X : table, optional
-        The training data, where the model does not have it any more.
+        The training data, for a model that was loaded without it.
     interventions : optional
         What was set in `X`, as for ``fit``.
     random_state : int, Generator, RandomState or None

@@ -25,12 +25,12 @@ _FEWEST = 3
 
 
 class Agreement(NamedTuple):
-    """What fits to some of the columns say of causes, compared with the whole graph.
+    """Causes in fits to some of the columns, compared with those in the whole graph.
 
     Attributes
     ----------
     same, opposite
-        Pairs of which both say that one is a cause of the other: the same one, or the other one.
+        Pairs of which one variable causes the other in both: the same one, or the other one.
     subsets
         Number of subsets that were fitted.
     """
@@ -75,10 +75,10 @@ def agreement_on_subsets(
 ) -> Agreement:
     """Fit subsets of the columns, and compare what is a cause of what (Faller et al. 2024).
 
-    A cause of the whole graph stays one where columns are left out, so that a fit to fewer columns
-    may say less, or more where a common cause was left out, but should not say the opposite. Only
-    what all graphs of a class say is compared. A subset has three quarters of the columns; no more
-    is fitted after the `deadline`, by ``time.monotonic``.
+    A cause in the whole graph stays one where columns are left out, so that a fit to fewer columns
+    may have fewer causes, or more where a common cause was left out, but should not have opposite
+    ones. Only causes in all graphs of a class are compared. A subset has three quarters of the
+    columns; no more is fitted after the `deadline`, by ``time.monotonic``.
     """
     varying = np.flatnonzero(~given.preparation.constant)
     size = round(_SHARE * len(varying))

@@ -1,4 +1,4 @@
-"""Whether a graph is believable: what the data say of it, in numbers and in words."""
+"""Result of the tests of a graph, in numbers and in words."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ __all__ = ["Validation"]
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """What tests say of a graph.
+    """Result of the tests of a graph.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Validation:
         return float((1 + as_good) / (1 + len(self.shuffled)))
 
     def __str__(self) -> str:
-        """Say the verdict in plain words."""
+        """Return the verdict in plain words."""
         return " ".join([self.verdict, *self._more()])
 
     @property
@@ -113,8 +113,8 @@ class Validation:
             share = self.shuffled_p
             count = np.count_nonzero(self.shuffled <= self.failing_share)
             text = f"Of {len(self.shuffled)} graphs with shuffled names {count} fit as well"
-            says = "it is hardly better than a guess" if self.rejected else "passing says little"
-            found.append(f"{text}{': ' + says if share > 0.05 else ''}.")
+            doubt = "it is hardly better than a guess" if self.rejected else "passing says little"
+            found.append(f"{text}{': ' + doubt if share > 0.05 else ''}.")
         needless = len(self.needless)
         if needless:
             first = self.needless.iloc[0]
@@ -132,7 +132,7 @@ class Validation:
         return found
 
     def facts(self) -> dict[str, Any]:
-        """Give plain values, for files and for the page."""
+        """Return plain values, for files and for the page."""
         failed = self.failed.head(20).to_dict("records")
         return {
             "verdict": self.verdict,

@@ -60,8 +60,8 @@ def after_fit(
         ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply.
     """
     found = _unexplained(X, names, arcs, order, known, given)
-    is_told = {finding.name for finding in found} & {"curved", "uneven_noise"}
-    if doubt is None or (is_told and doubt.name in ("curved", "uneven_noise")):
+    is_reported = {finding.name for finding in found} & {"curved", "uneven_noise"}
+    if doubt is None or (is_reported and doubt.name in ("curved", "uneven_noise")):
         return found
     return [doubt, *found]
 
@@ -87,8 +87,8 @@ def _unexplained(
     is_continuous = value_counts(used)[varying] == 0
     used = standardised(used[:, varying])
     findings = misfits(examine_arcs(used, arcs, is_continuous), names)
-    told = {finding.name for finding in (*known, *findings)}
-    if told & {"several_populations", "curved"}:
+    reported = {finding.name for finding in (*known, *findings)}
+    if reported & {"several_populations", "curved"}:
         return findings
     place = np.full(d, -1, np.intp)
     place[varying] = np.arange(len(varying))

@@ -67,8 +67,8 @@ def before_fit(
         Whether the rows are those of time series, in order, and are learnt from as such: they may
         follow one another, but their distribution must not change.
     by_kind : bool
-        Whether levels and counts have equations of their kinds: what is said of values that lines
-        do not suit is then not said of them.
+        Whether levels and counts have equations of their kinds: they are then not reported as
+        values that do not suit linear equations.
 
     Returns
     -------

@@ -79,7 +79,7 @@ def about(
 
 
 def not_examined(columns: int, what: str) -> Finding:
-    """Tell that a test was left out, because the table has too many columns."""
+    """Report that a test was left out, because the table has too many columns."""
     sentence = (
         f"{what} were not tested, which costs too much with {columns:,} columns: diagnose a part "
         "of them."

@@ -15,7 +15,7 @@ __all__ = ["with_kinds"]
 _CONTINUOUS = ColumnKind("continuous", reason="numbers")
 
 
-def with_kinds(table: Table, asked: Any = "auto") -> Table:
+def with_kinds(table: Table, given: Any = "auto") -> Table:
     """Decide the kind of every column of a table, and encode columns declared to hold levels.
 
     Columns of text and of types for categories have their kinds from `cosmodag.io.as_table`. Among
@@ -23,7 +23,7 @@ def with_kinds(table: Table, asked: Any = "auto") -> Table:
     whole numbers that are small, or close to zero relative to their spread, are counts; all others
     are continuous. Such columns keep their values. Nothing is inferred from fewer than 20 values.
 
-    Missing values are NaN. Columns whose kind has a reason are not examined again. `asked` holds
+    Missing values are NaN. Columns whose kind has a reason are not examined again. `given` holds
     declared kinds, see `check_kinds`.
 
     Examples
@@ -37,15 +37,15 @@ def with_kinds(table: Table, asked: Any = "auto") -> Table:
     >>> found.kinds[2].levels
     (0, 1, 2, 3)
     """
-    declared = by_place(asked, table.names)
+    declared = by_place(given, table.names)
     before = table.kinds or (NOT_EXAMINED,) * len(table.names)
     kinds = list(before)
     open_places = [v for v, kind in enumerate(before) if not kind.reason and v not in declared]
     for v, kind in zip(open_places, _inferred(table.X, open_places), strict=True):
         kinds[v] = kind
     X = table.X
-    for v, wish in declared.items():
-        column, kinds[v] = as_declared(table.names[v], table.X[:, v], before[v], wish)
+    for v, entry in declared.items():
+        column, kinds[v] = as_declared(table.names[v], table.X[:, v], before[v], entry)
         if kinds[v].is_levels and column is not None:
             X = np.array(X, np.float64) if X is table.X else X
             X[:, v] = column

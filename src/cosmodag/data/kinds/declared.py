@@ -19,26 +19,26 @@ _OF_NUMBERS = ("continuous", "count")
 _LEVELS = (list, tuple, ColumnKind)
 
 
-def check_kinds(asked: Any) -> None:
+def check_kinds(given: Any) -> None:
     """Refuse a description of kinds that cannot be used.
 
     It is ``"auto"``; a mapping from names of columns; or a sequence with an entry for each column.
     An entry is a kind, the levels of an ordinal column from low to high, a `ColumnKind`, or, in a
     sequence, ``"auto"`` or None.
     """
-    if isinstance(asked, str) and asked != "auto":
+    if isinstance(given, str) and given != "auto":
         raise DataError(
-            f"kinds is {asked!r}: give 'auto', a mapping such as {{'region': 'categorical'}}, or "
+            f"kinds is {given!r}: give 'auto', a mapping such as {{'region': 'categorical'}}, or "
             "one kind for each column."
         )
-    if isinstance(asked, Mapping):
-        entries = [*asked.values()]
-    elif asked == "auto" or asked is None:
+    if isinstance(given, Mapping):
+        entries = [*given.values()]
+    elif given == "auto" or given is None:
         entries = []
-    elif isinstance(asked, Sequence):
-        entries = [entry for entry in asked if entry not in (None, "auto")]
+    elif isinstance(given, Sequence):
+        entries = [entry for entry in given if entry not in (None, "auto")]
     else:
-        raise DataError(f"kinds is a {type(asked).__name__}: give 'auto', a mapping or a list.")
+        raise DataError(f"kinds is a {type(given).__name__}: give 'auto', a mapping or a list.")
     for entry in entries:
         if entry not in KINDS if isinstance(entry, str) else not isinstance(entry, _LEVELS):
             raise DataError(
@@ -47,21 +47,21 @@ def check_kinds(asked: Any) -> None:
             )
 
 
-def declared_names(asked: Any, data: Any) -> list[str]:
+def declared_names(given: Any, data: Any) -> list[str]:
     """Names of the columns that are declared to hold levels, for `cosmodag.io.as_table`."""
-    check_kinds(asked)
-    if isinstance(asked, str) or asked is None:
+    check_kinds(given)
+    if isinstance(given, str) or given is None:
         return []
-    if isinstance(asked, Mapping):
-        entries = {str(name): wish for name, wish in asked.items()}
+    if isinstance(given, Mapping):
+        entries = {str(name): entry for name, entry in given.items()}
     else:
         sources = (getattr(data, known, None) for known in ("column_names", "columns", "names"))
-        own = next((names for names in sources if names is not None), numbered_names(len(asked)))
-        entries = dict(zip(map(str, own), asked, strict=False))
-    return [name for name, wish in entries.items() if wish not in (None, *_OF_NUMBERS, "auto")]
+        own = next((names for names in sources if names is not None), numbered_names(len(given)))
+        entries = dict(zip(map(str, own), given, strict=False))
+    return [name for name, entry in entries.items() if entry not in (None, *_OF_NUMBERS, "auto")]
 
 
-def plain_kinds(asked: Any) -> Any:
+def plain_kinds(given: Any) -> Any:
     """Give a description of kinds as values that JSON can hold."""
 
     def plain(entry: Any) -> Any:
@@ -69,75 +69,75 @@ def plain_kinds(asked: Any) -> Any:
             return list(entry.levels) if entry.kind == "ordinal" and entry.levels else entry.kind
         return entry if isinstance(entry, str) or entry is None else list(entry)
 
-    if isinstance(asked, Mapping):
-        return {str(name): plain(entry) for name, entry in asked.items()}
-    return asked if asked is None or isinstance(asked, str) else [plain(entry) for entry in asked]
+    if isinstance(given, Mapping):
+        return {str(name): plain(entry) for name, entry in given.items()}
+    return given if given is None or isinstance(given, str) else [plain(entry) for entry in given]
 
 
-def by_place(asked: Any, names: Sequence[str]) -> dict[int, Any]:
+def by_place(given: Any, names: Sequence[str]) -> dict[int, Any]:
     """Entries of `kinds`, by the place of the column."""
-    check_kinds(asked)
-    if isinstance(asked, Mapping):
+    check_kinds(given)
+    if isinstance(given, Mapping):
         places = {name: place for place, name in enumerate(names)}
-        for name in asked:
+        for name in given:
             if str(name) not in places:
                 raise DataError(
                     f"kinds names the column {name!r}, which the table does not have: "
                     f"{nearest(str(name), names)}."
                 )
-        return {places[str(name)]: wish for name, wish in asked.items()}
-    if asked is None or isinstance(asked, str):
+        return {places[str(name)]: entry for name, entry in given.items()}
+    if given is None or isinstance(given, str):
         return {}
-    if len(asked) != len(names):
-        raise DataError(f"kinds has {len(asked)} entries, but the table has {len(names)} columns.")
-    return {v: wish for v, wish in enumerate(asked) if wish not in (None, "auto")}
+    if len(given) != len(names):
+        raise DataError(f"kinds has {len(given)} entries, but the table has {len(names)} columns.")
+    return {v: entry for v, entry in enumerate(given) if entry not in (None, "auto")}
 
 
 def as_declared(
-    name: str, column: NDArray[Any], before: ColumnKind, wish: Any
+    name: str, column: NDArray[Any], before: ColumnKind, declared: Any
 ) -> tuple[NDArray[np.float64] | None, ColumnKind]:
     """Give a column its declared kind; the first value is its numbers if they change."""
-    if isinstance(wish, ColumnKind):
-        wish = wish.levels if wish.is_levels else wish.kind
-    if not isinstance(wish, str):
-        levels = tuple(label_of(level) for level in wish)
+    if isinstance(declared, ColumnKind):
+        declared = declared.levels if declared.is_levels else declared.kind
+    if not isinstance(declared, str):
+        levels = tuple(label_of(level) for level in declared)
         kind = ColumnKind("ordinal", levels, f"{len(levels)} levels as given")
         return renumbered(name, column, before, kind), kind
-    declared: Kind = next(kind for kind in KINDS if kind == wish)
+    known: Kind = next(kind for kind in KINDS if kind == declared)
     if before.is_levels:
-        return None, _levels_as_declared(name, before, declared)
-    return _numbers_as_declared(name, column, declared)
+        return None, _levels_as_declared(name, before, known)
+    return _numbers_as_declared(name, column, known)
 
 
-def _levels_as_declared(name: str, before: ColumnKind, wish: Kind) -> ColumnKind:
+def _levels_as_declared(name: str, before: ColumnKind, declared: Kind) -> ColumnKind:
     """Give a column of labels its declared kind."""
     count = len(before.levels)
-    if wish in _OF_NUMBERS:
-        raise DataError(f"kinds declares {name!r} as {wish}, but its values are labels.")
-    if wish == "binary" and count > 2:
+    if declared in _OF_NUMBERS:
+        raise DataError(f"kinds declares {name!r} as {declared}, but its values are labels.")
+    if declared == "binary" and count > 2:
         raise DataError(f"kinds declares {name!r} as binary, but it has {count} levels.")
-    if wish == "ordinal" and count > 2 and before.kind != "ordinal":
+    if declared == "ordinal" and count > 2 and before.kind != "ordinal":
         raise DataError(
             f"kinds declares {name!r} as ordinal, but not the order of its levels: give them from "
             f"low to high, as in {name}: {list(before.levels)}."
         )
-    return replace(before, kind=wish, reason=f"as given, {count} levels")
+    return replace(before, kind=declared, reason=f"as given, {count} levels")
 
 
 def _numbers_as_declared(
-    name: str, column: NDArray[Any], wish: Kind
+    name: str, column: NDArray[Any], declared: Kind
 ) -> tuple[NDArray[np.float64] | None, ColumnKind]:
     """Give a column of numbers its declared kind."""
     present = column[~np.isnan(column)]
-    if wish == "categorical":
+    if declared == "categorical":
         levels = tuple(label_of(value) for value in np.unique(present).astype(np.float64))
         kind = ColumnKind("categorical", levels, f"as given, {len(levels)} levels")
         return renumbered(name, column, NOT_EXAMINED, kind), kind
-    if wish == "binary" and len(np.unique(present)) > 2:
+    if declared == "binary" and len(np.unique(present)) > 2:
         raise DataError(f"kinds declares {name!r} as binary, but it has more than two values.")
-    if wish == "count" and ((present < 0).any() or (present != np.round(present)).any()):
+    if declared == "count" and ((present < 0).any() or (present != np.round(present)).any()):
         raise DataError(
             f"kinds declares {name!r} as a count, but not all of its values are whole numbers "
             "from zero upwards."
         )
-    return None, ColumnKind(wish, reason="as given")
+    return None, ColumnKind(declared, reason="as given")

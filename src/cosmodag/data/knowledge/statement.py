@@ -156,8 +156,8 @@ class Knowledge:
         }
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name}={value!r}" for name, value in self.facts().items())
-        return f"Knowledge({said})"
+        parts = ", ".join(f"{name}={value!r}" for name, value in self.facts().items())
+        return f"Knowledge({parts})"
 
 
 def as_knowledge(given: Any) -> Knowledge | None:

@@ -65,7 +65,7 @@ def lagged(
     Parameters
     ----------
     X : (n, d) array
-        Rows in their order in time, unless `time` says otherwise.
+        Rows in their order in time, unless `time` is given.
     lags : int
         Number k of earlier times in each row.
     names : sequence of str, optional

@@ -1,4 +1,4 @@
-"""The window of a time series: columns at time t and before, and what is known of their arcs.
+"""The window of a time series: columns at time t and before, and knowledge of their arcs.
 
 A window holds every variable at time t and at t − 1, …, t − k. Causes precede effects, so no arc
 leads into the past, and the copies before t have no equations: they are given. Arcs among them
@@ -78,7 +78,7 @@ class Window:
         Raises
         ------
         KnowledgeError
-            If a required arc does not say its lag, or an arc leads into the past.
+            If a required arc has no lag, or an arc leads into the past.
         """
         known = known or Knowledge()
         past = [
