@@ -189,7 +189,7 @@ def threshold_path(
 def _check_weights(model: StructureLearner) -> None:
     if not hasattr(model, "weights_"):
         raise DataError(
-            "A model of so many variables keeps no weights below its threshold: fit it again."
+            "A model of so many variables keeps no weights below its threshold: fit again with another."
         )
 
 
