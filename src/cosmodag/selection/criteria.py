@@ -189,7 +189,8 @@ def threshold_path(
 def _check_weights(model: StructureLearner) -> None:
     if not hasattr(model, "weights_"):
         raise DataError(
-            "A model of so many variables keeps no weights below its threshold: fit again with another."
+            "A model of so many variables keeps no weights below its threshold: fit the learner "
+            "again with the other threshold."
         )
 
 
