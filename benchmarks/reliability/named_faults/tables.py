@@ -159,7 +159,7 @@ FAULTS = (
     ),
     Fault(
         "a sum in some rows is a sum in all",
-        "data/diagnose/columns/collinear.py",
+        "data/diagnose/columns/copies.py",
         "for whole, parts in _dependent(X[:, columns])",
         "for whole, parts in _dependent(X[::step, columns])",
         (f"{FINDINGS}::test_an_exact_combination_of_some_rows_only_is_none",),

@@ -1,7 +1,7 @@
-"""Names of variables that a user gives: their places, or an error that names near ones."""
+"""Variables and values that a user names: found, checked, and converted to numbers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,18 @@ from cosmodag.io.columns.levels import encode_as
 from cosmodag.io.columns.names import nearest
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 
-__all__ = ["level_numbers", "place_of", "places_of_pair", "values_set"]
+if TYPE_CHECKING:
+    from cosmodag.fit.fitted_dag import FittedDAG
+
+__all__ = [
+    "check_kinds",
+    "compared_values",
+    "kind_of",
+    "label_of_value",
+    "place_of",
+    "places_of_pair",
+    "values_set",
+]
 
 
 def place_of(names: Sequence[Any], name: Any) -> int:
@@ -61,7 +72,7 @@ def values_set(
         place = place_of(names, name)
         try:
             if len(kinds) and kinds[place].is_levels:
-                value = level_numbers(str(name), value, kinds[place])
+                value = _level_numbers(str(name), value, kinds[place])
             values = np.asarray(value, np.float64)
         except DataError:
             raise
@@ -75,7 +86,7 @@ def values_set(
     return found
 
 
-def level_numbers(name: str, value: Any, kind: ColumnKind) -> Any:
+def _level_numbers(name: str, value: Any, kind: ColumnKind) -> Any:
     """Numbers of levels, for labels or numbers of them."""
     labels = [value] if np.ndim(value) == 0 else list(value)
     if any(isinstance(label, str) for label in labels):
@@ -83,3 +94,56 @@ def level_numbers(name: str, value: Any, kind: ColumnKind) -> Any:
     else:
         numbers = renumbered(name, np.asarray(labels, np.float64), NOT_EXAMINED, kind)
     return numbers[0] if np.ndim(value) == 0 else numbers
+
+
+def kind_of(dag: "FittedDAG", v: int) -> ColumnKind:
+    """Kind of a column of a fit."""
+    return dag.kinds[v] if dag.kinds else NOT_EXAMINED
+
+
+def check_kinds(dag: "FittedDAG", x: int, y: int, values: Any) -> None:
+    """Refuse effects on categories, and effects of categories without two levels to compare."""
+    cause, effect = kind_of(dag, x), kind_of(dag, y)
+    if not effect.is_number:
+        raise DataError(
+            f"{dag.names[y]!r} is a category, which has no mean that could change: ask "
+            "for the effect on a number."
+        )
+    if not cause.is_number and values is None:
+        pair = (cause.levels[0], cause.levels[-1])
+        raise DataError(
+            f"{dag.names[x]!r} is a category: give two of its levels to compare, such as "
+            f"values={pair!r} (--from {pair[0]} --to {pair[1]})."
+        )
+
+
+def compared_values(
+    dag: "FittedDAG", x: int, values: Sequence[float | str] | None
+) -> tuple[float, float]:
+    """Two values of the cause: by default half a unit below and above its mean.
+
+    Of a binary column with labels, its two levels.
+    """
+    kind = kind_of(dag, x)
+    if values is None and len(kind.levels) == 2:
+        return 0.0, 1.0
+    if values is None:
+        mean = float(dag.preparation.means[x])
+        return mean - 0.5, mean + 0.5
+    if kind.is_levels:
+        values = _level_numbers(str(dag.names[x]), values, kind)
+    try:
+        pair = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        pair = np.zeros(0)
+    if pair.shape != (2,) or not np.isfinite(pair).all() or pair[0] == pair[1]:
+        raise DataError(f"values is {values!r}: it must be two different finite numbers.")
+    return float(pair[0]), float(pair[1])
+
+
+def label_of_value(dag: "FittedDAG", v: int, value: float) -> float | str:
+    """Label of a level; of any other column the value itself."""
+    kind = kind_of(dag, v)
+    if kind.is_levels and value in range(len(kind.levels)):
+        return str(kind.levels[int(value)])
+    return value

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.assess.effects.compared import kind_of
 from cosmodag.assess.effects.simulation import mean_curves
 from cosmodag.assess.effects.view import ClassView
+from cosmodag.assess.names import kind_of
 
 if TYPE_CHECKING:
     from cosmodag.assess.effects.resampled import ResampledFits

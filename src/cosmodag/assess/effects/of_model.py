@@ -10,13 +10,17 @@ import numpy as np
 from scipy import stats
 
 from cosmodag.assess.effects.adjustment import directed_paths, names_of
-from cosmodag.assess.effects.compared import check_kinds, compared_values, label_of_value
 from cosmodag.assess.effects.covariance import Covariance
 from cosmodag.assess.effects.effect import Effect
 from cosmodag.assess.effects.possible import Possible, possible_effects
 from cosmodag.assess.effects.resampled import ResampledFits
 from cosmodag.assess.effects.view import ClassView
-from cosmodag.assess.names import places_of_pair
+from cosmodag.assess.names import (
+    check_kinds,
+    compared_values,
+    label_of_value,
+    places_of_pair,
+)
 from cosmodag.assess.tables import given_table, training_table
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import refuse_lags
