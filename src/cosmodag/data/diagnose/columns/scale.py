@@ -35,12 +35,12 @@ EQUAL_SCALE = 1.001
 FAR = 50.0
 
 ABOUT_SCALE = (
-    "learners of squared error follow the variances of the columns, which standardising hides and "
-    "does not cure: trust their directions only if the columns share a unit and their noise a "
-    "size (OrderSearch() and Cosmo() decide directions from units only where they find equal noise "
-    "variances, and say so)"
+    "learners of squared error follow the variances of the columns, a cue that standardising "
+    "removes and does not replace: trust their directions only if all columns have the same unit "
+    "and noise of the same size (OrderSearch() and Cosmo() use variances only where they find "
+    "equal noise variances, and report it)"
 )
-"""What is true of scale, in all tables; a part of a sentence."""
+"""Advice about the scale of columns, for all tables; a part of a sentence."""
 
 # Learners rescale a table, but squares of values above this overflow before that: the square root
 # of the largest float64 is 1.3e154, and squares are summed.

@@ -63,8 +63,8 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
         *about(
             "changing_mean",
             chosen(own, (means < chance) & (roots <= _DICKEY_FULLER)),
-            "The mean of {columns} changes over time, and its equation is taken to be the same at "
-            "all times: subtract the trend, or learn from a part of the rows.",
+            "The mean of {columns} changes over time, but its equation is assumed to be the same "
+            "at all times: subtract the trend, or learn from a part of the rows.",
             means.min(),
         ),
         *about(
@@ -78,7 +78,7 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
             "season",
             chosen(own, is_season),
             f"{{columns}} repeat about every {length:.3g} rows, and a season is a common cause "
-            "that the table does not hold: subtract the mean of each season first.",
+            "that is not in the table: subtract the mean of each season first.",
             length,
         ),
     ]
