@@ -118,7 +118,7 @@ FAULTS = (
     Fault(
         "knowledge of a variable forgets its lags",
         "data/time/window.py",
-        "return tuple(self._at([variable], lag)[0] for lag in range(self.lags + 1))",
+        "return tuple(_name_at(variable, lag) for lag in range(self.lags + 1))",
         "return (variable,)",
         (f"{IN_TIME}::test_knowledge_of_variables_holds_at_all_lags",),
     ),
