@@ -37,7 +37,7 @@ FAULTS = (
     ),
     Fault(
         "the interval of resamples forgets the range of each class",
-        "assess/effects/of_model.py",
+        "assess/effects/model_effects.py",
         "low, high = np.quantile(ends[:, 0], outside), np.quantile(ends[:, 1], 1 - outside)",
         "low, high = np.quantile(ends[:, 1], outside), np.quantile(ends[:, 1], 1 - outside)",
         (f"{EFFECTS}::test_resamples_that_leave_an_effect_open_widen_its_interval",),

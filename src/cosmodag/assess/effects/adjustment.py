@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from cosmodag.assess.effects.class_view import ClassView
 from cosmodag.assess.effects.mixed_graph import MixedGraph
-from cosmodag.assess.effects.view import ClassView
 from cosmodag.assess.names import places_of_pair
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.assess.effects.class_view import ClassView
 from cosmodag.assess.effects.simulation import mean_curves
-from cosmodag.assess.effects.view import ClassView
 from cosmodag.assess.names import kind_of
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.assess.effects.class_view import ClassView
 from cosmodag.assess.effects.covariance import Covariance
 from cosmodag.assess.effects.possible import total_effects
 from cosmodag.assess.effects.simulation import contrasts
-from cosmodag.assess.effects.view import ClassView
 from cosmodag.assess.names import compared_values, kind_of
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
-from cosmodag.assess.effects.of_model import Effects
+from cosmodag.assess.effects.model_effects import Effects
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph

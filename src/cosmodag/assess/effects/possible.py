@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from cosmodag.assess.effects.adjustment import optimal_set
+from cosmodag.assess.effects.class_view import ClassView
 from cosmodag.assess.effects.covariance import Covariance, Slope
 from cosmodag.assess.effects.simulation import contrasts, direct_contrast
-from cosmodag.assess.effects.view import ClassView
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG

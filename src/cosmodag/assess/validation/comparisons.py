@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from cosmodag.assess.effects.view import ClassView
+from cosmodag.assess.effects.class_view import ClassView
 from cosmodag.assess.tables import fit_quietly
 from cosmodag.assess.validation.independences import Test, run_tests
 from cosmodag.data.knowledge import Knowledge

@@ -42,16 +42,16 @@ _MOST_VARIABLES = 2_000
 
 def validate(
     model: "FittedGraph",
-    X: Any = None,
+    X: Any,
     *,
-    interventions: Any = None,
-    split: float | None = None,
-    test: str = "auto",
-    level: float = 0.01,
-    shuffles: int = 100,
-    subsets: int = 5,
-    max_time: float = 60.0,
-    random_state: int = 0,
+    interventions: Any,
+    split: float | None,
+    test: str,
+    level: float,
+    shuffles: int,
+    subsets: int,
+    max_time: float,
+    random_state: int,
 ) -> Validation:
     """Test the graph of a fitted model; see :meth:`cosmodag.fit.fitted.FittedGraph.validate`."""
     refuse_lags(model, "validate", "fit to early rows, and score later ones")

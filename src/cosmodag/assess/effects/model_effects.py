@@ -10,11 +10,11 @@ import numpy as np
 from scipy import stats
 
 from cosmodag.assess.effects.adjustment import directed_paths, names_of
+from cosmodag.assess.effects.class_view import ClassView
 from cosmodag.assess.effects.covariance import Covariance
 from cosmodag.assess.effects.effect import Effect
 from cosmodag.assess.effects.possible import Possible, possible_effects
 from cosmodag.assess.effects.resampled import ResampledFits
-from cosmodag.assess.effects.view import ClassView
 from cosmodag.assess.names import (
     check_kinds,
     compared_values,
