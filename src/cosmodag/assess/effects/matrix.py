@@ -53,13 +53,12 @@ def _regressed(view: ClassView, covariance: Covariance) -> NDArray[np.float64]:
 
 
 def _simulated(dag: "FittedDAG", view: ClassView) -> NDArray[np.float64]:
-    rows = [contrasts(dag, x, compared_values(dag, x, None))[0] for x in range(dag.d)]
-    found = np.array(rows)
-    below = [view.dag.reached_from({x}) for x in range(dag.d)]
-    for x, reached in enumerate(below):
-        found[x, [y for y in range(dag.d) if y not in reached]] = 0.0
+    found = np.array([contrasts(dag, x, compared_values(dag, x, None))[0] for x in range(dag.d)])
+    is_path = np.zeros((dag.d, dag.d), np.bool_)
+    for x in range(dag.d):
+        is_path[x, list(view.dag.reached_from({x}))] = True
     named = np.array([not kind_of(dag, v).is_number for v in range(dag.d)])
-    is_path = np.array([[y in reached for y in range(dag.d)] for reached in below])
+    found[~is_path] = 0.0
     found[is_path & (named[:, None] | named) & ~np.eye(dag.d, dtype=bool)] = np.nan
     return found
 

@@ -12,7 +12,6 @@ from cosmodag.refinement.moments import Moments
 
 __all__ = [
     "TESTS",
-    "Implied",
     "PartialCorrelation",
     "ResidualProducts",
     "Tested",
@@ -26,14 +25,6 @@ Floats = NDArray[np.float64]
 _LEFT = 1e-8
 _FEATURES = 60
 _RIDGE = 1e-2
-
-
-class Implied(NamedTuple):
-    """One variable is independent of each of `others`, given its parents."""
-
-    variable: int
-    others: NDArray[np.intp]
-    parents: NDArray[np.intp]
 
 
 class Tested(NamedTuple):
@@ -55,8 +46,10 @@ class Test(Protocol):
         ...
 
 
-def implied(arcs: NDArray[np.bool_], order: NDArray[np.intp]) -> Iterator[Implied]:
-    """List what a DAG implies: each variable is independent of earlier ones given its parents.
+def implied(
+    arcs: NDArray[np.bool_], order: NDArray[np.intp]
+) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
+    """List what a DAG implies: a variable, earlier ones that it is independent of, its parents.
 
     Each pair that no arc joins occurs once. For Gaussian variables, these independences imply all
     others of the graph. The order has causes first.
@@ -64,30 +57,22 @@ def implied(arcs: NDArray[np.bool_], order: NDArray[np.intp]) -> Iterator[Implie
     Examples
     --------
     >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
-    >>> [(one.variable, one.others.tolist(), one.parents.tolist())
-    ...  for one in implied(chain, np.arange(3))]
-    [(2, [0], [1])]
+    >>> list(implied(chain, np.arange(3)))
+    [(2, array([0]), array([1]))]
     """
     for place, v in enumerate(order):
         earlier = order[:place]
         others = earlier[~arcs[earlier, v]]
         if len(others):
-            yield Implied(int(v), others, np.flatnonzero(arcs[:, v]))
+            yield int(v), others, np.flatnonzero(arcs[:, v])
 
 
 def run_tests(arcs: NDArray[np.bool_], order: NDArray[np.intp], test: Test) -> Tested:
     """Test everything that a DAG implies; pairs that cannot be tested are left out."""
-    first, second, statistics, p_values = [], [], [], []
-    for one in implied(arcs, order):
-        values, p = test(one.variable, one.others, one.parents)
-        first.append(one.others)
-        second.append(np.full(len(one.others), one.variable))
-        statistics.append(values)
-        p_values.append(p)
-    if not first:
-        nothing = np.zeros(0, np.intp)
-        return Tested(nothing, nothing, np.zeros(0), np.zeros(0))
-    columns = [np.concatenate(parts) for parts in (first, second, statistics, p_values)]
+    found = [Tested(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0), np.zeros(0))]
+    for v, others, parents in implied(arcs, order):
+        found.append(Tested(others, np.full(len(others), v), *test(v, others, parents)))
+    columns = [np.concatenate(parts) for parts in zip(*found, strict=True)]
     usable = np.isfinite(columns[3])
     return Tested(*(column[usable] for column in columns))
 

@@ -2,7 +2,7 @@
 
 import os
 import reprlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -66,22 +66,19 @@ class Knowledge:
     search_space: tuple[Edge | Name, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("forbidden_edges", "required_edges"):
-            edges = tuple(_edge(name, edge) for edge in _sequence(name, getattr(self, name)))
-            object.__setattr__(self, name, edges)
-        tiers = tuple(_names("tiers", tier) for tier in _sequence("tiers", self.tiers))
-        object.__setattr__(self, "tiers", tiers)
-        for name in ("exogenous", "sinks"):
-            object.__setattr__(self, name, _names(name, getattr(self, name)))
-        if self.search_space is not None:
-            entries = _sequence("search_space", self.search_space)
-            space = tuple(
-                _name("search_space", entry)
-                if isinstance(entry, str | int | np.integer)
-                else _edge("search_space", entry)
-                for entry in entries
-            )
-            object.__setattr__(self, "search_space", space)
+        readers: dict[str, Callable[[str, Any], Any]] = {
+            "forbidden_edges": _edge,
+            "required_edges": _edge,
+            "tiers": _names,
+            "exogenous": _name,
+            "sinks": _name,
+            "search_space": _edge_or_name,
+        }
+        for part, read in readers.items():
+            given = getattr(self, part)
+            if given is not None or part != "search_space":
+                entries = tuple(read(part, entry) for entry in _sequence(part, given))
+                object.__setattr__(self, part, entries)
         names = self.names
         refuse_contradictions(self, _places(names, names), names)
 
@@ -225,6 +222,11 @@ def _edge(what: str, given: Any) -> Edge:
     if cause == effect:
         raise KnowledgeError(f"{what} holds {cause} → {effect}: no variable causes itself.")
     return cause, effect
+
+
+def _edge_or_name(what: str, given: Any) -> Edge | Name:
+    is_name = isinstance(given, str | int | np.integer)
+    return _name(what, given) if is_name else _edge(what, given)
 
 
 def _places(mentioned: Sequence[Name], names: Sequence[Any]) -> dict[Name, int]:
