@@ -113,12 +113,12 @@ def test_one_entry_for_each_column():
         ({"score": 3}, "the entry 3"),
         (7, "kinds is a int"),
         ({"scores": "ordinal"}, "names the column 'scores'.*nearest is 'score'"),
-        ({"score": "binary"}, "'score' is binary, but it has more than two"),
-        ({"height": "count"}, "'height' is a count, but not all"),
+        ({"score": "binary"}, "'score' as binary, but it has more than two"),
+        ({"height": "count"}, "'height' as a count, but not all"),
         ({"score": [1, 2, 3]}, "'score' has the level [45], which is not among"),
-        ({"size": "ordinal"}, r"not in which order.*size: \['large', 'medium', 'small'\]"),
-        ({"size": "continuous"}, "'size' is continuous, but its values are labels"),
-        ({"size": "binary"}, "'size' is binary, but it has 3 levels"),
+        ({"size": "ordinal"}, r"not the order of its levels.*size: \['large', 'medium', 'small'\]"),
+        ({"size": "continuous"}, "'size' as continuous, but its values are labels"),
+        ({"size": "binary"}, "'size' as binary, but it has 3 levels"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(asked, message):
