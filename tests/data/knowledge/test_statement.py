@@ -55,7 +55,7 @@ def test_what_cannot_be_is_refused_by_name(parts, words):
 
 
 def test_unknown_names_are_refused_with_the_columns():
-    with pytest.raises(KnowledgeError, match=r"'x'.*a, b, c, d"):
+    with pytest.raises(KnowledgeError, match=r"'x'.*'a', 'b', 'c', 'd'"):
         Knowledge(sinks=["x"]).bounds(NAMES)
     with pytest.raises(KnowledgeError, match=r"7.*not a column"):
         Knowledge(sinks=[7]).bounds(NAMES)
