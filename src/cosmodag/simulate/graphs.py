@@ -170,7 +170,8 @@ def signed_uniform(
     shape: int | tuple[int, ...], rng: np.random.Generator, low: float = 0.5, high: float = 2.0
 ) -> NDArray[np.float64]:
     """Draw numbers with magnitudes uniform on (low, high) and fair random signs."""
-    return rng.uniform(low, high, size=shape) * rng.choice([-1.0, 1.0], size=shape)
+    magnitudes = rng.uniform(low, high, size=shape)
+    return np.asarray(magnitudes * rng.choice([-1.0, 1.0], size=shape))
 
 
 def generations(graph: SparseMatrix) -> list[NDArray[np.intp]]:

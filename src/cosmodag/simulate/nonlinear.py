@@ -109,7 +109,7 @@ def _additive_gaussian_process(inputs: Matrix, rng: np.random.Generator) -> Matr
 
 
 def _kernel(inputs: Matrix) -> Matrix:
-    return np.exp(-0.5 * squareform(pdist(inputs, "sqeuclidean")))
+    return np.asarray(np.exp(-0.5 * squareform(pdist(inputs, "sqeuclidean"))))
 
 
 def _draw_from(covariance: Matrix, rng: np.random.Generator) -> Matrix:

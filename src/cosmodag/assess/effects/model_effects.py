@@ -149,8 +149,8 @@ class Effects:
         if np.isnan(errors).any():
             return np.nan, np.nan, "the training data is not available, or has too few rows"
         width = stats.norm.ppf((1 + level) / 2) * errors
-        low, high = float((centres - width).min()), float((centres + width).max())
-        return low, high, "standard errors, as if the graph had been known"
+        source = "standard errors, as if the graph had been known"
+        return float((centres - width).min()), float((centres + width).max()), source
 
     def _resampled_values(
         self, x: int, y: int, direct: bool, values: tuple[float, float]

@@ -86,7 +86,8 @@ def near_duplicates(
     above = np.argwhere(np.triu(np.abs(correlations) > NEARLY_EQUAL, 1))
     if not len(above) or rows < 2 * len(correlations):
         return []
-    precision = np.linalg.inv(correlations + _RIDGE * np.eye(len(correlations)))
+    ridge = _RIDGE * np.eye(len(correlations))
+    precision = np.asarray(np.linalg.inv(correlations + ridge), np.float64)
     pairs = [(a, b) for a, b in above.tolist() if _is_copy(correlations, precision, a, b)]
     if not pairs:
         return []

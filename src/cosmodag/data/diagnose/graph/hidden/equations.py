@@ -84,7 +84,7 @@ def regressions(
         slopes = np.linalg.solve(products, targets[:, :, None])[:, :, 0]
     except np.linalg.LinAlgError:
         slopes = np.einsum("dij,dj->di", np.linalg.pinv(products, hermitian=True), targets)
-    return slopes * used, targets
+    return np.asarray(slopes * used, np.float64), targets
 
 
 @dataclass(frozen=True, eq=False)
