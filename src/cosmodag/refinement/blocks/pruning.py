@@ -147,9 +147,11 @@ class _Growth:
     def paths(self, double: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Grow paths by place in the order: where each begins, and places of the candidates."""
         d = len(self.order)
-        heads, tails = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        heads: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+        tails: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
         # Late children have the most candidates: done first, they leave lanes idle for less time.
-        children, capacity, done = np.arange(d - 1, -1, -1), min(FIRST_CAPACITY, d), 0
+        children: NDArray[np.int64] = np.arange(d - 1, -1, -1)
+        capacity, done = min(FIRST_CAPACITY, d), 0
         while len(children):
             with jax.enable_x64(double), jax.default_device(jax_device(self.device)):
                 lengths, steps = self._run(double, children, capacity, done)

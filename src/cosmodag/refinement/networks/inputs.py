@@ -144,7 +144,7 @@ def needed_inputs(
     few = data.first(fitting)
     kernel = fit_kernel(few.columns[:, candidates], few.target, steps=effort.steps)
     cost_with = _costs(data.first(min(fitting, effort.screen_rows)), candidates, kernel)
-    kept = np.ones(len(candidates), dtype=bool)
+    kept: NDArray[np.bool_] = np.ones(len(candidates), dtype=bool)
     whole = cost_with(kept)
     gains = np.array(
         [cost_with(np.arange(len(kept)) != index) - whole for index in range(len(kept))]
@@ -178,7 +178,7 @@ def _eliminate(
 
     Returns whether each candidate is kept.
     """
-    kept = np.ones(len(gains), dtype=bool)
+    kept: NDArray[np.bool_] = np.ones(len(gains), dtype=bool)
     now = cost_with(kept)
     useless = [index for index in indices if gains[index] < _USELESS]
     steps = [[index] for index in indices]
