@@ -6,6 +6,7 @@ of items on other threads than the caller's, and here the next item may be a pie
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent import futures
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
@@ -77,9 +78,7 @@ def as_completed(tasks: Iterable[Callable[[], Result]], threads: int) -> Iterato
                 if len(pending) > 2 * threads:
                     done, pending = wait(pending, return_when=FIRST_COMPLETED)
                     yield from (future.result() for future in done)
-            while pending:
-                done, pending = wait(pending, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
+            yield from (future.result() for future in futures.as_completed(pending))
         finally:
             for future in pending:  # the caller, or an error in a task, ended the iteration early
                 future.cancel()

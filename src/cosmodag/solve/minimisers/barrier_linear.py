@@ -22,7 +22,6 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import EPSILON
 from cosmodag.solve.training.guards import NARROW, Inside
-from cosmodag.solve.training.schedules import Constant
 from cosmodag.solve.watch import Watch
 
 __all__ = [
@@ -35,8 +34,13 @@ __all__ = [
 
 Float64 = NDArray[np.float64]
 
-_GOES_ON, _LEFT_THE_DOMAIN, _AT_REST = 0, 1, 2
+_RECIPES = [
+    Recipe(structure, Linear(), Barrier(half_squared_error_of_rows), guard=guard)
+    for structure in (Free(), Free(from_zero=False))
+    for guard in (None, Inside())
+]
 
+_GOES_ON, _LEFT_THE_DOMAIN, _AT_REST = 0, 1, 2
 
 DESCENT_SETTINGS = frozenset({"learning_rate", "beta1", "beta2", "rounds"})
 """Adam's settings, and the largest number of iterations."""
@@ -88,14 +92,7 @@ class LinearDescent:
 
     def implements(self, recipe: Recipe) -> bool:
         """Whether a recipe is half squared errors of linear relations and a barrier, full batch."""
-        return (
-            recipe.structure in (Free(), Free(from_zero=False))
-            and recipe.mechanism == Linear()
-            and recipe.objective == Barrier(half_squared_error_of_rows)
-            and recipe.schedule == Constant()
-            and recipe.batch_size is None
-            and recipe.guard in (None, Inside())
-        )
+        return recipe in _RECIPES
 
     def minimise(
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
