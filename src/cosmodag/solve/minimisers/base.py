@@ -12,12 +12,7 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
 
-__all__ = [
-    "Mask",
-    "Minimised",
-    "Minimiser",
-    "first_that_implements",
-]
+__all__ = ["Mask", "Minimised", "Minimiser", "first_that_implements"]
 
 Mask = NDArray[np.bool_]
 

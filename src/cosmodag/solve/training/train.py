@@ -91,6 +91,7 @@ def solutions(batch: Batch, trained: Trained) -> list[Solution]:
     """Split a trained batch into the solutions of its problems."""
     parameters = parameters_of(batch, trained)
     diverged_at = np.asarray(trained.state.diverged_at)
+    per_pass = batch.passes.rounds
     return [
         Solution(
             parameters=lane_of(parameters, lane),
@@ -99,7 +100,7 @@ def solutions(batch: Batch, trained: Trained) -> list[Solution]:
             stopped=trained.stopped,
             diverged_at=int(diverged_at[lane]) if diverged_at[lane] >= 0 else None,
             history=[
-                {"round": mark, "epoch": mark / batch.passes.rounds, "loss": float(losses[lane])}
+                {"round": mark, "epoch": mark / per_pass, "loss": float(losses[lane])}
                 for mark, losses in zip(trained.marks, trained.losses, strict=True)
             ],
         )
