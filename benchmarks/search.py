@@ -12,7 +12,9 @@
 Coefficients ±U(.25, 1), noise of standard deviation U(.5, 2), columns standardised or in random
 units. Graphs are random (a degree is given) or local: 0 to 4 parents each (.25, .35, .25, .1, .05),
 among the 15 variables before, as in published networks. All searches of one table run one after the
-other in one process on one thread; what was measured before of the same searches is replaced.
+other in one process on one thread (with `--ours`, FLOP's times are those measured before on this
+machine); what was measured before of the same searches is replaced. The last column says when, the
+list above where.
 
 The referee is n log RSS + 2 log n per arc, summed over variables, minus that of the true graph:
 lower is better. FLOP is `flopsearch` of PyPI with λ = 2 and 0, 20 or 100 restarts ("350 s": as many
@@ -21,7 +23,8 @@ as it makes in that time, where 100 would take more than ten minutes); BOSS is c
 up to POLISHED variables, as the learners do) starts from the learners' order that does not depend
 on units (`scale_free_order`), and restarts until the longest FLOP run's time is over. "In the same
 time" is the best graph of the orders that it had found, and polished, when the CPU time of the
-rival was over; not polished, where there was no time for that.
+rival was over. Up to SHARE of the time is for polishing up to FINALISTS orders; where that is less
+than one takes, the last order is not polished.
 """
 
 import argparse
@@ -49,17 +52,18 @@ from search_page import BOSS, OURS, write_page
 from search_points import COLUMNS, read_points, replace_points
 from search_tables import ARMS, BOSS_CELL, BY_NAME, CELLS, Cell, member, referee, simulated
 
-__doc__ = (__doc__ or "").replace("POLISHED", str(POLISHED_UP_TO))
-
 FIRST_SEED = 900_000
 TODAY = datetime.date.today().isoformat()
 MACHINE = f"{machine()}; {versions(('numba', 'numpy', 'flopsearch'))}"
 # Most points of a curve of one table, and of one of more than 150 variables.
 POINTS, POINTS_OF_LARGE = 40, 10
-# Share of the time in which orders are polished; less than one takes: the last is not.
+# Share of the time in which orders are polished; none is, where that is less than one takes.
 SHARE_OF_POLISHING = 0.3
 # Time of a whole order search with its graphs, as a multiple of that of the longest rival.
 AFTERWARDS = 1.3
+
+__doc__ = (__doc__ or "").replace("POLISHED", str(POLISHED_UP_TO))
+__doc__ = __doc__.replace("SHARE", f"{SHARE_OF_POLISHING:.0%}").replace("FINALISTS", str(FINALISTS))
 
 
 class Task(NamedTuple):

@@ -9,34 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.graph.mixed.marks import ARROW, TAIL, Marks
+from cosmodag.order.bits import as_bits, members
 
-__all__ = ["AncestralGraph", "as_bits", "members", "reached_upwards"]
+__all__ = ["AncestralGraph", "reached_upwards"]
 
 Vertices = tuple[frozenset[int], ...]
-
-
-def as_bits(vertices: Iterable[int]) -> int:
-    """Give a set of vertices as the bits of a number: sets of few vertices are joined fastest so.
-
-    Examples
-    --------
-    >>> as_bits([0, 3]), members(9)
-    (9, [0, 3])
-    """
-    bits = 0
-    for v in vertices:
-        bits |= 1 << v
-    return bits
-
-
-def members(bits: int) -> list[int]:
-    """List the vertices of a set that is given as bits, in ascending order."""
-    found = []
-    while bits:
-        lowest = bits & -bits
-        found.append(lowest.bit_length() - 1)
-        bits ^= lowest
-    return found
 
 
 def reached_upwards(parents: Sequence[int], start: int) -> int:

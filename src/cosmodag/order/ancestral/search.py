@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.ancestral.graph import AncestralGraph, members, reached_upwards
+from cosmodag.order.ancestral.graph import AncestralGraph, reached_upwards
 from cosmodag.order.ancestral.likelihood import AncestralScore
 from cosmodag.order.ancestral.partial_correlations import PartialCorrelations
+from cosmodag.order.bits import members
 
 __all__ = ["best_ancestral_graph"]
 

@@ -6,7 +6,7 @@ how many rows count for each equation, and how wide blocks are, is data.
 """
 
 from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks
-from cosmodag.order.blocks.records import ParentRecords, Record, Records, as_bits
+from cosmodag.order.blocks.records import ParentRecords, Record, Records
 from cosmodag.order.blocks.search import choose_block_parents, search_blocks
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "ParentRecords",
     "Record",
     "Records",
-    "as_bits",
     "choose_block_parents",
     "search_blocks",
 ]

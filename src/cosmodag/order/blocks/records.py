@@ -4,12 +4,12 @@ As `cosmodag.order.records`, in Python: sets of variables are integers, one bit 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.order.bits import as_bits
 from cosmodag.order.blocks.columns import (
     CANDIDATE,
     LATER,
@@ -21,7 +21,7 @@ from cosmodag.order.blocks.columns import (
 from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks
 from cosmodag.refinement.scores import growing_penalty
 
-__all__ = ["ParentRecords", "Record", "Records", "as_bits"]
+__all__ = ["ParentRecords", "Record", "Records"]
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,8 @@ class Records(ParentRecords):
                 roles[u] = LATER
         roles[v] = NO_CANDIDATE
         score, (path, widths, later) = self._chosen(v, roles)
-        return Record(as_bits(np.flatnonzero(path)), as_bits(np.flatnonzero(later)), widths, score)
+        before, behind = (as_bits(np.flatnonzero(part).tolist()) for part in (path, later))
+        return Record(before, behind, widths, score)
 
     def _chosen(self, v: int, roles: NDArray[np.int64]) -> tuple[float, NDArray[np.int64]]:
         found = np.zeros((3, self.problem.variables), np.int64)
@@ -140,14 +141,3 @@ class Records(ParentRecords):
             self.space,
         )
         return score, found
-
-
-def as_bits(places: Iterable[int]) -> int:
-    """Give a set of variables as an integer.
-
-    Examples
-    --------
-    >>> as_bits([0, 3])
-    9
-    """
-    return sum(1 << int(place) for place in places)

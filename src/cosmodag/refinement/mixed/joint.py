@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from cosmodag.order.blocks import BlockProblem, FoundBlocks, ParentRecords, Record, as_bits
+from cosmodag.order.bits import as_bits, members
+from cosmodag.order.blocks import BlockProblem, FoundBlocks, ParentRecords, Record
 from cosmodag.refinement.mixed.table import BlockTable
 
 __all__ = ["JointRecords", "shares_of", "states_of"]
@@ -92,7 +93,7 @@ class JointRecords(ParentRecords):
             may &= ~np.asarray(problem.before, np.bool_)[v]
         must = 0
         if problem.required is not None:
-            must = as_bits(np.flatnonzero(np.asarray(problem.required, np.bool_)[:, v]))
+            must = as_bits(np.flatnonzero(np.asarray(problem.required, np.bool_)[:, v]).tolist())
         return [u for u in np.flatnonzero(may).tolist() if not must >> u & 1], must
 
     def made(self, v: int, earlier: int) -> Record:
@@ -114,12 +115,12 @@ class JointRecords(ParentRecords):
             chosen, now = chosen | 1 << best, now + gain
         path = chosen & ~must
         while chosen != must:
-            kept = [chosen & ~(1 << u) for u in _places(chosen & ~must)]
+            kept = [chosen & ~(1 << u) for u in members(chosen & ~must)]
             fewer = max(kept, key=lambda parents: self.score(v, parents))
             if self.score(v, fewer) < self.score(v, chosen):
                 break
             chosen = fewer
-        widths, parents = np.zeros(len(self.counts), np.int64), _places(chosen)
+        widths, parents = np.zeros(len(self.counts), np.int64), members(chosen)
         widths[parents] = self.counts[parents] - 1
         return Record(path, later, widths, self.score(v, chosen))
 
@@ -127,7 +128,7 @@ class JointRecords(ParentRecords):
         """Score of a variable with certain parents, given as bits, relative to none."""
         known = self.scored[v]
         if parents not in known:
-            own = self._likelihood(v, _places(parents))
+            own = self._likelihood(v, members(parents))
             price = self.problem.arc_penalty * parents.bit_count()
             known[parents] = own - price if parents else 0.0
             if parents and math.isfinite(own):
@@ -178,7 +179,3 @@ def _entropy(counts: NDArray[np.integer]) -> float:
     """Sum of n log n."""
     positive = counts[counts > 0].astype(np.float64)
     return float(positive @ np.log(positive))
-
-
-def _places(bits: int) -> list[int]:
-    return [place for place in range(bits.bit_length()) if bits >> place & 1]

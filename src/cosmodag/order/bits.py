@@ -1,0 +1,29 @@
+"""Sets of variables as the bits of one integer."""
+
+from collections.abc import Iterable
+
+__all__ = ["as_bits", "members"]
+
+
+def as_bits(numbers: Iterable[int]) -> int:
+    """Give a set of numbers as the bits of an integer: small sets are joined fastest so.
+
+    Examples
+    --------
+    >>> as_bits([0, 3]), members(9)
+    (9, [0, 3])
+    """
+    bits = 0
+    for number in numbers:
+        bits |= 1 << number
+    return bits
+
+
+def members(bits: int) -> list[int]:
+    """List the numbers of a set that is given as bits, in ascending order."""
+    found = []
+    while bits:
+        lowest = bits & -bits
+        found.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return found
