@@ -31,72 +31,42 @@ __all__ = ["FittedDAG"]
 
 @dataclass(frozen=True, eq=False)
 class FittedDAG:
-    """Result of a fit. A learner holds it as ``fitted_``, and reads its attributes from it.
+    """Result of a fit. A learner holds it as ``fitted_``, and reads its attributes from it."""
 
-    Attributes
-    ----------
-    order
-        (d,): column numbers in causal order, causes first.
-    adjacency
-        (d, d): weights of the arcs, u → v at [u, v]; dense, or sparse for very many variables.
-    weights
-        (d, d): weights before the threshold, acyclic; None for very many variables.
-    preparation
-        How columns are centred and scaled.
-    equations
-        How variables are predicted from their parents in `adjacency`.
-    known
-        Bounds on the graph, interventions and missing values of the training data.
-    columns
-        Names of the columns; None where the table had none.
-    knowledge
-        What the user knows of the graph.
-    kinds
-        What the numbers of each column mean.
-    target_sets
-        (k, d) bool: the distinct sets of variables that were set; None without interventions.
-    regimes
-        Targets of regimes, evidence for them, and own equations; None without regimes, or where the
-        graph was not examined.
-    noise, noise_reason
-        What refinement assumed of the noise, and why; None without refinement.
-    follows_units
-        Whether the order is one that depends on the units of columns.
-    residuals
-        (n, d) float32: residuals of the training data, in prepared units; None if they were not
-        saved.
-    noise_variances, deviations
-        (d,): variances of the residuals and standard deviations of the columns, in the table's own
-        units.
-    turning_losses
-        (d, d): loss of the Gaussian score when an arc is reversed, NaN where there is no arc; None
-        if another score decides, or it was not computed.
-    window
-        Variables and lags where the columns are those of a window in time; None otherwise.
-    learner
-        Class of the learner, for messages.
-    """
-
-    order: NDArray[np.intp]
+    order: NDArray[np.intp]  # (d,): column numbers in causal order, causes first
+    # (d, d): weights of the arcs, u → v at [u, v]; dense, or sparse for very many variables.
     adjacency: Any
+    # (d, d): weights before the threshold, acyclic; None for very many variables.
     weights: NDArray[np.float64] | None
-    preparation: Preparation
+    preparation: Preparation  # how columns are centred and scaled
+    # How variables are predicted from their parents in `adjacency`.
     equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
+    # Bounds on the graph, interventions and missing values of the training data.
     known: Known = NOTHING
-    columns: NDArray[Any] | None = None
-    knowledge: Knowledge | None = None
-    kinds: tuple[ColumnKind, ...] = ()
+    columns: NDArray[Any] | None = None  # names of the columns; None where the table had none
+    knowledge: Knowledge | None = None  # what the user knows of the graph
+    kinds: tuple[ColumnKind, ...] = ()  # what the numbers of each column mean
+    # (k, d) bool: the distinct sets of variables that were set; None without interventions.
     target_sets: NDArray[np.bool_] | None = None
+    # Targets of regimes, evidence for them, and own equations; None without regimes, or where the
+    # graph was not examined.
     regimes: FittedRegimes | None = None
+    # What refinement assumed of the noise, and why; None without refinement.
     noise: str | None = None
     noise_reason: str | None = None
-    follows_units: bool = False
+    follows_units: bool = False  # whether the order is one that depends on the units of columns
+    # (n, d) float32: residuals of the training data, in prepared units; None if they were not
+    # saved.
     residuals: NDArray[np.float32] | None = None
+    # (d,): variances of the residuals, and deviations of the columns, in the table's own units.
     noise_variances: NDArray[np.float64] | None = None
     deviations: NDArray[np.float64] | None = None
+    # (d, d): loss of the Gaussian score when an arc is reversed, NaN where there is no arc; None if
+    # another score decides, or it was not computed.
     turning_losses: NDArray[np.float64] | None = None
+    # Variables and lags where the columns are those of a window in time; None otherwise.
     window: Window | None = None
-    learner: str = "the model"
+    learner: str = "the model"  # class of the learner, for messages
 
     @property
     def d(self) -> int:

@@ -72,7 +72,7 @@ class RefinedFit:
 
     order: NDArray[np.intp]  # causal order, causes first
     weights: sparse.csr_array  # (d, d) sparse: the chosen arcs and their refitted weights
-    # noise, reason: what was assumed of the noise, and why, in a sentence.
+    # What was assumed of the noise, and why, in a sentence.
     noise: str
     reason: str
     # One record for each start: start, before and after, the scores, moves, seconds.

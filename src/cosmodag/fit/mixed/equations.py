@@ -1,6 +1,7 @@
 """Equations of tables with categories, counts and curves."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +10,9 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.mixed.by_kind import EquationsByKind
-from cosmodag.fit.mixed.joint import joint_log_odds, joint_states
 from cosmodag.fit.preparation import Preparation
 from cosmodag.order import FoundBlocks
+from cosmodag.refinement.mixed.joint import shares_of, states_of
 from cosmodag.refinement.mixed.multinomial import fit_levels
 from cosmodag.refinement.mixed.table import BlockTable
 
@@ -76,7 +77,7 @@ class BlockEquations(EquationsByKind):
         for v in range(d):
             rows = table.rows_of(v)
             if joint[v]:
-                coefficients.append(joint_log_odds(embedding, table.X[rows], widths[:, v], v))
+                coefficients.append(_joint_log_odds(embedding, table.X[rows], widths[:, v], v))
                 continue
             design = _design(embedding, table.X[rows], np.asarray(widths[:, v]))
             if embedding.is_levels(v):
@@ -106,7 +107,7 @@ class BlockEquations(EquationsByKind):
         if self.joint[v]:
             parents = np.flatnonzero(self.widths[:, v]).tolist()
             columns = {u: self.in_table(data, u) for u in parents if adjacency[u, v] != 0}
-            return np.asarray(weights[joint_states(self.embedding, parents, columns, len(data))])
+            return np.asarray(weights[_joint_states(self.embedding, parents, columns, len(data))])
         total = np.tile(weights[0], (len(data), 1))
         for u, place in self._places(v):
             if adjacency[u, v] != 0:
@@ -233,3 +234,31 @@ def _design(
     """Columns of the parents of one variable, after a constant."""
     blocks = [embedding.block(X[:, u], u, int(widths[u])) for u in np.flatnonzero(widths).tolist()]
     return np.column_stack([np.ones(len(X)), *blocks])
+
+
+def _joint_states(
+    embedding: Embedding,
+    parents: Sequence[int],
+    columns: Mapping[int, NDArray[np.float64]],
+    rows: int,
+) -> NDArray[np.int64]:
+    """(rows,): numbers of the combinations of the parents' levels.
+
+    ``columns`` has the values of parents in units of the table; one that is not there counts as at
+    its first level.
+    """
+    first = np.zeros(rows, np.int64)
+    levels = [embedding.levels_of(columns[u], u) if u in columns else first for u in parents]
+    return states_of(np.column_stack(levels), embedding.widths[list(parents)] + 1)
+
+
+def _joint_log_odds(
+    embedding: Embedding, X: NDArray[np.float64], widths: NDArray[np.integer], v: int
+) -> NDArray[np.float64]:
+    """Estimate the log-odds of the levels of v against the first: (combinations, levels − 1)."""
+    parents = np.flatnonzero(widths).tolist()
+    states = _joint_states(embedding, parents, {u: X[:, u] for u in parents}, len(X))
+    combinations = math.prod((embedding.widths[parents] + 1).tolist())
+    shape = (combinations, int(embedding.widths[v]) + 1)
+    logs = np.log(shares_of(states, embedding.levels_of(X[:, v], v), shape))
+    return np.asarray(logs[:, 1:] - logs[:, :1])
