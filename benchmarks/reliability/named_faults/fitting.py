@@ -198,8 +198,8 @@ FAULTS = (
     Fault(
         "what follows from interventions is put over what follows from knowledge",
         "fit/basis.py",
-        "    bases[told] = INTERVENTIONS\n    bases[known] = KNOWLEDGE\n",
-        "    bases[known] = KNOWLEDGE\n    bases[told] = INTERVENTIONS\n",
+        "    bases[stated] = INTERVENTIONS\n    bases[known] = KNOWLEDGE\n",
+        "    bases[known] = KNOWLEDGE\n    bases[stated] = INTERVENTIONS\n",
         (ARCS,),
     ),
     Fault(

@@ -123,8 +123,8 @@ def arrow_basis(
        arc to be right, and is named even where the shape of the graph agrees. Likewise
        ``intervention (found target)``, where only targets that were found separate the ends.
     3. ``shape of the graph``: every graph with the same conditional independences has the arrow;
-       a graph whose order follows the units has such a shape from them, and says so instead; one
-       whose score hardly changes where the arrow is turned is called ``weak evidence``.
+       ``scale of the columns`` instead, if the order follows the units, and the shape with it;
+       ``weak evidence``, if the score hardly changes where the arrow is turned.
     4. ``knowledge``: the arrow follows from 1 and 3 by Meek's rules.
     5. ``interventions``, or found ones: it follows from 1, 2 and 3 by them.
     6. ``curves``: the equations may be curves, and turning the arrow costs the score much.
@@ -153,13 +153,13 @@ def arrow_basis(
     shape = _directed(arcs, tails, heads, by_time)
     by_knowledge, by_interventions = by_knowledge | by_time, by_interventions | by_time
     known = _directed(arcs, tails, heads, by_knowledge)
-    told = _directed(arcs, tails, heads, by_knowledge | by_interventions)
-    all_told = _directed(arcs, tails, heads, by_knowledge | by_interventions | by_found)
+    stated = _directed(arcs, tails, heads, by_knowledge | by_interventions)
+    found = _directed(arcs, tails, heads, by_knowledge | by_interventions | by_found)
     bases = np.full(len(tails), otherwise, object)
     if losses is not None and curved is not None:
         bases[curved & (losses >= FIRM)] = CURVES
-    bases[all_told] = FOUND
-    bases[told] = INTERVENTIONS
+    bases[found] = FOUND
+    bases[stated] = INTERVENTIONS
     bases[known] = KNOWLEDGE
     bases[shape] = SCALE if otherwise == SCALE else SHAPE
     if losses is not None and otherwise == FREE:
@@ -177,14 +177,14 @@ def _directed(
     heads: NDArray[Any],
     fixed: NDArray[np.bool_] | None,
 ) -> NDArray[np.bool_]:
-    """Tell of each arc whether the class, narrowed to arcs that are fixed, directs it."""
+    """(m,): whether the class, narrowed to arcs that are fixed, directs each arc."""
     d = arcs.shape[0]
-    told = None if fixed is None or not fixed.any() else mask_of(tails[fixed], heads[fixed], d)
-    return are_in(compelled(arcs, told), tails, heads)
+    known = None if fixed is None or not fixed.any() else mask_of(tails[fixed], heads[fixed], d)
+    return are_in(compelled(arcs, known), tails, heads)
 
 
 def are_in(matrix: Any, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell of each arc whether a matrix, dense or sparse, has it."""
+    """(m,): whether a matrix, dense or sparse, has each arc."""
     found = sparse.coo_array(matrix)
     d = found.shape[0]
     keys = found.row.astype(np.int64) * d + found.col

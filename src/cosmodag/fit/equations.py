@@ -72,7 +72,7 @@ class FittedEquations:
         return None
 
     def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell of each arc whether the form of the equations may decide its direction."""
+        """(m,): whether the form of the equations may decide the direction of each arc."""
         return np.zeros(len(tails), np.bool_)
 
 

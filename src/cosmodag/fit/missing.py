@@ -103,8 +103,8 @@ def _dropped(
         )
     rest = table.of_rows(~gone)
     free = None if targets is None else targets[~gone]
-    told = {**report, "method": "drop", "dropped": dropped}
-    return Completed(rest, free, told, kept=~gone)
+    report = {**report, "method": "drop", "dropped": dropped}
+    return Completed(rest, free, report, kept=~gone)
 
 
 def _imputed(model: "StructureLearner", given: Completed) -> Completed:

@@ -36,9 +36,9 @@ def refine_table(
 ) -> RefinedFit:
     """Prune the orders of a linear learner, or search near them and elsewhere.
 
-    What is assumed of the noise is decided by `cosmodag.refinement.noise`; where the table speaks
-    against every model that could direct more than the class, a doubt says so. Tables of
-    categories or counts are searched as blocks of columns.
+    `cosmodag.refinement.noise` decides what is assumed of the noise; the result has a doubt where
+    the table contradicts every model that could direct more than the class. Tables of categories
+    or counts are searched as blocks of columns.
     """
     # A search whose score does not depend on units does not start from orders that do.
     is_by_units = model.refinement_ != "prune" and model.order_follows_units(None)
@@ -125,7 +125,7 @@ def refine(
     model : fitted learner, or sequence of column names or numbers
         What has an order, or an order itself, causes first.
     X : table
-        With the columns that the learner was fitted on, or that the order speaks of.
+        With the columns that the learner was fitted on, or that the order names.
     method : {"prune", "order"}
         Keep the order and choose arcs, or search for a better order near it and elsewhere.
     noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}

@@ -181,7 +181,7 @@ class BlockEquations(EquationsByKind):
         return float(deviations[v])
 
     def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell of each arc whether curves may decide its direction: between numbers."""
+        """(m,): whether curves may decide the direction of each arc: between numbers."""
         numbers = np.array([self.embedding.is_number(v) for v in range(len(self.widths))])
         return np.asarray(numbers[tails] & numbers[heads] & self.is_curved)
 

@@ -71,8 +71,8 @@ def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
     if hasattr(model, "target_sets_"):
         yield "set", f"{name_list(_set_variables(model))} in some rows"
     counts = Counter(model.arrow_basis_)
-    told = [f"{basis} ({counts[basis]})" for basis in BASES if counts[basis]]
-    yield "directions", f"rest on: {', '.join(told)}" if told else "none"
+    named = [f"{basis} ({counts[basis]})" for basis in BASES if counts[basis]]
+    yield "directions", f"rest on: {', '.join(named)}" if named else "none"
 
 
 def _data(model: "FittedGraph") -> str:
