@@ -65,9 +65,11 @@ def _connected(address: str | None, jobs: int | None) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    here = {"num_cpus": jobs, "include_dashboard": False} if address is None else {}
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    if address is None:
+        options |= {"num_cpus": jobs, "include_dashboard": False}
     try:
-        ray.init(address or "local", log_to_driver=False, logging_level="error", **here)
+        ray.init(address or "local", **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         first, *_ = str(error).strip().splitlines() or [type(error).__name__]
         place = address or "this machine"

@@ -63,8 +63,8 @@ def time_epochs(cell: Cell) -> Result:
     changed = solver.recipes[0].needs - set(batch.settings)
     batch = batch.with_settings(**{name: _FIRST[name] for name in changed})
     rounds = Passes.over(len(data), recipe.batch_size).rounds
-    backend, state = batch.backend, batch.backend.start(batch)
-    state = _finished(backend.advance(batch, state, 0, rounds))
+    backend = batch.backend
+    state = _finished(backend.advance(batch, backend.start(batch), 0, rounds))
     times: list[float] = []
     while len(times) < _REPETITIONS and sum(times) < _ENOUGH / _PASSES:
         begin = time.perf_counter()
