@@ -40,7 +40,7 @@ WATCHED = {
     "edges": ("fit/fitted_dag.py", "edges"),
     "class of the graph": ("graph/equivalence.py", "essential_graph"),
     "number of cores": ("solve/machine/threads.py", "cores"),
-    "device": ("solve/plan.py", "device_named"),
+    "device": ("solve/machine/devices.py", "device_named"),
     "memory": ("solve/machine/memory.py", "main_memory"),
 }
 
