@@ -54,9 +54,9 @@ FAULTS = (
     ),
     Fault(
         "pruned weights are not scaled back",
-        "order/parents.py",
-        "weights * up / np.where(down > 0, down, 1.0)",
-        "weights * down / np.where(up > 0, up, 1.0)",
+        "refinement/graph.py",
+        "own * up / np.where(down > 0, down, 1.0)",
+        "own * down / np.where(up > 0, up, 1.0)",
         (f"{PARENTS}::test_weights_are_those_of_least_squares_in_the_units_of_the_data",),
     ),
     Fault(

@@ -1,5 +1,6 @@
 """Fitted equations: how each variable is predicted from its parents in a graph."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["FittedEquations", "FunctionEquations", "LinearEquations"]
 
 
-class FittedEquations:
+class FittedEquations(ABC):
     """Equations of all variables, in prepared units.
 
     ``adjacency`` is (d, d), the weights of arcs; an equation reads the parents there. Here a
@@ -32,9 +33,9 @@ class FittedEquations:
         """Whether some arc between numbers is a curve."""
         return False
 
+    @abstractmethod
     def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
         """Predict every variable from its parents."""
-        raise NotImplementedError
 
     def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
         """Predict one variable."""

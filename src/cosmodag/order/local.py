@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.order.moves import sweep
 from cosmodag.order.problem import Problem, make_room, new_state, new_worker, set_order, widen
-from cosmodag.order.records import HEADER, State
+from cosmodag.order.state import HEADER, State
 
 __all__ = ["LocalSearch", "Stopped", "renewed"]
 

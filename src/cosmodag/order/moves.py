@@ -9,7 +9,8 @@ from typing import Any
 
 from cosmodag.compiled import borrowing, part
 from cosmodag.order.columns import wide
-from cosmodag.order.records import HEADER, renew
+from cosmodag.order.records import renew
+from cosmodag.order.state import HEADER
 
 __all__ = ["sweep"]
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.errors import DataError
 from cosmodag.order.local import renewed
 from cosmodag.order.problem import Problem, new_state, problem_of
-from cosmodag.order.records import HEADER
+from cosmodag.order.state import HEADER
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
@@ -84,14 +84,8 @@ def choose_parents(
     counts = found[0].astype(np.int64)
     heads = np.repeat(checked, counts[checked])
     tails = np.concatenate([part[1] for part in parts])
-    arranged = np.lexsort((tails, heads))
-    heads, tails = heads[arranged], tails[arranged]
-    weights = np.concatenate([part[2] for part in parts])[arranged]
-    of_group = moments.group[heads]
-    up, down = moments.scales[of_group, heads], moments.scales[of_group, tails]
-    weights = np.where(weights == 0, 0.0, weights * up / np.where(down > 0, down, 1.0))
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    return RegressionGraph(starts, tails, weights, found[1], found[2])
+    weights = np.concatenate([part[2] for part in parts])
+    return RegressionGraph.of(moments, tails, heads, weights, found[1], found[2])
 
 
 def scores_on(problem: Problem, order: NDArray[np.int64], first: int, last: int) -> Floats:

@@ -10,7 +10,7 @@ From all predecessors, parents are first dropped by the compiled code that shrin
 is plain NumPy: to compile it took 5 CPU s at first use and saved .05 s at d = 50.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,9 @@ def polish(
         arcs[candidates, v] |= best.inside
         weights[candidates, v] = best.weights
         residuals[v] = best.residual
-    found = _graph_of(moments, graph, arcs, weights, residuals, penalty)
+    heads, tails = np.nonzero(arcs.T)
+    scores = -0.5 * moments.own_rows * np.log(residuals) - penalty * arcs.sum(axis=0)
+    found = RegressionGraph.of(moments, tails, heads, weights[tails, heads], residuals, scores)
     better = total_of(score, moments, found, penalty) > total_of(score, moments, graph, penalty)
     return found if better else graph
 
@@ -253,25 +255,3 @@ def _best_of(
             best = found
     assert best is not None
     return best
-
-
-def _graph_of(
-    moments: Moments,
-    graph: RegressionGraph,
-    arcs: NDArray[np.bool_],
-    weights: NDArray[np.float64],
-    residuals: NDArray[np.float64],
-    penalty: float,
-) -> RegressionGraph:
-    heads, tails = np.nonzero(arcs.T)
-    group = moments.group[heads]
-    down = moments.scales[group, tails]
-    scaled = weights[tails, heads] * moments.scales[group, heads] / np.where(down > 0, down, 1.0)
-    return replace(
-        graph,
-        starts=np.searchsorted(heads, np.arange(len(arcs) + 1)).astype(np.int64),
-        parents=tails.astype(np.int64),
-        weights=scaled,
-        residuals=residuals,
-        scores=-0.5 * moments.own_rows * np.log(residuals) - penalty * arcs.sum(axis=0),
-    )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.records import HEADER, State
+from cosmodag.order.state import HEADER, State
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import growing_penalty
 
@@ -37,6 +37,8 @@ class Problem:
     rules: NDArray[np.uint8]
     before: NDArray[np.uint8]
     near: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    table: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+    scales: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def variables(self) -> int:
@@ -58,6 +60,7 @@ def problem_of(
     Parameters
     ----------
     moments : Moments
+        With a table, the score is that of `cosmodag.order.entropy`.
     penalty : float
         Per arc.
     support, required : (d, d) arrays of bool, optional
@@ -78,6 +81,11 @@ def problem_of(
     settings[4] = -1.0 if precision is None else precision
     settings[5] = np.clip(np.floor(moments.own_rows) - 2, 0, d)
     settings[6] = moments.group
+    table, scales = np.zeros((0, 0)), np.zeros((0, 0))
+    if moments.table is not None:
+        table, scales = moments.table, moments.scales
+        # The shape of residuals is known only where rows are several times the parents.
+        settings[5] = np.clip(moments.rows.min() // 3, 1, d)
     none = np.zeros((0, 0), np.uint8)
     rules, order_rules = none, none
     if support is not None or required is not None or before is not None:
@@ -90,7 +98,8 @@ def problem_of(
         if required is not None:
             rules[np.asarray(required, np.bool_).T] = 2
         np.fill_diagonal(rules, 0)
-    return Problem(np.ascontiguousarray(moments.correlations), settings, rules, order_rules)
+    correlations = np.ascontiguousarray(moments.correlations)
+    return Problem(correlations, settings, rules, order_rules, table=table, scales=scales)
 
 
 def new_state(
@@ -125,6 +134,9 @@ def new_state(
         counters,
         *work_space(d, room),
         problem.near,
+        problem.table,
+        problem.scales,
+        np.empty(problem.table.shape[1]),
     )
     set_order(state, order)
     return state
@@ -191,7 +203,13 @@ def new_worker(state: State, number: int) -> State:
     own[0] = -1
     work, factor, ints = work_space(d, state.work.shape[0] - 4)
     return state._replace(
-        own=own, keys=np.zeros((3, d)), counters=counters, work=work, factor=factor, ints=ints
+        own=own,
+        keys=np.zeros((3, d)),
+        counters=counters,
+        work=work,
+        factor=factor,
+        ints=ints,
+        noise=np.empty_like(state.noise),
     )
 
 

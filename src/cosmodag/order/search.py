@@ -14,7 +14,7 @@ from cosmodag.order.problem import problem_of
 from cosmodag.order.restarts import Climb, Memory
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import SCORES, default_penalty, total_of
+from cosmodag.refinement.scores import NON_GAUSSIAN, SCORES, default_penalty, total_of
 from cosmodag.solve.machine.threads import available_threads, mapper
 
 __all__ = ["Found", "common_precision", "default_restarts", "search"]
@@ -117,8 +117,9 @@ def search(
         The start, causes first.
     random : Generator
         Draws turns and perturbations.
-    score : {"gaussian", "equal-variance"}
-        A noise variance for each variable, or one for all.
+    score : {"gaussian", "equal-variance", "non-gaussian"}
+        A noise variance for each variable, or one for all; or noise of any shape
+        (`cosmodag.order.entropy`), with moments that hold their table.
     penalty : float, optional
         Per arc; by default `default_penalty`.
     support, required : (d, d) arrays of bool, optional
@@ -140,7 +141,7 @@ def search(
         Records from searches with the same moments, penalty and rules, to be used and added to.
     with_ends : bool
         Whether the first search also tries each variable at both ends of the order, which costs
-        about a third more and finds hubs; only with the Gaussian score.
+        about a third more and finds hubs; not with equal variances.
 
     Examples
     --------
@@ -150,8 +151,9 @@ def search(
     >>> found.score > found.start_score
     True
     """
-    if score not in SCORES:
-        raise DataError(f"score is {score!r}: it must be one of {SCORES}.")
+    allowed = SCORES if moments.table is None else (NON_GAUSSIAN,)
+    if score not in allowed:
+        raise DataError(f"score is {score!r}: it must be one of {allowed}.")
     d = moments.variables
     first = check_order(start, d, before, required)
     penalty = default_penalty(float(moments.rows.max()), d) if penalty is None else float(penalty)
@@ -172,9 +174,12 @@ def search(
         threads = 1
     count = available_threads(threads)
     with mapper(count) as run:
-        climb = Climb(run, count, random, should_stop or (lambda: False), on_progress, penalty)
-        is_gaussian = score == "gaussian"
-        local = climb.search(problem_with(), first, memory, is_gaussian, is_gaussian and with_ends)
+        # Estimated gains are Gaussian: no trial by entropy ends early for them.
+        slack = np.inf if score == NON_GAUSSIAN else penalty
+        climb = Climb(run, count, random, should_stop or (lambda: False), on_progress, slack)
+        with_ends &= score != "equal-variance"
+        is_exact = score == "gaussian" or with_ends
+        local = climb.search(problem_with(), first, memory, is_exact, with_ends)
         for _ in range(ROUNDS if score == "equal-variance" else 0):
             moves = climb.moves
             problem = problem_with(precision=common_precision(moments, climb.residuals))
@@ -186,7 +191,7 @@ def search(
     improve = partial(
         polish, moments, score=score, penalty=penalty, support=support, required=required
     )
-    is_polished = climb.restarts > 0 and d <= POLISHED_UP_TO
+    is_polished = climb.restarts > 0 and d <= POLISHED_UP_TO and score != NON_GAUSSIAN
     finalists = climb.bests[-FINALISTS if is_polished else -1 :][::-1]
     graphs = [
         improve(order, choose(order)) if is_polished else choose(order) for order in finalists

@@ -13,7 +13,7 @@ from cosmodag.order.polish import POLISHED_UP_TO, polish
 from cosmodag.refinement.blocks.columns import Columns
 from cosmodag.refinement.graph import RegressionGraph
 from cosmodag.refinement.jobs import Job, Result
-from cosmodag.refinement.scores import total_of
+from cosmodag.refinement.scores import NON_GAUSSIAN, total_of
 from cosmodag.refinement.starts import is_wide
 
 __all__ = ["ALL_UP_TO", "best_of", "distinct", "restarts_for"]
@@ -56,7 +56,7 @@ def best_of(
             searches = 0
         results.append(result)
     best = _first_of_best(results)
-    if method == "order" and restarts and score == "gaussian" and job.restarts:
+    if method == "order" and restarts and score != "equal-variance" and job.restarts:
         name = f"{best.entry['start']}, searched"
         best = job.finish(method, score, name, best.order, restarts=job.restarts)
         results.append(best)
@@ -77,7 +77,7 @@ def _polished(job: Job, score: str, best: Result) -> tuple[RegressionGraph, floa
     """Look once more at the parents that the best order has, where that costs little."""
     moments = job.moments
     is_large = isinstance(moments, Columns) or moments.variables > POLISHED_UP_TO
-    if best.is_polished or is_large:
+    if best.is_polished or is_large or score == NON_GAUSSIAN:
         return best.graph, best.total
     graph = polish(
         moments,

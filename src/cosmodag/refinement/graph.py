@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.refinement.moments import Moments
+
 __all__ = ["RegressionGraph"]
 
 
@@ -32,6 +34,25 @@ class RegressionGraph:
     weights: NDArray[np.float64]
     residuals: NDArray[np.float64]
     scores: NDArray[np.float64]
+
+    @staticmethod
+    def of(
+        moments: Moments,
+        tails: NDArray[np.int64],
+        heads: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        residuals: NDArray[np.float64],
+        scores: NDArray[np.float64],
+    ) -> "RegressionGraph":
+        """Make a graph of arcs in any order, with the weights of standardised columns."""
+        arranged = np.lexsort((tails, heads))
+        tails, heads = tails[arranged], heads[arranged]
+        group = moments.group[heads]
+        up, down = moments.scales[group, heads], moments.scales[group, tails]
+        own = weights[arranged]
+        scaled = np.where(own == 0, 0.0, own * up / np.where(down > 0, down, 1.0))
+        starts = np.searchsorted(heads, np.arange(moments.variables + 1)).astype(np.int64)
+        return RegressionGraph(starts, tails, scaled, residuals, scores)
 
     @property
     def arcs(self) -> int:

@@ -39,6 +39,8 @@ class Moments:
     given : (d,) array of bool, optional
         Columns without an equation, such as the past of a time series: whatever is common to the
         noise of equations is not taken from them.
+    table : (d + g, n) array, optional
+        The centred columns, then the row weights of each group: what scores by entropy read.
     """
 
     correlations: NDArray[np.float64]
@@ -47,6 +49,7 @@ class Moments:
     means: NDArray[np.float64]
     scales: NDArray[np.float64]
     given: NDArray[np.bool_] | None = None
+    table: NDArray[np.float64] | None = None
 
     @property
     def variables(self) -> int:
@@ -109,6 +112,17 @@ class Moments:
             np.stack([means for _, _, means, _ in sets]),
             np.stack([scales for *_, scales in sets]),
         )
+
+    def with_rows(self, X: ArrayLike, counted: ArrayLike | None = None) -> "Moments":
+        """Keep the rows of the same table too, so that scores by entropy can read them."""
+        columns = np.asarray(X, np.float64).T
+        centred = columns - columns.mean(axis=1, keepdims=True)
+        if counted is None:
+            weights = np.ones((1, columns.shape[1]))
+        else:
+            shared = np.broadcast_to(np.asarray(counted, np.float64).T, columns.shape)
+            weights = shared[np.unique(self.group, return_index=True)[1]]
+        return replace(self, table=np.ascontiguousarray(np.concatenate([centred, weights])))
 
     def about_zero(self) -> "Moments":
         """Moments about zero, for equations without an intercept."""

@@ -10,6 +10,7 @@ from cosmodag.refinement.moments import Moments
 
 __all__ = [
     "NEGLIGIBLE",
+    "NON_GAUSSIAN",
     "SCORES",
     "default_penalty",
     "equal_variance_total",
@@ -20,6 +21,8 @@ __all__ = [
 ]
 
 SCORES = ("gaussian", "equal-variance")
+# The score of moments that hold their table (`cosmodag.order.entropy`).
+NON_GAUSSIAN = "non-gaussian"
 # Shares of a variance below this are rounding error.
 NEGLIGIBLE = 1e-13
 
@@ -94,5 +97,7 @@ def equal_variance_total(moments: Moments, graph: RegressionGraph, penalty: floa
 
 def total_of(score: str, moments: Moments, graph: RegressionGraph, penalty: float) -> float:
     """Total by the name of the score."""
+    if score == NON_GAUSSIAN:
+        return float(graph.scores.sum())
     total = gaussian_total if score == "gaussian" else equal_variance_total
     return total(moments, graph, penalty)

@@ -1,6 +1,7 @@
 """Equations whose left side follows from the kind of a variable: a number, a count, levels."""
 
 import math
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -40,17 +41,17 @@ class EquationsByKind(FittedEquations):
     has_constants = True
     effects_in_words: str
 
+    @abstractmethod
     def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[np.float64]:
         """(n, targets): functions of the parents in a graph, data in prepared units."""
-        raise NotImplementedError
 
+    @abstractmethod
     def effect(self, u: int, v: int, values: NDArray[Any]) -> NDArray[np.float64]:
         """(n, targets): what values of a parent, in units of the table, add to the equation of v.
 
         For numbers and counts in units of v, of log(1 + x) for counts; for a category, to the
         log-odds of each level but the first against the first.
         """
-        raise NotImplementedError
 
     def in_table(self, data: NDArray[Any], v: int) -> NDArray[np.float64]:
         """Values of one variable in the units of the table."""

@@ -11,8 +11,8 @@ from cosmodag.order.large.scan import explain_some
 from cosmodag.order.local import LocalSearch, Mapper, Stopped
 from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space
-from cosmodag.order.records import HEADER
 from cosmodag.order.search import Found, common_precision
+from cosmodag.order.state import HEADER
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import total_of
 from cosmodag.solve.machine.threads import available_threads, mapper

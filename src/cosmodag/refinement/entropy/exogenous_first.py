@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import compiled
+from cosmodag.compiled import borrowing, part
 from cosmodag.refinement.entropy.measure import entropy_parts
 
 __all__ = ["exogenous_first_order"]
@@ -54,22 +54,47 @@ def exogenous_first_order(
     [2, 1, 0]
     """
     residuals = np.ascontiguousarray(columns, dtype=np.float64).copy()
-    variables = len(residuals)
+    variables, rows = residuals.shape
     remaining = np.ones(variables, bool)
     last_seen = np.zeros((variables, variables))
+    ones, difference = np.ones(rows), np.empty(rows)
     order = np.empty(variables, np.int64)
     for place in range(variables):
         found = -1
-        contest = _begin(residuals, remaining, before)
+        negentropy, evidence = np.zeros(variables), np.full(variables, np.inf)
+        for i in np.flatnonzero(remaining):
+            negentropy[i] = entropy_parts(residuals[i], ones)[1]
+        evidence[remaining & ~before[remaining].any(axis=0)] = 0.0
+        compared = before | before.T | np.eye(variables, dtype=bool) | ~remaining
         while found < 0:
             if should_stop is not None and should_stop():
                 order[place:] = _allowed_order(np.flatnonzero(remaining), before)
                 return order
-            found = _most_exogenous(residuals, last_seen, *contest, _AT_ONCE)
+            found = _most_exogenous(
+                residuals,
+                last_seen,
+                negentropy,
+                evidence,
+                compared,
+                ones,
+                difference,
+                _AT_ONCE,
+            )
         order[place] = found
         remaining[found] = False
         _take_out(residuals, found, remaining)
     return order
+
+
+def _take_out(residuals: NDArray[np.float64], cause: int, remaining: NDArray[np.bool_]) -> None:
+    """Replace each remaining variable by its standardised residual on the cause."""
+    rest = residuals[remaining]
+    correlations = rest @ residuals[cause] / rest.shape[1]
+    rest -= correlations[:, None] * residuals[cause]
+    deviations = np.sqrt(np.einsum("ij,ij->i", rest, rest) / rest.shape[1])
+    is_new = 1.0 - correlations**2 >= _NEARLY_EQUAL
+    rest[~is_new] = 0.0
+    residuals[remaining] = rest / np.where(is_new & (deviations > 0), deviations, 1.0)[:, None]
 
 
 def _allowed_order(variables: NDArray[np.int64], before: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -77,45 +102,27 @@ def _allowed_order(variables: NDArray[np.int64], before: NDArray[np.bool_]) -> N
     return variables[np.argsort(before[:, variables].sum(axis=0), kind="stable")]
 
 
-@compiled
-def _begin(
-    residuals: NDArray[np.float64], remaining: NDArray[np.bool_], before: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Compute negentropies, the evidence against each variable, and the known comparisons."""
-    variables, rows = residuals.shape
-    ones = np.ones(rows)
-    negentropy = np.zeros(variables)
-    evidence = np.full(variables, np.inf)
-    compared = np.ones((variables, variables), np.bool_)
-    for i in range(variables):
-        if remaining[i]:
-            negentropy[i] = entropy_parts(residuals[i], ones)[1]
-            evidence[i] = 0.0
-            for j in range(variables):
-                compared[i, j] = i == j or not remaining[j] or before[i, j] or before[j, i]
-                if remaining[j] and before[j, i]:
-                    evidence[i] = np.inf
-    return negentropy, evidence, compared
-
-
-@compiled
+@borrowing
 def _most_exogenous(
     residuals: NDArray[np.float64],
     last_seen: NDArray[np.float64],
     negentropy: NDArray[np.float64],
     evidence: NDArray[np.float64],
     compared: NDArray[np.bool_],
+    ones: NDArray[np.float64],
+    difference: NDArray[np.float64],
     most: int,
 ) -> int:
     """Find the remaining variable with the least evidence against it in all comparisons.
 
     Returns -1 after so many comparisons; the next call continues from there.
     """
-    variables, rows = residuals.shape
-    ones = np.ones(rows)
-    difference = np.empty(rows)
+    variables = len(evidence)
     for _ in range(most):
-        least = int(np.argmin(evidence))
+        least = np.int64(0)  # a plain 0 has another type, for which functions compile twice
+        for j in range(variables):
+            if evidence[j] < evidence[least]:
+                least = j
         rival = least
         for j in range(variables):
             if not compared[least, j] and (
@@ -133,7 +140,7 @@ def _most_exogenous(
     return -1
 
 
-@compiled
+@part
 def _direction(
     residuals: NDArray[np.float64],
     negentropy: NDArray[np.float64],
@@ -146,7 +153,10 @@ def _direction(
 
     Both residuals have variance 1 − ρ², so only the negentropies differ.
     """
-    correlation = np.dot(residuals[i], residuals[j]) / residuals.shape[1]
+    correlation = 0.0
+    for row in range(difference.size):
+        correlation += residuals[i, row] * residuals[j, row]
+    correlation /= difference.size
     if 1.0 - correlation**2 < _NEARLY_EQUAL:
         return 0.0
     for row in range(difference.size):
@@ -155,23 +165,3 @@ def _direction(
     for row in range(difference.size):
         difference[row] = residuals[i, row] - correlation * residuals[j, row]
     return float(forward - negentropy[j] - entropy_parts(difference, ones)[1])
-
-
-@compiled
-def _take_out(residuals: NDArray[np.float64], cause: int, remaining: NDArray[np.bool_]) -> None:
-    """Replace each remaining variable by its standardised residual on the cause."""
-    rows = residuals.shape[1]
-    for i in range(remaining.size):
-        if not remaining[i]:
-            continue
-        correlation = np.dot(residuals[i], residuals[cause]) / rows
-        if 1.0 - correlation**2 < _NEARLY_EQUAL:
-            residuals[i] = 0.0
-            continue
-        square = 0.0
-        for row in range(rows):
-            residuals[i, row] -= correlation * residuals[cause, row]
-            square += residuals[i, row] ** 2
-        scale = 1.0 / np.sqrt(square / rows)
-        for row in range(rows):
-            residuals[i, row] *= scale

@@ -14,10 +14,12 @@ are false.
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from cosmodag.refinement.entropy.families import EntropyProblem, Families
+from cosmodag.refinement.graph import RegressionGraph
+from cosmodag.refinement.moments import Moments
 
-__all__ = ["add_weak_parents", "scores_of"]
+__all__ = ["scores_of", "with_weak_parents"]
 
 _POINTS = 512
 # Of a normal kernel for the derivative of a density: (4 / 5)^(1/7), in deviations of the data.
@@ -27,45 +29,70 @@ _NORMAL_QUARTILES = 1.349
 _DEPENDENT = 1e-9  # share of a candidate's variance that the parents must leave
 
 
-def add_weak_parents(problem: EntropyProblem, families: Families) -> None:
-    """Add the best predecessor while its evidence exceeds the penalty, for every variable.
+def with_weak_parents(
+    moments: Moments,
+    order: NDArray[np.int64],
+    graph: RegressionGraph,
+    penalty: float,
+    support: NDArray[np.bool_] | None = None,
+) -> csr_array:
+    """Weights after the best predecessor was added while its evidence exceeds the penalty.
 
-    Parents and their least-squares weights are written into the families; the scores stay those of
-    the search.
+    Parameters
+    ----------
+    moments : Moments
+        With their table.
+    order : (d,) array of int
+        Causes first.
+    graph : RegressionGraph
+        On that order.
+    penalty : float
+        Per arc.
+    support : (d, d) array of bool, optional
+        Arcs that may exist.
     """
-    for place, child in enumerate(families.order.tolist()):
-        earlier = families.order[:place]
-        candidates = earlier[problem.support[earlier, child]]
-        if len(candidates):
-            _add(problem, families, child, candidates)
+    d = moments.variables
+    parents = np.split(graph.parents, graph.starts[1:-1])
+    weights = np.split(graph.weights, graph.starts[1:-1])
+    for place, child in enumerate(order.tolist()):
+        earlier = order[:place]
+        candidates = earlier if support is None else earlier[support[earlier, child]]
+        if len(candidates) and moments.own_scales[child] > 0:
+            chosen = _with_more(moments, child, parents[child], candidates, penalty)
+            if len(chosen) > len(parents[child]):
+                parents[child], weights[child] = chosen, _fitted(moments, child, chosen)
+    heads = np.repeat(np.arange(d), [len(some) for some in parents])
+    arcs = np.concatenate(parents), heads
+    return csr_array((np.concatenate(weights), arcs), shape=(d, d))
 
 
-def _add(
-    problem: EntropyProblem, families: Families, child: int, candidates: NDArray[np.int64]
-) -> None:
-    counted = problem.counted[problem.rows_of[child]]
+def _with_more(
+    moments: Moments,
+    child: int,
+    parents: NDArray[np.int64],
+    candidates: NDArray[np.int64],
+    penalty: float,
+) -> NDArray[np.int64]:
+    assert moments.table is not None
+    counted = moments.table[moments.variables + moments.group[child]]
     rows = counted > 0
-    roots = np.sqrt(counted[rows])
-    y, count = problem.columns[child, rows], int(families.parent_counts[child])
-    parents = families.parents[child, :count].copy()
-    while len(parents) < problem.most_parents:
+    columns, roots = moments.table[: moments.variables, rows], np.sqrt(counted[rows])
+    y, total = columns[child], float(moments.own_rows[child])
+    while len(parents) < max(1, moments.rows.min() // 3):
         others = candidates[~np.isin(candidates, parents)]
         if not len(others):
             break
         # Rows are weighted by their roots, so that least squares count each as often as it counts.
-        base = np.column_stack([roots, problem.columns[parents][:, rows].T * roots[:, None]])
+        base = np.column_stack([roots, columns[parents].T * roots[:, None]])
         basis = np.linalg.qr(base)[0]
         left = (y * roots - basis @ (basis.T @ (y * roots))) / roots
         scores = scores_of(left, counted[rows]) * roots
-        gains = _gains(basis, scores, problem.columns[others][:, rows].T * roots[:, None])
+        gains = _gains(basis, scores, columns[others].T * roots[:, None])
         best = int(np.argmax(gains))
-        if not gains[best] * problem.totals[problem.rows_of[child]] > problem.penalty:
+        if not gains[best] * total > penalty:
             break
         parents = np.append(parents, others[best])
-    if len(parents) > count:
-        families.parents[child, : len(parents)] = parents
-        families.weights[child, : len(parents)] = _fitted(problem, child, parents)
-        families.parent_counts[child] = len(parents)
+    return parents
 
 
 def _gains(
@@ -82,11 +109,13 @@ def _gains(
     return np.asarray(-0.5 * np.log1p(-share))
 
 
-def _fitted(problem: EntropyProblem, child: int, parents: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Least squares of a child on its parents."""
-    covariance = problem.covariances[problem.rows_of[child]]
-    products, with_child = covariance[np.ix_(parents, parents)], covariance[parents, child]
-    return np.asarray(np.linalg.lstsq(products, with_child, rcond=1e-10)[0], np.float64)
+def _fitted(moments: Moments, child: int, parents: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Least squares of a child on its parents, in the units of the data."""
+    group = moments.group[child]
+    correlations, scales = moments.correlations[group], moments.scales[group]
+    products, with_child = correlations[np.ix_(parents, parents)], correlations[parents, child]
+    weights = np.linalg.lstsq(products, with_child, rcond=1e-10)[0]
+    return np.asarray(weights * scales[child] / np.where(scales > 0, scales, 1.0)[parents])
 
 
 def scores_of(residuals: NDArray[np.float64], counted: NDArray[np.float64]) -> NDArray[np.float64]:

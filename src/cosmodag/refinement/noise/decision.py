@@ -255,17 +255,5 @@ def _by_entropy(
 
 
 def _report(found: NonGaussianSearch, chosen: bool) -> list[dict[str, Any]]:
-    """One record for each start of a search with entropies."""
-    best = max(start.score_after for start in found.starts)
-    return [
-        {
-            "start": start.name,
-            "score": "non-gaussian",
-            "before": start.score_before,
-            "after": start.score_after,
-            "moves": start.moves,
-            "seconds": start.seconds,
-            "chosen": chosen and start.score_after == best,
-        }
-        for start in found.starts
-    ]
+    """List the starts of a search; none is the chosen one where its result is not used."""
+    return [{**entry, "chosen": chosen and entry["chosen"]} for entry in found.report]
