@@ -4,12 +4,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refine_reference import linear_table
 
+from cosmodag.graph.orders import respecting
+from cosmodag.refinement.conditional_variances import equal_variance_order
 from cosmodag.refinement.elimination import LEAST_SHARE
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.starts import (
     elimination_order,
-    equal_variance_order,
-    respecting,
     scale_free_order,
     variance_order,
 )

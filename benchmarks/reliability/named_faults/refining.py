@@ -183,7 +183,7 @@ FAULTS = (
     ),
     Fault(
         "orders are brought into line from the end",
-        "refinement/starts.py",
+        "graph/orders.py",
         "waiting = np.count_nonzero(before, axis=0)\n    free",
         "waiting = np.count_nonzero(before, axis=1)\n    free",
         (f"{STARTS}::test_orders_are_brought_into_line",),

@@ -12,10 +12,10 @@ from cosmodag.fit.mixed.kinds import needs_blocks
 from cosmodag.fit.mixed.refining import refine_blocks
 from cosmodag.fit.pipeline import RefinedFit
 from cosmodag.fit.regimes.targets import graph_over_regimes
+from cosmodag.graph.orders import respecting
 from cosmodag.refinement.noise.decision import decide_noise
 from cosmodag.refinement.noise.inputs import NoiseInputs
 from cosmodag.refinement.noise.outcome import Doubt
-from cosmodag.refinement.starts import respecting
 from cosmodag.solve.machine.devices import device_named
 
 if TYPE_CHECKING:

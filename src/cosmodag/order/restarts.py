@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.graph.orders import respecting
 from cosmodag.order.local import LocalSearch, Mapper, Stopped
 from cosmodag.order.problem import Problem
-from cosmodag.refinement.starts import respecting
 
 __all__ = ["Climb", "Memory", "perturbed"]
 

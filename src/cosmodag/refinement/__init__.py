@@ -10,12 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cosmodag.refinement.conditional_variances import equal_variance_order
     from cosmodag.refinement.entropy.search import search_non_gaussian
     from cosmodag.refinement.graph import RegressionGraph
     from cosmodag.refinement.moments import Moments
     from cosmodag.refinement.networks.pruning import prune_networks
     from cosmodag.refinement.refine import refine_linear
-    from cosmodag.refinement.starts import equal_variance_order, variance_order
+    from cosmodag.refinement.starts import variance_order
 
 __all__ = [
     "Moments",
@@ -30,7 +31,7 @@ __all__ = [
 _HOMES = {
     "RegressionGraph": "graph",
     "Moments": "moments",
-    "equal_variance_order": "starts",
+    "equal_variance_order": "conditional_variances",
     "prune_networks": "networks.pruning",
     "refine_linear": "refine",
     "search_non_gaussian": "entropy.search",

@@ -1,17 +1,138 @@
-"""Compiled top-down order by conditional variances, each given a short list of variables."""
+"""Order by conditional variances from the top down, for errors of equal variance."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing, part
-from cosmodag.refinement.scores import NEGLIGIBLE
+from cosmodag.order.columns import shrink, wide
+from cosmodag.order.problem import work_space
+from cosmodag.refinement.moments import Moments
+from cosmodag.refinement.scores import NEGLIGIBLE, default_penalty
 
-__all__ = ["order_from_the_top"]
+__all__ = ["equal_variance_order"]
+
+FIRST_ROOM = 48
+
+
+def equal_variance_order(
+    moments: Moments,
+    *,
+    exact: bool | None = None,
+    penalty: float | None = None,
+    before: NDArray[np.bool_] | None = None,
+) -> NDArray[np.int64]:
+    r"""Order from the top down: next comes the variable of least variance given those in order.
+
+    With errors of equal variance this is consistent (Chen, Drton and Wang 2019). Two ways to
+    condition:
+
+    - *exact*, on all variables in order, by a Cholesky factorisation that chooses its pivots:
+      O(d³/3), a tenth of a second at d = 1,000. Variables that those before determine follow by
+      their variance.
+    - *sparse*, on those that explain more than the penalty per arc at the time they join, the
+      useless dropped again whenever the list has doubled: O(d² k²) for lists of k. Not the same
+      order, and a better one only where d > n: arcs violated, ER4, exact and sparse: .0015 and
+      .008 at d = n = 1,000, .042 and .007 at d = 2,000; sorting by variance .033.
+
+    Parameters
+    ----------
+    moments : Moments
+    exact : bool, optional
+        Which way; by default exact where rows are no fewer than variables, and one set for all.
+    penalty : float, optional
+        Of the sparse way; by default `default_penalty`.
+    before : (d, d) array of bool, optional
+        Variables that must come before others.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> x, noise = random.normal(size=500), random.normal(size=500)
+    >>> equal_variance_order(Moments.of(np.column_stack([0.9 * x + noise, x]))).tolist()
+    [1, 0]
+    """
+    d = moments.variables
+    if exact is None:
+        exact = len(moments.rows) == 1 and moments.rows[0] >= d
+    waiting = np.zeros(d, np.int64)
+    rules = np.zeros((0, 0), np.bool_)
+    if before is not None:
+        waiting[:] = np.count_nonzero(before, axis=0)
+        rules = np.ascontiguousarray(before, np.bool_)
+    if exact:
+        return _exact(moments, rules, waiting)
+    if penalty is None:
+        penalty = default_penalty(float(moments.rows.max()), d)
+    return _sparse(moments, penalty, rules, waiting)
+
+
+def _exact(
+    moments: Moments, before: NDArray[np.bool_], waiting: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Pivoted Cholesky factorisation of the covariance, smallest pivot first."""
+    scales = moments.own_scales
+    d = len(scales)
+    correlations = moments.correlations[0]
+    left = np.diag(correlations).copy()
+    whitened = np.empty((d, d))
+    order, used = [], 0
+    placed = np.zeros(d, bool)
+    for _ in range(d):
+        conditional = np.where(left > NEGLIGIBLE, left * scales**2, 0.0)
+        conditional[placed | (waiting > 0)] = np.inf
+        # Those determined by others come by their variance.
+        smallest = np.flatnonzero(conditional == conditional.min())
+        v = int(smallest[np.argmin(scales[smallest])])
+        order.append(v)
+        placed[v] = True
+        if len(before):
+            waiting -= before[v]
+        if left[v] > NEGLIGIBLE:
+            column = whitened[:used, v].copy()
+            row = correlations[v] - column @ whitened[:used]
+            row /= np.sqrt(left[v])
+            whitened[used] = row
+            used += 1
+            left -= row * row
+    return np.array(order, np.int64)
+
+
+def _sparse(
+    moments: Moments, penalty: float, before: NDArray[np.bool_], waiting: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    d = moments.variables
+    room = min(FIRST_ROOM, d)
+    while True:
+        order = np.empty(d, np.int64)
+        done = _order_from_the_top(
+            moments.correlations,
+            moments.group,
+            -np.expm1(-2.0 * penalty / moments.rows),
+            np.expm1(2.0 * penalty / moments.rows),
+            np.maximum(moments.rows - 2, 0).astype(np.int64),
+            moments.own_scales**2,
+            before,
+            waiting.copy(),
+            np.empty((d, room), np.int64),
+            np.empty((d, room * (room + 1) // 2)),
+            np.empty((d, room)),
+            np.zeros(d, np.int64),
+            np.full(d, 8, np.int64),
+            np.ones(d),
+            np.empty(room),
+            *work_space(d, room),
+            np.zeros(d, np.bool_),
+            order,
+        )
+        if done:
+            return order
+        room = min(2 * room, d)
 
 
 @borrowing
-def order_from_the_top(
+def _order_from_the_top(
     correlations: Any,
     group: Any,
     gain_share: Any,
@@ -27,8 +148,9 @@ def order_from_the_top(
     tidy_at: Any,
     variance: Any,
     projection: Any,
-    inverse: Any,
-    weights: Any,
+    work: Any,
+    square: Any,
+    ints: Any,
     placed: Any,
     order: Any,
 ) -> bool:
@@ -74,8 +196,10 @@ def order_from_the_top(
                     loading[v],
                     length,
                     variance,
-                    inverse,
-                    weights,
+                    projection,
+                    work,
+                    square,
+                    ints,
                 )
                 tidy_at[v] = max(8, 2 * length[v])
                 if length[v] == path.shape[1] and length[v] < d:
@@ -131,68 +255,24 @@ def _tidy(
     loading: Any,
     length: Any,
     variance: Any,
-    inverse: Any,
-    weights: Any,
+    projection: Any,
+    work: Any,
+    square: Any,
+    ints: Any,
 ) -> None:
     """Drop from v's list what the others make useless, and factorise what stays."""
-    k = length[v]
-    _gauss_jordan(correlations, path, k, inverse)
-    for a in range(k):
-        weights[a] = 0.0
-        for c in range(k):
-            weights[a] += inverse[a, c] * correlations[path[c], v]
-    while k > 0:
-        worst, rise = -1, np.inf
-        for a in range(k):
-            r = weights[a] * weights[a] / inverse[a, a]
-            if r < rise:
-                worst, rise = a, r
-        if rise >= variance[v] * share:
-            break
-        variance[v] += rise
-        k = _remove(path, k, worst, inverse, weights)
+    k, room, first, kept = length[v], work.shape[0] - 4, wide(0), wide(0)
+    for i in range(k):
+        for j in range(i + 1):
+            square[i, j] = factor[first + j]
+        first += i + 1
+        work[room + 2, i] = loading[i]
+    shrink(k, wide(0), variance[v], share, work, square, ints)
+    for i in range(k):
+        if ints[3, i]:
+            path[kept] = path[i]
+            kept += 1
     length[v] = 0
     variance[v] = 1.0
-    for i in range(k):
-        _join(correlations, v, path[i], 0.0, path, factor, loading, length, variance, weights)
-
-
-@part
-def _remove(path: Any, k: int, worst: int, inverse: Any, weights: Any) -> int:
-    """Take one variable out of an inverse and the weights, and close the gap."""
-    pivot, weight = inverse[worst, worst], weights[worst]
-    for a in range(k):
-        if a != worst:
-            f = inverse[a, worst] / pivot
-            weights[a] -= f * weight
-            for c in range(k):
-                if c != worst:
-                    inverse[a, c] -= f * inverse[worst, c]
-    for a in range(worst, k - 1):
-        path[a] = path[a + 1]
-        weights[a] = weights[a + 1]
-        for c in range(k):
-            inverse[a, c] = inverse[a + 1, c]
-    for a in range(k):
-        for c in range(worst, k - 1):
-            inverse[a, c] = inverse[a, c + 1]
-    return k - 1
-
-
-@part
-def _gauss_jordan(correlations: Any, path: Any, k: int, inverse: Any) -> None:
-    """Invert the correlations of a list in place; they are positive definite."""
-    for a in range(k):
-        for c in range(k):
-            inverse[a, c] = correlations[path[a], path[c]]
-    for p in range(k):
-        pivot = 1.0 / inverse[p, p]
-        inverse[p, p] = 1.0
-        for c in range(k):
-            inverse[p, c] *= pivot
-        for a in range(k):
-            if a != p:
-                f = inverse[a, p]
-                inverse[a, p] = 0.0
-                for c in range(k):
-                    inverse[a, c] -= f * inverse[p, c]
+    for i in range(kept):
+        _join(correlations, v, path[i], 0.0, path, factor, loading, length, variance, projection)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
+from cosmodag.graph.orders import respecting
 from cosmodag.refinement.best import best_of, distinct, restarts_for
 from cosmodag.refinement.blocks.columns import Columns
 from cosmodag.refinement.blocks.pruning import are_worth_it
@@ -21,7 +22,6 @@ from cosmodag.refinement.starts import (
     VARIANCE,
     closed_order,
     further_starts,
-    respecting,
 )
 from cosmodag.refinement.variance_choice import gaussian_best, refine_by_best_score
 

@@ -1,25 +1,22 @@
 """Orders to start a search from, without learning anything."""
 
-import heapq
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from cosmodag.data.knowledge.bounds import closure
 from cosmodag.errors import DataError
-from cosmodag.refinement.conditional_variances import order_from_the_top
+from cosmodag.graph.orders import respecting
+from cosmodag.refinement.conditional_variances import equal_variance_order
 from cosmodag.refinement.elimination import eliminate
 from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import NEGLIGIBLE, default_penalty
+from cosmodag.refinement.scores import default_penalty
 
 __all__ = [
     "closed_order",
     "elimination_order",
-    "equal_variance_order",
     "further_starts",
     "hubs_first",
     "is_wide",
-    "respecting",
     "scale_free_order",
     "variance_order",
 ]
@@ -33,8 +30,6 @@ ELIMINATED_UP_TO = 3000
 WIDE_UP_TO = 3000
 # What is added to the diagonal of correlations, so that collinear columns have an inverse.
 RIDGE = 1e-6
-
-FIRST_ROOM = 48
 
 
 def variance_order(moments: Moments) -> NDArray[np.int64]:
@@ -135,37 +130,6 @@ def hubs_first(moments: Moments) -> NDArray[np.int64]:
     return np.argsort(-np.round(sums, 9), kind="stable").astype(np.int64)
 
 
-def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """Nearest order to a given one in which u comes before v wherever ``before[u, v]``.
-
-    Of the variables free to come next, the one that comes first in the given order does.
-
-    Examples
-    --------
-    >>> before = np.zeros((3, 3), bool)
-    >>> before[2, 0] = True
-    >>> respecting([0, 1, 2], before).tolist()
-    [1, 2, 0]
-    """
-    given = np.array(order, np.int64)
-    if before is None:
-        return given
-    place = np.empty(len(given), np.int64)
-    place[given] = np.arange(len(given))
-    waiting = np.count_nonzero(before, axis=0)
-    free = [int(place[v]) for v in np.flatnonzero(waiting == 0)]
-    heapq.heapify(free)
-    found = []
-    while free:
-        v = given[heapq.heappop(free)]
-        found.append(v)
-        for w in np.flatnonzero(before[v]):
-            waiting[w] -= 1
-            if waiting[w] == 0:
-                heapq.heappush(free, int(place[w]))
-    return np.array(found, np.int64)
-
-
 def closed_order(*parts: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Give what must come before what, by some relations together, with all that follows from it.
 
@@ -180,122 +144,6 @@ def closed_order(*parts: NDArray[np.bool_]) -> NDArray[np.bool_]:
     if closed.diagonal().any():
         raise DataError("What is required to come before what has a cycle.")
     return closed
-
-
-def equal_variance_order(
-    moments: Moments,
-    *,
-    exact: bool | None = None,
-    penalty: float | None = None,
-    before: NDArray[np.bool_] | None = None,
-) -> NDArray[np.int64]:
-    r"""Order from the top down: next comes the variable of least variance given those in order.
-
-    With errors of equal variance this is consistent (Chen, Drton and Wang 2019). Two ways to
-    condition:
-
-    - *exact*, on all variables in order, by a Cholesky factorisation that chooses its pivots:
-      O(d³/3), a tenth of a second at d = 1,000. Variables that those before determine follow by
-      their variance.
-    - *sparse*, on those that explain more than the penalty per arc at the time they join, the
-      useless dropped again whenever the list has doubled: O(d² k²) for lists of k. Not the same
-      order, and a better one only where d > n: arcs violated, ER4, exact and sparse: .0015 and
-      .008 at d = n = 1,000, .042 and .007 at d = 2,000; sorting by variance .033.
-
-    Parameters
-    ----------
-    moments : Moments
-    exact : bool, optional
-        Which way; by default exact where rows are no fewer than variables, and one set for all.
-    penalty : float, optional
-        Of the sparse way; by default `default_penalty`.
-    before : (d, d) array of bool, optional
-        Variables that must come before others.
-
-    Examples
-    --------
-    >>> random = np.random.default_rng(0)
-    >>> x, noise = random.normal(size=500), random.normal(size=500)
-    >>> equal_variance_order(Moments.of(np.column_stack([0.9 * x + noise, x]))).tolist()
-    [1, 0]
-    """
-    d = moments.variables
-    if exact is None:
-        exact = len(moments.rows) == 1 and moments.rows[0] >= d
-    waiting = np.zeros(d, np.int64)
-    rules = np.zeros((0, 0), np.bool_)
-    if before is not None:
-        waiting[:] = np.count_nonzero(before, axis=0)
-        rules = np.ascontiguousarray(before, np.bool_)
-    if exact:
-        return _exact(moments, rules, waiting)
-    if penalty is None:
-        penalty = default_penalty(float(moments.rows.max()), d)
-    return _sparse(moments, penalty, rules, waiting)
-
-
-def _exact(
-    moments: Moments, before: NDArray[np.bool_], waiting: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Pivoted Cholesky factorisation of the covariance, smallest pivot first."""
-    scales = moments.own_scales
-    d = len(scales)
-    correlations = moments.correlations[0]
-    left = np.diag(correlations).copy()
-    whitened = np.empty((d, d))
-    order, used = [], 0
-    placed = np.zeros(d, bool)
-    for _ in range(d):
-        conditional = np.where(left > NEGLIGIBLE, left * scales**2, 0.0)
-        conditional[placed | (waiting > 0)] = np.inf
-        # Those determined by others come by their variance.
-        smallest = np.flatnonzero(conditional == conditional.min())
-        v = int(smallest[np.argmin(scales[smallest])])
-        order.append(v)
-        placed[v] = True
-        if len(before):
-            waiting -= before[v]
-        if left[v] > NEGLIGIBLE:
-            column = whitened[:used, v].copy()
-            row = correlations[v] - column @ whitened[:used]
-            row /= np.sqrt(left[v])
-            whitened[used] = row
-            used += 1
-            left -= row * row
-    return np.array(order, np.int64)
-
-
-def _sparse(
-    moments: Moments, penalty: float, before: NDArray[np.bool_], waiting: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    d = moments.variables
-    room = min(FIRST_ROOM, d)
-    while True:
-        order = np.empty(d, np.int64)
-        done = order_from_the_top(
-            moments.correlations,
-            moments.group,
-            -np.expm1(-2.0 * penalty / moments.rows),
-            np.expm1(2.0 * penalty / moments.rows),
-            np.maximum(moments.rows - 2, 0).astype(np.int64),
-            moments.own_scales**2,
-            before,
-            waiting.copy(),
-            np.empty((d, room), np.int64),
-            np.empty((d, room * (room + 1) // 2)),
-            np.empty((d, room)),
-            np.zeros(d, np.int64),
-            np.full(d, 8, np.int64),
-            np.ones(d),
-            np.empty(room),
-            np.empty((room, room)),
-            np.empty(room),
-            np.zeros(d, np.bool_),
-            order,
-        )
-        if done:
-            return order
-        room = min(2 * room, d)
 
 
 def further_starts(

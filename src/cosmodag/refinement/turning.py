@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.graph.orders import respecting
 from cosmodag.order import search
 from cosmodag.order.parents import check_order, scores_on
 from cosmodag.order.problem import problem_of
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import default_penalty
-from cosmodag.refinement.starts import respecting
 
 __all__ = ["turning_losses"]
 

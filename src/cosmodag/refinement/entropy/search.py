@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
+from cosmodag.graph.orders import respecting
 from cosmodag.order.parents import check_order
 from cosmodag.refinement.best import best_of, distinct
 from cosmodag.refinement.entropy.exogenous_first import exogenous_first_order
@@ -19,7 +20,7 @@ from cosmodag.refinement.entropy.weak_parents import with_weak_parents
 from cosmodag.refinement.jobs import Job
 from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.scores import NON_GAUSSIAN
-from cosmodag.refinement.starts import closed_order, respecting
+from cosmodag.refinement.starts import closed_order
 
 __all__ = ["NonGaussianSearch", "default_penalty", "search_non_gaussian"]
 

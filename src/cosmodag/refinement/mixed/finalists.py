@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.graph.dags import is_dag
+from cosmodag.graph.orders import respecting
 from cosmodag.order import BlockProblem, FoundBlocks
 from cosmodag.order.blocks import Records
 from cosmodag.refinement.mixed.multinomial import fit_levels
 from cosmodag.refinement.mixed.table import ROWS_OF_LEVELS, BlockTable
-from cosmodag.refinement.starts import respecting
 
 __all__ = ["improved"]
 
