@@ -81,7 +81,8 @@ def problem_of(
     settings[4] = -1.0 if precision is None else precision
     settings[5] = np.clip(np.floor(moments.own_rows) - 2, 0, d)
     settings[6] = moments.group
-    table, scales = np.zeros((0, 0)), np.zeros((0, 0))
+    empty: NDArray[np.float64] = np.zeros((0, 0))
+    table, scales = empty, empty
     if moments.table is not None:
         table, scales = moments.table, moments.scales
         # The shape of residuals is known only where rows are several times the parents.

@@ -117,11 +117,9 @@ class Moments:
         """Keep the rows of the same table too, so that scores by entropy can read them."""
         columns = np.asarray(X, np.float64).T
         centred = columns - columns.mean(axis=1, keepdims=True)
-        if counted is None:
-            weights = np.ones((1, columns.shape[1]))
-        else:
-            shared = np.broadcast_to(np.asarray(counted, np.float64).T, columns.shape)
-            weights = shared[np.unique(self.group, return_index=True)[1]]
+        shared = np.ones(1) if counted is None else np.asarray(counted, np.float64).T
+        first_of_group = np.unique(self.group, return_index=True)[1]
+        weights = np.broadcast_to(shared, columns.shape)[first_of_group]
         return replace(self, table=np.ascontiguousarray(np.concatenate([centred, weights])))
 
     def about_zero(self) -> "Moments":

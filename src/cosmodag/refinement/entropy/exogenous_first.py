@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing, part
+from cosmodag.order.columns import wide
 from cosmodag.refinement.entropy.measure import entropy_parts
 
 __all__ = ["exogenous_first_order"]
@@ -119,7 +120,7 @@ def _most_exogenous(
     """
     variables = len(evidence)
     for _ in range(most):
-        least = np.int64(0)  # a plain 0 has another type, for which functions compile twice
+        least = wide(0)
         for j in range(variables):
             if evidence[j] < evidence[least]:
                 least = j
