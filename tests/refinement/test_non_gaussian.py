@@ -16,6 +16,7 @@ from cosmodag.refinement.entropy.search import (
     default_penalty,
     search_non_gaussian,
 )
+from cosmodag.refinement.scores import growing_penalty
 
 Table = NDArray[np.float64]
 
@@ -34,7 +35,7 @@ def residuals_on(X: Table, child: int, parents: list[int]) -> Table:
 
 
 def plain_parents(X: Table, child: int, candidates: list[int], penalty: float) -> list[int]:
-    """Grow while half the penalty is gained, shrink while less than the penalty is lost."""
+    """Grow while the smaller penalty is gained, shrink while less than the penalty is lost."""
 
     def cost(parents: list[int]) -> float:
         return 0.5 * len(X) * float(np.log(residuals_on(X, child, parents).var()))
@@ -42,7 +43,7 @@ def plain_parents(X: Table, child: int, candidates: list[int], penalty: float) -
     parents: list[int] = []
     while rest := [u for u in candidates if u not in parents]:
         best = min(rest, key=lambda u: cost([*parents, u]))
-        if cost(parents) - cost([*parents, best]) <= penalty / 2:
+        if cost(parents) - cost([*parents, best]) <= growing_penalty(penalty, X.shape[1]):
             break
         parents.append(best)
     while parents:
