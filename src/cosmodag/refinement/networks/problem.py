@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
+from cosmodag.graph.orders import respecting
 from cosmodag.order.parents import check_order
 from cosmodag.refinement.networks.columns import ProcessColumns
 from cosmodag.refinement.networks.inputs import ChildData, Effort
-from cosmodag.refinement.starts import respecting
 
 __all__ = ["Arcs", "NetworkProblem"]
 

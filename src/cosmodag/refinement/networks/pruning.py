@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.data.knowledge.bounds import closure
+from cosmodag.graph.orders import respecting
 from cosmodag.refinement.networks.inputs import (
     Effort,
     Needed,
@@ -27,7 +28,6 @@ from cosmodag.refinement.networks.inputs import (
 )
 from cosmodag.refinement.networks.problem import Arcs, NetworkProblem
 from cosmodag.refinement.networks.workers import Workers
-from cosmodag.refinement.starts import respecting
 
 __all__ = ["Effort", "PrunedNetworks", "prune", "prune_networks"]
 

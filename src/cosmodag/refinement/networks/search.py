@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.graph.orders import respecting
 from cosmodag.refinement.networks.additive import additive_start
 from cosmodag.refinement.networks.families import SearchEffort
 from cosmodag.refinement.networks.order_moves import FoundOrder, search_by_evidence
 from cosmodag.refinement.networks.problem import NetworkProblem
 from cosmodag.refinement.networks.pruning import PrunedNetworks
 from cosmodag.refinement.networks.regrown import Regrown, regrow
-from cosmodag.refinement.starts import respecting
 
 __all__ = ["search_networks"]
 
