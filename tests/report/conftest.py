@@ -24,7 +24,9 @@ def browser() -> Iterator[Any]:
         pytest.skip("Chromium is not installed")
     with driver.sync_playwright() as playwright:
         # Containers seldom allow the sandbox; the page is our own.
-        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        opened = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
+        )
         yield opened
         opened.close()
 
