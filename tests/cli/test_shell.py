@@ -256,6 +256,19 @@ cli.program()
     assert done.returncode == expected
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs sh")
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_closed_stream_is_no_traceback(closed: str) -> None:
+    number = {"stdout": 1, "stderr": 2}[closed]
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" -m cosmodag methods {number}>&-', sys.executable],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_run_puts_the_handler_of_sigterm_back() -> None:
     before = signal.getsignal(signal.SIGTERM)
     run(app_raising(None), ["act"])

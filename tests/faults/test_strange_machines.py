@@ -73,7 +73,7 @@ def test_a_command_runs_without_assertions(graphs: Path, option: str) -> None:
 
 def test_json_holds_any_name_whatever_the_encoding() -> None:
     script = (
-        "from cosmodag.cli.terminal.output import *; replace_unencodable(); "
+        "from cosmodag.cli.terminal.output import *; prepare_streams(); "
         "print_json({'\u6570': '\u2192'}); print_result('a \u2192 \u6570')"
     )
     done = subprocess.run(

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri
 
 from cosmodag.assess.effects.adjustment import directed_paths, names_of
 from cosmodag.assess.effects.class_view import ClassView
@@ -148,7 +148,7 @@ class Effects:
         errors = np.array([slope.error for slope in found.slopes])
         if np.isnan(errors).any():
             return np.nan, np.nan, "the training data is not available, or has too few rows"
-        width = stats.norm.ppf((1 + level) / 2) * errors
+        width = ndtri((1 + level) / 2) * errors
         source = "standard errors, as if the graph had been known"
         return float((centres - width).min()), float((centres + width).max()), source
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, stats
+from scipy import linalg
+from scipy.special import ndtr, stdtr
 
 from cosmodag.refinement.moments import Moments
 
@@ -121,7 +122,7 @@ class PartialCorrelation:
         r[usable] = common[usable] / np.sqrt(left[:-1][usable] * left[-1])
         r = np.clip(r, -1 + 1e-12, 1 - 1e-12)
         t = r * np.sqrt(max(freedom, 1.0) / (1 - r**2))
-        p = 2 * stats.t.sf(np.abs(t), max(freedom, 1.0))
+        p = 2 * stdtr(max(freedom, 1.0), -np.abs(t))
         return t, np.where(usable, p, np.nan)
 
 
@@ -161,7 +162,7 @@ class ResidualProducts:
         usable = spread > _LEFT
         z = np.zeros(len(others))
         z[usable] = np.sqrt(len(X)) * products.mean(axis=0)[usable] / spread[usable]
-        return z, np.where(usable, 2 * stats.norm.sf(np.abs(z)), np.nan)
+        return z, np.where(usable, 2 * ndtr(-np.abs(z)), np.nan)
 
 
 def _features(given: Floats, curved: bool) -> Floats:

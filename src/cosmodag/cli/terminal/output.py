@@ -4,6 +4,7 @@ import codecs
 import io
 import json
 import math
+import os
 import shutil
 import sys
 import textwrap
@@ -17,10 +18,10 @@ from cosmodag.errors import CosmodagWarning
 
 __all__ = [
     "noted_warnings",
+    "prepare_streams",
     "print_json",
     "print_result",
     "print_table",
-    "replace_unencodable",
     "say",
 ]
 
@@ -28,10 +29,11 @@ __all__ = [
 _SPELT = {"→": "->", "…": "...", "−": "-", "×": "x", "“": '"', "”": '"', "≤": "<=", "≥": ">="}
 
 
-def replace_unencodable() -> None:
-    """Replace characters that stdout or stderr cannot encode by ASCII spellings, or by ``?``.
+def prepare_streams() -> None:
+    """Let stdout and stderr take any text; output to a stream that the caller closed is discarded.
 
-    A byte of a path that cannot be decoded in the user's encoding is written unchanged.
+    Characters that a stream cannot encode are replaced by ASCII spellings, or by ``?``. A byte of
+    a path that cannot be decoded in the user's encoding is written unchanged.
     """
 
     def spelt(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -43,7 +45,10 @@ def replace_unencodable() -> None:
         return _SPELT.get(character, "?"), error.start + 1
 
     codecs.register_error("cosmodag-spelt", spelt)
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # after ``>&-``
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="cosmodag-spelt")
 

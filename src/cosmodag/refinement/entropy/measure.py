@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from cosmodag.compiled import borrowing, inlined
 from cosmodag.errors import DataError
@@ -226,7 +226,7 @@ def non_gaussianity(residuals: ArrayLike, level: float = _LEVEL) -> NonGaussiani
     deviations, negentropies = _parts(residuals)
     rows, variables = np.shape(residuals)[0], int((deviations > 0).sum())
     gain = float(rows * negentropies.sum())
-    threshold = float(0.5 * chi2.isf(level, 2 * max(variables, 1)))
+    threshold = float(0.5 * chdtri(2 * max(variables, 1), level))
     decided = gain > threshold
     explanation = (
         f"The residuals look {'non-Gaussian' if decided else 'Gaussian'}: other noise would raise "

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 __all__ = ["common_scale", "few_valued"]
 
@@ -100,7 +100,7 @@ def _equal_within_error(table: NDArray[np.float64]) -> bool:
     errors = np.maximum(tails - 1.0, 0.1) / (4.0 * n)
     logs = 0.5 * np.log(squares)
     middle = np.average(logs, weights=1.0 / errors)
-    return float(np.sum((logs - middle) ** 2 / errors)) < float(chi2.isf(_LEVEL, d - 1))
+    return float(np.sum((logs - middle) ** 2 / errors)) < float(chdtri(d - 1, _LEVEL))
 
 
 def few_valued(X: ArrayLike) -> NDArray[np.bool_]:

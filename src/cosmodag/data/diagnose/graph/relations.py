@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtri
 
 from cosmodag.data.dependence import ArcTests, Floats, arc_tests, pair_tests, powers_of
 from cosmodag.data.diagnose.findings import Finding
@@ -102,7 +102,7 @@ def _refuted(sizes: Floats) -> NDArray[np.bool_]:
     if not len(sizes):
         return np.zeros(0, np.bool_)
     beyond: NDArray[np.bool_] = sizes > _BEYOND
-    strong = sizes.max() > stats.norm.isf(_CHANCE / (4 * len(sizes)))
+    strong = sizes.max() > -ndtri(_CHANCE / (4 * len(sizes)))
     return beyond & bool(strong and beyond.mean() > _SHARE)
 
 

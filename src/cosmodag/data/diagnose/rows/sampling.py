@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtri
 
 from cosmodag.data.diagnose.findings import Finding, about
 
@@ -85,7 +85,7 @@ def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> li
     is_sorted = [columns.index(column) for column in sorted_columns(X, columns)]
     lags = lag_correlations(X[:, columns], is_sorted)
     rows = min(len(X), _MOST_ROWS)
-    limit = max(_HARMLESS, stats.norm.isf(_CHANCE / 2 / len(columns)) / np.sqrt(rows))
+    limit = max(_HARMLESS, -ndtri(_CHANCE / 2 / len(columns)) / np.sqrt(rows))
     follows = np.abs(lags) > limit
     follows[is_sorted] = False
     most = float(lags[np.argmax(np.abs(lags) * follows)])
