@@ -3,9 +3,8 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -23,13 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 
-class Engine(StrEnum):
-    """Engines that run the cells of an experiment."""
-
-    LOCAL = "local"
-    RAY = "ray"
-
-
+Engine = Literal["local", "ray"]
 StoreOption = Annotated[
     Path, typer.Option("--store", "-s", help="SQLite file that holds the results.")
 ]
@@ -60,11 +53,11 @@ def run(
         str, typer.Argument(help="An experiment's name (see 'bench list') or a .toml file.")
     ],
     store: StoreOption = _STORE,
-    engine: EngineOption = Engine.LOCAL,
+    engine: EngineOption = "local",
     address: AddressOption = None,
     jobs: JobsOption = None,
     gpus: GpusOption = 0.0,
-    device: DeviceOption = Device.AUTO,
+    device: DeviceOption = "auto",
     timing: TimingOption = True,
     json: JsonOption = False,
 ) -> None:
@@ -82,11 +75,11 @@ def run(
 
 def resume(
     store: StoreOption = _STORE,
-    engine: EngineOption = Engine.LOCAL,
+    engine: EngineOption = "local",
     address: AddressOption = None,
     jobs: JobsOption = None,
     gpus: GpusOption = 0.0,
-    device: DeviceOption = Device.AUTO,
+    device: DeviceOption = "auto",
     timing: TimingOption = True,
     json: JsonOption = False,
 ) -> None:
@@ -146,12 +139,11 @@ def _resources(
     from cosmodag.solve.machine.threads import cores
 
     # Processes that share one GPU would compete for its memory.
-    several = jobs is not None or engine is Engine.RAY
-    if device is Device.AUTO:
+    several = jobs is not None or engine == "ray"
+    name: str = device
+    if device == "auto":
         name = "gpu" if gpus else "cpu" if several else device_named("auto").platform
-    else:
-        name = device.value
-    return Resources(engine.value, address, jobs, gpus, name, cores())
+    return Resources(engine, address, jobs, gpus, name, cores())
 
 
 @contextmanager

@@ -7,16 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cosmodag.cli.options.common import (
-    ColumnsOption,
-    DecimalMark,
-    DecimalOption,
-    DropOption,
-    HeaderOption,
-    JsonOption,
-    TableArgument,
-    TransposeOption,
-)
+from cosmodag.cli.options import common
 from cosmodag.cli.options.kinds import (
     AskedKinds,
     CategoricalOption,
@@ -30,21 +21,21 @@ __all__ = ["diagnose"]
 
 
 def diagnose(
-    table: TableArgument,
+    table: common.TableArgument,
     graph: Annotated[
         Path | None,
         typer.Option(help="True or learnt graph: also test whether scale reveals its order."),
     ] = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    header: HeaderOption = True,
-    decimal: DecimalOption = DecimalMark.AUTO,
-    transpose: TransposeOption = False,
+    columns: common.ColumnsOption = None,
+    drop: common.DropOption = None,
+    header: common.HeaderOption = True,
+    decimal: common.DecimalOption = "auto",
+    transpose: common.TransposeOption = False,
     kinds: KindsOption = None,
     categorical: CategoricalOption = None,
     ordinal: OrdinalOption = None,
     count: CountOption = None,
-    json: JsonOption = False,
+    json: common.JsonOption = False,
 ) -> None:
     """Report properties of a table that affect a graph learnt from it.
 
@@ -66,7 +57,7 @@ def diagnose(
         missing="keep",
         columns=columns,
         drop=drop,
-        decimal=decimal.value,
+        decimal=decimal,
         transpose=transpose,
         declared=asked.declared,
     )

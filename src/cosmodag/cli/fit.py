@@ -21,36 +21,7 @@ from cosmodag.cli.fits.steps import (
     fitted,
     print_arcs,
 )
-from cosmodag.cli.options.common import (
-    ColumnsOption,
-    DecimalMark,
-    DecimalOption,
-    DeviceOption,
-    DropOption,
-    DryRunOption,
-    EpochsOption,
-    Filling,
-    FillingOption,
-    FormatOption,
-    HeaderOption,
-    JsonOption,
-    MaxTimeOption,
-    MethodOption,
-    NoiseOption,
-    OutputOption,
-    QuietOption,
-    Refine,
-    RefineOption,
-    RestartsOption,
-    ScaleOption,
-    SeedOption,
-    SetOption,
-    TableArgument,
-    ThresholdOption,
-    TopOption,
-    TrainingsOption,
-    TransposeOption,
-)
+from cosmodag.cli.options import common
 from cosmodag.cli.options.in_time import (
     LagsOption,
     SeriesOption,
@@ -94,16 +65,16 @@ _FORMAT = "cosmodag-fit-2"  # described in docs/schemas/fit.schema.json
 
 
 def fit(
-    table: TableArgument,
-    output: OutputOption = Path("cosmodag-out"),
-    method: MethodOption = _COSMO,
+    table: common.TableArgument,
+    output: common.OutputOption = Path("cosmodag-out"),
+    method: common.MethodOption = _COSMO,
     auto: AutoOption = False,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    header: HeaderOption = True,
-    decimal: DecimalOption = DecimalMark.AUTO,
-    transpose: TransposeOption = False,
-    missing: FillingOption = Filling.ERROR,
+    columns: common.ColumnsOption = None,
+    drop: common.DropOption = None,
+    header: common.HeaderOption = True,
+    decimal: common.DecimalOption = "auto",
+    transpose: common.TransposeOption = False,
+    missing: common.FillingOption = "error",
     kinds: KindsOption = None,
     categorical: CategoricalOption = None,
     ordinal: OrdinalOption = None,
@@ -115,23 +86,23 @@ def fit(
     lags: LagsOption = None,
     time: TimeOption = None,
     series: SeriesOption = None,
-    scale: ScaleOption = None,
-    refine: RefineOption = Refine.AUTO,
-    noise: NoiseOption = None,
-    threshold: ThresholdOption = None,
-    epochs: EpochsOption = None,
-    trainings: TrainingsOption = None,
-    restarts: RestartsOption = None,
-    device: DeviceOption = None,
-    max_time: MaxTimeOption = None,
-    seed: SeedOption = None,
-    setting: SetOption = None,
+    scale: common.ScaleOption = None,
+    refine: common.RefineOption = "auto",
+    noise: common.NoiseOption = None,
+    threshold: common.ThresholdOption = None,
+    epochs: common.EpochsOption = None,
+    trainings: common.TrainingsOption = None,
+    restarts: common.RestartsOption = None,
+    device: common.DeviceOption = None,
+    max_time: common.MaxTimeOption = None,
+    seed: common.SeedOption = None,
+    setting: common.SetOption = None,
     bootstrap: BootstrapOption = None,
-    format: FormatOption = None,
-    dry_run: DryRunOption = False,
-    top: TopOption = 15,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    format: common.FormatOption = None,
+    dry_run: common.DryRunOption = False,
+    top: common.TopOption = 15,
+    json: common.JsonOption = False,
+    quiet: common.QuietOption = False,
 ) -> None:
     """Learn a graph from a table and write it to a folder.
 
@@ -152,10 +123,10 @@ def fit(
     known, asked = as_knowledge(knowledge), AskedKinds.of(kinds, categorical, ordinal, count)
     noted: list[str] = []
     with noted_warnings(noted, quiet):
-        keeps = missing is Filling.IMPUTE or (lags and missing is Filling.DROP)
-        gaps = "keep" if keeps else missing.value
+        keeps = missing == "impute" or (lags and missing == "drop")
+        gaps = "keep" if keeps else missing
         reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
-        reading |= {"decimal": decimal.value, "transpose": transpose, "declared": asked.declared}
+        reading |= {"decimal": decimal, "transpose": transpose, "declared": asked.declared}
         labels = {"interventions": interventions, "regimes": regimes}
         data, told = read_rows(table, labels | {"time": time, "series": series}, **reading)
     if regimes is not None:
@@ -164,22 +135,22 @@ def fit(
     options = {
         "knowledge": ("--knowledge", known),
         "kinds": ("--kinds", asked.among(data.names)),
-        "missing": ("--missing", missing.value if keeps else None),
+        "missing": ("--missing", missing if keeps else None),
         "lags": ("--lags", lags),
-        "refine": ("--refine", _refinement(refine)),
-        "noise": ("--noise", noise and noise.value),
+        "refine": ("--refine", None if refine in ("auto", "none") else refine),
+        "noise": ("--noise", noise),
         "threshold": ("--threshold", threshold),
-        "scale": ("--scale", scale and scale.value),
+        "scale": ("--scale", scale),
         "epochs": ("--epochs", epochs),
         "trainings": ("--trainings", trainings),
         "restarts": ("--restarts", restarts),
-        "device": ("--device", device and device.value),
+        "device": ("--device", device),
         "max_time": ("--max-time", max_time),
         "random_state": ("--seed", seed),
     }
     settings = read_settings(setting or [])
     model = make_learner(method, {} if auto else options, {} if auto else settings)
-    if refine is Refine.NONE:
+    if refine == "none":
         model.set_params(refine=None)
     if quiet and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=False)
@@ -271,11 +242,6 @@ def _print_reasons(choice: "Choice | None", facts: dict[str, Any]) -> None:
         print_targets(facts["regimes"])
     if "interventions" in facts:
         print_result(facts["interventions"]["assumption"])
-
-
-def _refinement(asked: Refine) -> str | None:
-    """Turn ``--refine`` into the learner's parameter; None leaves the learner's own default."""
-    return None if asked in (Refine.AUTO, Refine.NONE) else asked.value
 
 
 def _print_cost(model: "StructureLearner", data: "Table", json: bool) -> None:

@@ -5,22 +5,7 @@ from pathlib import Path
 
 from cosmodag.cli.fits.results import output_folder
 from cosmodag.cli.fits.steps import fitted
-from cosmodag.cli.options.common import (
-    ColumnsOption,
-    DecimalMark,
-    DecimalOption,
-    DropOption,
-    Filling,
-    FillingOption,
-    HeaderOption,
-    JsonOption,
-    MethodOption,
-    OutputOption,
-    QuietOption,
-    SeedOption,
-    TableArgument,
-    TransposeOption,
-)
+from cosmodag.cli.options import common
 from cosmodag.cli.options.kinds import (
     AskedKinds,
     CategoricalOption,
@@ -39,24 +24,24 @@ _SEARCH = Method("order-search")
 
 
 def pag(
-    table: TableArgument,
-    output: OutputOption = Path("cosmodag-out"),
-    method: MethodOption = _SEARCH,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    header: HeaderOption = True,
-    decimal: DecimalOption = DecimalMark.AUTO,
-    transpose: TransposeOption = False,
-    missing: FillingOption = Filling.ERROR,
+    table: common.TableArgument,
+    output: common.OutputOption = Path("cosmodag-out"),
+    method: common.MethodOption = _SEARCH,
+    columns: common.ColumnsOption = None,
+    drop: common.DropOption = None,
+    header: common.HeaderOption = True,
+    decimal: common.DecimalOption = "auto",
+    transpose: common.TransposeOption = False,
+    missing: common.FillingOption = "error",
     kinds: KindsOption = None,
     categorical: CategoricalOption = None,
     ordinal: OrdinalOption = None,
     count: CountOption = None,
     knowledge: KnowledgeOption = None,
     interventions: InterventionsOption = None,
-    seed: SeedOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    seed: common.SeedOption = None,
+    json: common.JsonOption = False,
+    quiet: common.QuietOption = False,
 ) -> None:
     """Learn a partial ancestral graph: what a table shows where causes may be hidden.
 
@@ -69,15 +54,15 @@ def pag(
     from cosmodag.data.knowledge import as_knowledge
     from cosmodag.io.graphs.write import write_graph
 
-    gaps = "keep" if missing is Filling.IMPUTE else missing.value
+    gaps = "keep" if missing == "impute" else missing
     reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
     asked = AskedKinds.of(kinds, categorical, ordinal, count)
-    reading |= {"decimal": decimal.value, "transpose": transpose, "declared": asked.declared}
+    reading |= {"decimal": decimal, "transpose": transpose, "declared": asked.declared}
     data, targets = read_data(table, interventions, **reading)
     options = {
         "knowledge": ("--knowledge", as_knowledge(knowledge)),
         "kinds": ("--kinds", asked.among(data.names)),
-        "missing": ("--missing", "impute" if missing is Filling.IMPUTE else None),
+        "missing": ("--missing", "impute" if missing == "impute" else None),
         "random_state": ("--seed", seed),
     }
     model = make_learner(method, options, {})

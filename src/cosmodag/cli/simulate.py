@@ -2,9 +2,8 @@
 
 import io
 import json as json_format
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,11 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["simulate"]
 
 
-class TableFormat(StrEnum):
-    """File formats of the table."""
-
-    csv = "csv"
-    parquet = "parquet"
+TableFormat = Literal["csv", "parquet"]
 
 
 def simulate(
@@ -35,9 +30,7 @@ def simulate(
     seed: Annotated[
         int, typer.Option(help="Random seed; the same name and seed give the same data.")
     ] = 0,
-    format: Annotated[
-        TableFormat, typer.Option(help="File format of the table.")
-    ] = TableFormat.csv,
+    format: Annotated[TableFormat, typer.Option(help="File format of the table.")] = "csv",
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -93,7 +86,7 @@ def _table_bytes(data: "Dataset", format: TableFormat) -> bytes:
     import pandas as pd
 
     frame = pd.DataFrame(data.X, columns=list(data.names), copy=False)
-    if format is TableFormat.csv:
+    if format == "csv":
         return frame.to_csv(index=False, lineterminator="\n").encode()
     buffer = io.BytesIO()
     frame.to_parquet(buffer, index=False)

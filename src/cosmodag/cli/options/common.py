@@ -6,7 +6,7 @@ options, and commands that share an option share its help text.
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -30,8 +30,6 @@ __all__ = [
     "JsonOption",
     "MaxTimeOption",
     "MethodOption",
-    "Missing",
-    "MissingOption",
     "Noise",
     "NoiseOption",
     "OutputOption",
@@ -51,65 +49,16 @@ __all__ = [
 ]
 
 
-class Missing(StrEnum):
-    """Treatment of missing values by commands that only read a table."""
-
-    ERROR = "error"
-    DROP = "drop"
-
-
-class DecimalMark(StrEnum):
-    """Decimal mark of a text file."""
-
-    AUTO = "auto"
-    POINT = "."
-    COMMA = ","
-
-
-class Filling(StrEnum):
-    """Treatment of missing values by ``fit``."""
-
-    ERROR = "error"
-    DROP = "drop"
-    IMPUTE = "impute"
-
-
-class Scale(StrEnum):
-    """Scaling of the columns before the fit."""
-
-    CENTER = "center"
-    STANDARDIZE = "standardize"
-    NONE = "none"
-
-
-class Refine(StrEnum):
-    """Refinement of the learnt order."""
-
-    AUTO = "auto"
-    NONE = "none"
-    PRUNE = "prune"
-    ORDER = "order"
-
-
-class Noise(StrEnum):
-    """Noise model of the refinement."""
-
-    AUTO = "auto"
-    GAUSSIAN = "gaussian"
-    EQUAL_VARIANCE = "equal-variance"
-    NON_GAUSSIAN = "non-gaussian"
-
-
-class Device(StrEnum):
-    """Where to compute."""
-
-    AUTO = "auto"
-    CPU = "cpu"
-    GPU = "gpu"
+DecimalMark = Literal["auto", ".", ","]
+Device = Literal["auto", "cpu", "gpu"]
+Filling = Literal["error", "drop", "impute"]
+Noise = Literal["auto", "gaussian", "equal-variance", "non-gaussian"]
+Refine = Literal["auto", "none", "prune", "order"]
+Scale = Literal["center", "standardize", "none"]
 
 
 class Format(StrEnum):
-    """File formats of a graph."""
+    """File formats of a graph; an enumeration, because Typer takes no list of literals."""
 
     GRAPHML = "graphml"
     GML = "gml"
@@ -162,9 +111,6 @@ DecimalOption = Annotated[
 TransposeOption = Annotated[
     bool,
     typer.Option("--transpose", help="The file has a variable per row, named by its first column."),
-]
-MissingOption = Annotated[
-    Missing, typer.Option(help="Refuse missing values, or drop rows that have one.")
 ]
 FillingOption = Annotated[
     Filling,
