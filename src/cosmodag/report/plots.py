@@ -175,19 +175,12 @@ def plot_matrix(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    order, edges = model.order_, model.edges_
+    edges = model.edges_
     weights = np.zeros(edges.shape)
     weights[edges.row, edges.col] = np.nan_to_num(standardised(model))
-    weights = weights[np.ix_(order, order)]
-    ax = _axes(ax, width=6.0, height=5.0)
     limit = float(np.abs(weights).max(initial=0.0)) or 1.0
     colours = LinearSegmentedColormap.from_list("weights", [_NEGATIVE, "white", _POSITIVE])
-    image = ax.imshow(weights, cmap=colours, vmin=-limit, vmax=limit, aspect="equal")
-    ax.figure.colorbar(image, ax=ax, label="standardised weight", shrink=0.85)
-    _name_ticks(ax, [str(name) for name in model.causal_order_])
-    ax.set_xlabel("effect")
-    ax.set_ylabel("cause")
-    return ax
+    return _heat_map(ax, weights, model, colours, (-limit, limit), "standardised weight")
 
 
 def plot_history(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
@@ -241,10 +234,8 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
     """
     order = model.order_
     shares = checked_shares(bootstrap.edge_shares, len(order))
-    ax = _axes(ax, width=6.0, height=5.0)
-    image = ax.imshow(shares[np.ix_(order, order)], cmap="Blues", vmin=0, vmax=1, aspect="equal")
     label = f"share of {resamples_of(bootstrap)} resamples"
-    ax.figure.colorbar(image, ax=ax, label=label, shrink=0.85)
+    ax = _heat_map(ax, shares, model, "Blues", (0, 1), label)
     place = np.empty(len(order), np.intp)
     place[order] = np.arange(len(order))
     edges = model.edges_
@@ -252,6 +243,22 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
     ax.scatter(
         place[edges.col], place[edges.row], s=size, color="#D55E00", label="arc of the graph"
     )
+    return ax
+
+
+def _heat_map(
+    ax: "Axes | None",
+    values: NDArray[Any],
+    model: "StructureLearner",
+    colours: Any,
+    limits: tuple[float, float],
+    label: str,
+) -> "Axes":
+    """Draw one value per pair of variables, causes as rows and effects as columns, in order."""
+    ax = _axes(ax, width=6.0, height=5.0)
+    ordered = values[np.ix_(model.order_, model.order_)]
+    image = ax.imshow(ordered, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="equal")
+    ax.figure.colorbar(image, ax=ax, label=label, shrink=0.85)
     _name_ticks(ax, [str(name) for name in model.causal_order_])
     ax.set_xlabel("effect")
     ax.set_ylabel("cause")
