@@ -161,7 +161,7 @@ FAULTS = (
     ),
     Fault(
         "keys of thousands of parts are read",
-        "io/files/toml_text.py",
+        "io/files/documents.py",
         "_MOST_PARTS = 64",
         "_MOST_PARTS = 10**9",
         (

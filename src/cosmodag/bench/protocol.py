@@ -12,7 +12,7 @@ from typing import Any
 
 from cosmodag.bench.methods import METHODS
 from cosmodag.errors import DataError
-from cosmodag.io.files.toml_text import read_toml
+from cosmodag.io.files.documents import read_toml
 from cosmodag.simulate import parse_name
 
 __all__ = ["RULES", "Experiment", "Group", "find_experiment", "names", "read_experiment"]

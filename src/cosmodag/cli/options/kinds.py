@@ -1,7 +1,6 @@
 """Options that say what columns hold, from a file or by name."""
 
-import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -71,7 +70,7 @@ class AskedKinds:
         """Names of columns that hold levels, before the names of the table are known."""
         from cosmodag.data.kinds import declared_names
 
-        whole = [entry for kind in ("categorical",) for entry in self.of_options.get(kind, [])]
+        whole = self.of_options.get("categorical", [])
         parts = [part.strip() for entry in whole for part in entry.split(",")]
         return {*declared_names(self.of_file, None), *whole, *parts}
 
@@ -91,24 +90,18 @@ class AskedKinds:
 def read_kinds(path: Path) -> dict[str, Any]:
     """Read a file that maps names of columns to their kinds."""
     from cosmodag.data.kinds import check_kinds
-    from cosmodag.io.files import check_file, read_text
-    from cosmodag.io.files.toml_text import read_toml
-    from cosmodag.io.files.yaml_text import read_yaml
+    from cosmodag.io.files import read_text
+    from cosmodag.io.files.documents import DOCUMENTS
 
-    readers: dict[str, Callable[[str], Any]] = {
-        **dict.fromkeys((".yaml", ".yml"), read_yaml),
-        ".toml": read_toml,
-        ".json": json.loads,
-    }
-    reader = readers.get(path.suffix.lower())
+    reader = DOCUMENTS.get(path.suffix.lower())
     if reader is None:
         raise DataError(
             f"'{path}' has no known format for kinds: give a file that ends in .yaml, .toml or "
             ".json."
         )
-    check_file(path)
+    text = read_text(path)
     try:
-        content = reader(read_text(path))
+        content = reader(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"'{path}' cannot be read: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):

@@ -2,17 +2,14 @@
 
 import csv
 import io
-import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from cosmodag.data.knowledge.statement import Knowledge, as_knowledge
 from cosmodag.errors import KnowledgeError
 from cosmodag.io.files import check_file
-from cosmodag.io.files.toml_text import read_toml
-from cosmodag.io.files.yaml_text import read_yaml
+from cosmodag.io.files.documents import DOCUMENTS
 
 __all__ = ["read_knowledge"]
 
@@ -38,13 +35,7 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     Knowledge(forbidden_edges=[['sex', 'dose']], tiers=[['sex', 'age'], ['dose']])
     """
     path = Path(path)
-    readers: dict[str, Callable[[str], Any]] = {
-        ".yaml": read_yaml,
-        ".yml": read_yaml,
-        ".toml": read_toml,
-        ".json": json.loads,
-        ".csv": _csv,
-    }
+    readers = {**DOCUMENTS, ".csv": _csv}
     if path.suffix.lower() not in readers:
         raise KnowledgeError(
             f"'{path}' has no known format for knowledge: give a file that ends in .yaml, .toml, "
