@@ -133,20 +133,20 @@ def fit(
         told["find_targets"] = find_targets
     check_names_for(format or [], list(lagged_names(data.names, lags or 0)))
     options = {
-        "knowledge": ("--knowledge", known),
-        "kinds": ("--kinds", asked.among(data.names)),
-        "missing": ("--missing", missing if keeps else None),
-        "lags": ("--lags", lags),
-        "refine": ("--refine", None if refine in ("auto", "none") else refine),
-        "noise": ("--noise", noise),
-        "threshold": ("--threshold", threshold),
-        "scale": ("--scale", scale),
-        "epochs": ("--epochs", epochs),
-        "trainings": ("--trainings", trainings),
-        "restarts": ("--restarts", restarts),
-        "device": ("--device", device),
-        "max_time": ("--max-time", max_time),
-        "random_state": ("--seed", seed),
+        "knowledge": known,
+        "kinds": asked.among(data.names),
+        "missing": missing if keeps else None,
+        "lags": lags,
+        "refine": None if refine in ("auto", "none") else refine,
+        "noise": noise,
+        "threshold": threshold,
+        "scale": scale,
+        "epochs": epochs,
+        "trainings": trainings,
+        "restarts": restarts,
+        "device": device,
+        "max_time": max_time,
+        "random_state": seed,
     }
     settings = read_settings(setting or [])
     model = make_learner(method, {} if auto else options, {} if auto else settings)

@@ -60,10 +60,10 @@ def pag(
     reading |= {"decimal": decimal, "transpose": transpose, "declared": asked.declared}
     data, targets = read_data(table, interventions, **reading)
     options = {
-        "knowledge": ("--knowledge", as_knowledge(knowledge)),
-        "kinds": ("--kinds", asked.among(data.names)),
-        "missing": ("--missing", "impute" if missing == "impute" else None),
-        "random_state": ("--seed", seed),
+        "knowledge": as_knowledge(knowledge),
+        "kinds": asked.among(data.names),
+        "missing": "impute" if missing == "impute" else None,
+        "random_state": seed,
     }
     model = make_learner(method, options, {})
     if quiet and "verbose" in model.get_params(deep=False):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cosmodag.cli.options.parameters import option_of
 from cosmodag.cli.terminal.output import print_result, print_table
 from cosmodag.errors import DataError, InterruptedWarning
 
@@ -51,17 +52,17 @@ _TOLD = ("knowledge", "kinds", "missing", "max_time", "random_state")
 def chosen(
     data: "Table",
     told: dict[str, Any],
-    options: dict[str, tuple[str, Any]],
+    options: dict[str, Any],
     settings: dict[str, Any],
     quiet: bool,
 ) -> "Choice":
     """Choose and fit a learner; refuse options that --auto decides itself."""
     from cosmodag import selection
 
-    given = {name: value for name, (_, value) in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not None}
     for name in given:
         if name not in _TOLD:
-            raise DataError(f"--auto chooses {name} itself: leave {options[name][0]} out.")
+            raise DataError(f"--auto chooses {name} itself: leave {option_of(name)} out.")
     if settings:
         raise DataError("--auto chooses the learner's parameters itself: leave --set out.")
     if "regimes" in told:

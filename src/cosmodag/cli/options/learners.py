@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from cosmodag.cli.options.parameters import parameters_of
+from cosmodag.cli.options.parameters import option_of, parameters_of
 from cosmodag.errors import DataError
 from cosmodag.learners.registry import LEARNERS, LearnerEntry
 
@@ -34,8 +34,7 @@ def make_learner(
     ----------
     method : Method
     options : dict
-        Parameters that have their own option: name → (option, value); a value of None means that
-        the option was not given.
+        Values of parameters that have their own option, None for one that was not given.
     settings : dict
         Parameters given by ``--set``.
     """
@@ -43,8 +42,9 @@ def make_learner(
 
     learner = entry_of(method).load()
     known = learner._get_param_names()
-    given = {name: pair for name, pair in options.items() if pair[1] is not None}
-    for name, (option, _) in given.items():
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        option = option_of(name)
         if name not in known:
             raise DataError(f"{option} is not an option of {method.value}: leave it out.")
         if name in settings:
@@ -58,7 +58,7 @@ def make_learner(
     types = {parameter.name: parameter.type for parameter in parameters_of(entry_of(method))}
     settings = {name: _as_type(value, types[name]) for name, value in settings.items()}
     start = {"random_state": 0} if "random_state" in known else {}
-    return learner(**{**start, **{name: value for name, (_, value) in given.items()}, **settings})
+    return learner(**{**start, **given, **settings})
 
 
 def _as_type(value: Any, type_: str) -> Any:

@@ -16,23 +16,29 @@ from pathlib import Path
 from cosmodag.learners.documentation import Described, described, filled_in
 from cosmodag.learners.registry import LearnerEntry
 
-__all__ = ["Parameter", "parameters_of"]
+__all__ = ["Parameter", "option_of", "parameters_of"]
 
-_OPTIONS = {
-    "knowledge": "--knowledge",
-    "kinds": "--kinds",
-    "refine": "--refine",
-    "noise": "--noise",
-    "threshold": "--threshold",
-    "scale": "--scale",
-    "lags": "--lags",
-    "epochs": "--epochs",
-    "trainings": "--trainings",
-    "restarts": "--restarts",
-    "device": "--device",
-    "max_time": "--max-time",
-    "random_state": "--seed",
+# Parameters with an option of ``cosmodag fit``; others are given by --set.
+_WITH_OPTION = {
+    "knowledge",
+    "kinds",
+    "refine",
+    "noise",
+    "threshold",
+    "scale",
+    "lags",
+    "epochs",
+    "trainings",
+    "restarts",
+    "device",
+    "max_time",
+    "random_state",
 }
+
+
+def option_of(name: str) -> str:
+    """Return the spelling of a parameter's option."""
+    return "--seed" if name == "random_state" else f"--{name.replace('_', '-')}"
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,13 @@ def parameters_of(entry: LearnerEntry) -> list[Parameter]:
         name: _first_sentence(filled_in(entry.text, automatic)) for name, entry in texts.items()
     }
     return [
-        Parameter(name, texts[name].type, default, meanings[name], _OPTIONS.get(name))
+        Parameter(
+            name,
+            texts[name].type,
+            default,
+            meanings[name],
+            option_of(name) if name in _WITH_OPTION else None,
+        )
         for name, default in fields.items()
     ]
 
