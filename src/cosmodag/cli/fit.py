@@ -125,7 +125,12 @@ def fit(
     with noted_warnings(noted, quiet):
         keeps = missing == "impute" or (lags and missing == "drop")
         gaps = "keep" if keeps else missing
-        reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
+        reading: dict[str, Any] = {
+            "header": header,
+            "missing": gaps,
+            "columns": columns,
+            "drop": drop,
+        }
         reading |= {"decimal": decimal, "transpose": transpose, "declared": asked.declared}
         labels = {"interventions": interventions, "regimes": regimes}
         data, told = read_rows(table, labels | {"time": time, "series": series}, **reading)

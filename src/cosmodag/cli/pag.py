@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from cosmodag.cli.fits.results import output_folder
 from cosmodag.cli.fits.steps import fitted
@@ -55,7 +56,7 @@ def pag(
     from cosmodag.io.graphs.write import write_graph
 
     gaps = "keep" if missing == "impute" else missing
-    reading = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
+    reading: dict[str, Any] = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
     asked = AskedKinds.of(kinds, categorical, ordinal, count)
     reading |= {"decimal": decimal, "transpose": transpose, "declared": asked.declared}
     data, targets = read_data(table, interventions, **reading)
