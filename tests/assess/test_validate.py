@@ -81,9 +81,7 @@ def test_p_values_are_uniform_where_independence_holds():
 
 def test_each_unjoined_pair_is_tested_once():
     arcs, X = draw(3)
-    pairs = {
-        frozenset((v, int(u))) for v, others, _ in implied(arcs, np.arange(D)) for u in others
-    }
+    pairs = {frozenset((v, int(u))) for v, others, _ in implied(arcs, np.arange(D)) for u in others}
     assert len(pairs) == D * (D - 1) // 2 - arcs.sum()
     tested = run_tests(arcs, np.arange(D), PartialCorrelation(Moments.of(X)))
     assert len(tested.p_values) == len(pairs)
