@@ -50,10 +50,12 @@ def test_the_best_start_is_kept_and_the_end_is_no_worse() -> None:
     X = sample(3)
     problem = NetworkProblem(X, BACKWARDS)
     starts = [(BACKWARDS, NOTHING), (np.arange(D), TRUTH)]
-    found = search_by_evidence(problem, starts, effort=QUICK, workers=1)
+    # With the default of 8 steps the minimiser has not converged: SciPy 1.15 and 1.17 end 4 apart.
+    converged = SearchEffort(rows=QUICK.rows, steps=20)
+    found = search_by_evidence(problem, starts, effort=converged, workers=1)
     bad, good = found.start_costs
     assert found.cost <= good < bad
-    families = Families(problem, QUICK)
+    families = Families(problem, converged)
     # Grown families are no worse than those of the truth.
     assert good <= families.total(families.of(TRUTH)) + 0.1
 
