@@ -46,7 +46,7 @@ from suite_runs_page import COLUMNS, page  # noqa: E402
 
 from environment import Kept, machine, versions  # noqa: E402
 
-PACKAGES = ("pytest", "jax", "numba", "numpy")
+PACKAGES = ("pytest", "jax", "numba", "numpy", "scipy", "torch", "ray")
 SITUATIONS = ("cold", "warm", "load", "cold-load")
 BUSY = (sys.executable, "-c", "while True: pass")
 FOLDERS = (".ci", "benchmarks", "docs", "examples", "src", "tests")

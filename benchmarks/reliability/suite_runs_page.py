@@ -28,21 +28,22 @@ def page(rows: Sequence[Row]) -> str:
         "# The suite, run whole\n\n"
         "Made by `python benchmarks/reliability/suite_runs.py` from `suite_runs.csv`. Each run "
         "has a copy of the working tree, tests in the random order of its seed, and cores of its "
-        "own; the installation that the README's command begins with is not in the times. "
+        "own; the installation that the README's command begins with is not in the times. It "
+        "installs none of the optional packages (PyTorch, Ray, a browser); the gate installs all. "
         "Processor time is of all processes, peak memory of the largest of them.\n\n"
     )
     text += "".join(f"- {name}: {meaning}\n" for name, meaning in MEANING.items())
     for place in dict.fromkeys(_place(row) for row in rows):
         here = [row for row in rows if _place(row) == place]
-        text += f"\n## {place[0]}\n\n- versions: {place[1]}\n"
-        if place[2]:
-            text += f"- further words for pytest: `{place[2]}`\n"
+        text += f"\n## {place[0]}, {place[1]}\n\n- versions: {place[2]}\n"
+        if place[3]:
+            text += f"- further words for pytest: `{place[3]}`\n"
         text += f"\n{_targets(here)}\n{_runs(here)}"
     return text
 
 
-def _place(row: Row) -> tuple[str, str, str]:
-    return row["machine"], row["versions"], row["pytest_args"]
+def _place(row: Row) -> tuple[str, str, str, str]:
+    return row["machine"], row["date"], row["versions"], row["pytest_args"]
 
 
 def _targets(rows: Sequence[Row]) -> str:
