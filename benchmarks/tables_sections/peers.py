@@ -1,9 +1,9 @@
 """Searches of other packages on the same tables: causal-learn, pgmpy, lingam, gCastle.
 
-Each fit of a peer has a process of its own, which is ended after ten minutes of CPU time; searches
-with kernels are tried on the first table of the first kind alone. Peers that fail or do not end
-have no row of errors. Class errors as in *fits*; of PC, pairs at which its graph differs from the
-class of the truth.
+Each fit of a peer has a process of its own, which is ended after ten minutes of CPU time. Searches
+with kernels (`--parts "causal-learn GES kernels,causal-learn PC kernels"`) run on one table alone
+and have not been measured to their end. Peers that fail have no row of errors. Class errors as in
+*fits*; of PC, pairs at which its graph differs from the class of the truth.
 """
 
 import multiprocessing
