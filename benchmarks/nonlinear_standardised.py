@@ -84,8 +84,8 @@ def evidence(X: Any, adjacency: Any) -> float:
     """Log evidence of a graph, less the price of its arcs."""
     import numpy as np
 
-    from cosmodag.refinement.networks.families import Families, SearchEffort
-    from cosmodag.refinement.networks.problem import NetworkProblem
+    from cosmodag.order.networks.families import Families, SearchEffort
+    from cosmodag.order.networks.problem import NetworkProblem
 
     problem = NetworkProblem(X, np.arange(len(adjacency)))
     families = Families(problem, SearchEffort(rows=EVIDENCE_ROWS, steps=EVIDENCE_STEPS))

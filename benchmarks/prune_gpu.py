@@ -26,8 +26,8 @@ from cosmodag import simulate
 from cosmodag.graph.dags import topological_order
 from cosmodag.metrics.counts import count, hamming_scores
 from cosmodag.order import choose_parents
-from cosmodag.refinement.blocks.pruning import prune_blocks
-from cosmodag.refinement.moments import Moments
+from cosmodag.order.moments import Moments
+from cosmodag.order.tiles.pruning import prune_in_tiles
 from environment import header, table
 
 COLUMNS = ["d", "order", "NHD", "FDR", "TPR", "arcs", "seconds", "first run", "all correlations"]
@@ -59,7 +59,7 @@ def measure(d: int, seed: int, options: argparse.Namespace) -> Iterator[list[obj
 def timed(x: np.ndarray, order: np.ndarray, options: argparse.Namespace) -> tuple[Any, float]:
     """Give the graph of an order, and seconds."""
     begin = time.perf_counter()
-    graph = prune_blocks(
+    graph = prune_in_tiles(
         x, order, penalty=options.penalty, block=options.block, double=options.double
     )
     return graph, time.perf_counter() - begin

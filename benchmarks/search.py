@@ -41,12 +41,12 @@ from cosmodag.engines import Failure, each
 from cosmodag.graph.equivalence import class_distance
 from cosmodag.order import choose_parents
 from cosmodag.order.large import LARGE, search_large
+from cosmodag.order.moments import Moments
+from cosmodag.order.order_search import FINALISTS
 from cosmodag.order.polish import POLISHED_UP_TO, polish
 from cosmodag.order.problem import problem_of
 from cosmodag.order.restarts import Climb
-from cosmodag.order.search import FINALISTS
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.starts import scale_free_order
+from cosmodag.order.starts.orders import scale_free_order
 from environment import is_first, machine, versions
 from search_page import BOSS, OURS, write_page
 from search_points import COLUMNS, read_points, replace_points

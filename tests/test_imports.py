@@ -29,7 +29,8 @@ LAYERS = [
     ["graph", "io", "simulate", "metrics"],
     ["model"],
     ["solve"],
-    ["data", "refinement", "order"],
+    ["data", "order"],
+    ["refinement"],
     ["fit", "learners"],
     ["engines"],
     ["stability", "selection", "assess"],
@@ -39,9 +40,15 @@ LAYERS = [
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
-# model.report(), model.effect() and drawings of graphs are calls upwards, imported where they are
-# made.
-UPWARD = {("fit", "report"), ("fit", "assess"), ("fit", "stability"), ("io", "report")}
+# model.report(), model.effect(), drawings of graphs, and the search that a full diagnosis makes are
+# calls upwards, imported where they are made.
+UPWARD = {
+    ("data", "refinement"),
+    ("fit", "report"),
+    ("fit", "assess"),
+    ("fit", "stability"),
+    ("io", "report"),
+}
 
 LATE = {"gadjid", "matplotlib", "ray", "torch"}
 

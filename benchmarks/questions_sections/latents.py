@@ -54,7 +54,7 @@ def measure(cell: Cell, seed: int) -> Found:
     from cosmodag import OrderSearch
     from cosmodag.graph.mixed.ancestral import ancestral_graph, pag_of_ancestral_graph, pag_of_dag
     from cosmodag.order.ancestral import pag_by_tests
-    from cosmodag.refinement.moments import Moments
+    from cosmodag.order.moments import Moments
 
     random = np.random.default_rng([seed, *cell.table.encode()])
     arcs, observed, X = draw(random, cell.settings["n"], cell.settings["hidden"])
@@ -114,7 +114,7 @@ def _seconds_of_search(X: np.ndarray, seed: int) -> float:
     """CPU seconds from the table to the graph, without the diagnosis of the table by a fit."""
     from cosmodag.order import search
     from cosmodag.order.ancestral import pag_by_score
-    from cosmodag.refinement.moments import Moments
+    from cosmodag.order.moments import Moments
 
     begin = time.process_time()
     moments, random = Moments.of(X), np.random.default_rng(seed)

@@ -20,7 +20,7 @@ from cosmodag.assess.validation.independences import (
     standardised,
 )
 from cosmodag.errors import DataError
-from cosmodag.refinement.moments import Moments
+from cosmodag.order.moments import Moments
 
 D = 8
 

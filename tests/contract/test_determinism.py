@@ -20,8 +20,7 @@ from determinism_work import WORK, done
 
 import cosmodag
 from cosmodag import OrderSearch, VarianceSort, simulate
-from cosmodag.order import choose_parents, local, search
-from cosmodag.refinement import Moments
+from cosmodag.order import Moments, choose_parents, local, search
 from learner_catalogue import CATALOGUE, marks_of
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cosmodag.refinement.scores import growing_penalty
+from cosmodag.order.scores import growing_penalty
 
 
 def residual_share(correlations, targets, given):

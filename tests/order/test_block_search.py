@@ -9,8 +9,8 @@ from order_reference import grow_shrink, linear_table
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import BlockProblem, choose_block_parents, choose_parents, search_blocks
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import growing_penalty
+from cosmodag.order.moments import Moments
+from cosmodag.order.scores import growing_penalty
 
 D = 8
 PENALTY = 2.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cosmodag.order import BlockProblem, choose_block_parents, search_blocks
-from cosmodag.refinement.moments import Moments
+from cosmodag.order.moments import Moments
 
 N = 400
 HALF, ARC = 0.5 * np.log(N), 2.0

@@ -7,9 +7,9 @@ from cosmodag.order import choose_parents, local
 from cosmodag.order.large import lists as large_lists
 from cosmodag.order.large import search_large, unexplained
 from cosmodag.order.large.lists import Lists
+from cosmodag.order.moments import Moments
 from cosmodag.order.problem import problem_of
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import total_of
+from cosmodag.order.scores import total_of
 
 D = 14
 

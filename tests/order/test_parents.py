@@ -5,7 +5,7 @@ from order_reference import linear_table, parents_on
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import choose_parents
-from cosmodag.refinement.moments import Moments
+from cosmodag.order.moments import Moments
 
 D = 12
 

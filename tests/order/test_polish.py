@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from cosmodag import simulate
-from cosmodag.order import choose_parents
+from cosmodag.order import Moments, choose_parents
 from cosmodag.order.polish import polish
-from cosmodag.refinement import Moments
-from cosmodag.refinement.scores import SCORES, default_penalty, gaussian_total, total_of
+from cosmodag.order.scores import SCORES, default_penalty, gaussian_total, total_of
 
 
 def best_total(moments, order, penalty):

@@ -8,9 +8,9 @@ from order_reference import linear_table, parents_on
 
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import Memory, choose_parents, local, search
+from cosmodag.order.moments import Moments
 from cosmodag.order.restarts import Climb
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import total_of
+from cosmodag.order.scores import total_of
 
 D = 12
 
@@ -241,7 +241,7 @@ def test_a_search_that_ends_below_its_start_gives_its_start(monkeypatch):
             self.best, self.bests = order[::-1], [order[::-1]]
             return local
 
-    monkeypatch.setattr(sys.modules["cosmodag.order.search"], "Climb", Worse)
+    monkeypatch.setattr(sys.modules["cosmodag.order.order_search"], "Climb", Worse)
     found = search(moments, start, random=generator(), restarts=0)
     np.testing.assert_array_equal(found.order, start)
     assert found.score == found.start_score

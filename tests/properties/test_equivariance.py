@@ -26,8 +26,7 @@ from cosmodag.model.objective import (
 )
 from cosmodag.model.orientation import oriented
 from cosmodag.model.structure import Free, Potential, Priority
-from cosmodag.order import choose_parents, search
-from cosmodag.refinement import Moments
+from cosmodag.order import Moments, choose_parents, search
 from cosmodag.solve.recipe import Recipe
 
 SETTINGS = {

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from property_examples import in_gate, linear_table, random_dag, seeds
 
 from cosmodag.graph.dags import is_dag
-from cosmodag.order import choose_parents, search
-from cosmodag.refinement import Moments, refine_linear, search_non_gaussian
-from cosmodag.refinement.scores import equal_variance_total, gaussian_total
+from cosmodag.order import Moments, choose_parents, search
+from cosmodag.order.scores import equal_variance_total, gaussian_total
+from cosmodag.refinement import refine_linear, search_non_gaussian
 
 TOTALS = {"gaussian": gaussian_total, "equal-variance": equal_variance_total}
 scores = st.sampled_from(list(TOTALS))

@@ -4,7 +4,7 @@ from noise_tables import NOISES
 from scipy import sparse
 
 from cosmodag import OrderSearch
-from cosmodag.refinement.entropy.spacings import log_densities
+from cosmodag.order.entropy.spacings import log_densities
 from cosmodag.refinement.noise.curves import arc_curves
 
 ARC = sparse.csr_array(np.array([[0.0, 1.0], [0.0, 0.0]]))

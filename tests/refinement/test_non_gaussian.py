@@ -10,13 +10,13 @@ from cosmodag import simulate
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.metrics import evaluate
-from cosmodag.refinement.entropy.measure import entropy, non_gaussianity, non_gaussianity_gain
-from cosmodag.refinement.entropy.search import (
+from cosmodag.order.entropy.measure import entropy, non_gaussianity, non_gaussianity_gain
+from cosmodag.order.scores import growing_penalty
+from cosmodag.refinement.non_gaussian import (
     NonGaussianSearch,
     default_penalty,
     search_non_gaussian,
 )
-from cosmodag.refinement.scores import growing_penalty
 
 Table = NDArray[np.float64]
 

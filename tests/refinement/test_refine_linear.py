@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
-from refine_reference import linear_table
 
 from cosmodag import simulate
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag, topological_order
 from cosmodag.order import choose_parents
-from cosmodag.refinement.moments import Moments
+from cosmodag.order.moments import Moments
+from cosmodag.order.scores import equal_variance_total, gaussian_total
 from cosmodag.refinement.noise.variances import compare_best
 from cosmodag.refinement.refine import refine_linear
-from cosmodag.refinement.scores import equal_variance_total, gaussian_total
+from linear_tables import linear_table
 
 
 def generator():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosmodag.data.regimes import CHANGES
-from cosmodag.refinement.moments import Moments
+from cosmodag.order.moments import Moments
 from cosmodag.refinement.regimes import (
     RankEvidence,
     RegimeMoments,

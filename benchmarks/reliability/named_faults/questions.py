@@ -86,7 +86,7 @@ FAULTS = (
     ),
     Fault(
         "the past counts among noises of equal variance",
-        "refinement/moments.py",
+        "order/moments.py",
         "return varies if self.given is None else varies & ~self.given",
         "return varies",
         (f"{IN_TIME}::test_equal_variances_of_the_present_are_seen_whatever_the_past_varies",),

@@ -9,12 +9,12 @@ TOLD_ONCE = "test_tables_that_contradict_the_model_get_the_class_and_are_told_on
 DEPENDENCE = "refinement/test_noise_dependence.py"
 COLUMNS = "refinement/test_noise_columns.py"
 LINEAR = "refinement/test_refine_linear.py"
-STARTS = "refinement/test_starts.py"
+STARTS = "order/test_starts.py"
 
 FAULTS = (
     Fault(
         "moments are not centred on the rows that count",
-        "refinement/moments.py",
+        "order/moments.py",
         "means: Any = np.average(table, axis=0, weights=weights)",
         "means: Any = np.average(table, axis=0)",
         (
@@ -24,21 +24,21 @@ FAULTS = (
     ),
     Fault(
         "a row that counts twice counts four times",
-        "refinement/moments.py",
+        "order/moments.py",
         "standard *= np.sqrt(weights)[:, None]",
         "standard *= weights[:, None]",
         (f"{PARENTS}::test_repeated_rows_and_counts_agree",),
     ),
     Fault(
         "products about zero forget the means",
-        "refinement/moments.py",
+        "order/moments.py",
         "        products += rest[:, :, None] * rest[:, None, :]\n",
         "",
         ("learners/test_baselines.py::test_an_unscaled_fit_has_no_intercept",),
     ),
     Fault(
         "an arc has half of the price of BIC",
-        "refinement/scores.py",
+        "order/scores.py",
         "return max(rows, 0.5 * rows + (0.75 + 0.25 * wide) * columns)",
         "return 0.5 * rows",
         (f"{LINEAR}::test_unrelated_columns_are_rarely_joined",),
@@ -46,7 +46,7 @@ FAULTS = (
     ),
     Fault(
         "the Gaussian score takes the log of a sum",
-        "refinement/scores.py",
+        "order/scores.py",
         "return float(-0.5 * moments.own_rows @ np.log(graph.residuals)) - penalty * graph.arcs",
         "return float(-0.5 * moments.own_rows.sum() * np.log(graph.residuals.sum())) "
         "- penalty * graph.arcs",
@@ -54,14 +54,14 @@ FAULTS = (
     ),
     Fault(
         "pruned weights are not scaled back",
-        "refinement/graph.py",
+        "order/regression_graph.py",
         "own * up / np.where(down > 0, down, 1.0)",
         "own * down / np.where(up > 0, up, 1.0)",
         (f"{PARENTS}::test_weights_are_those_of_least_squares_in_the_units_of_the_data",),
     ),
     Fault(
         "pruning sees later variables",
-        "order/records.py",
+        "order/kernel/records.py",
         "                    count += key[j] < at\n",
         "                    count += key[j] != at\n",
         (DEFINITION,),
@@ -135,11 +135,11 @@ FAULTS = (
     ),
     Fault(
         "joint parents are scored without the price of their combinations",
-        "refinement/mixed/joint.py",
+        "order/mixed/joint.py",
         "return likelihood - of.log(used, q * r) + of.log(used, q)",
         "return likelihood",
         (
-            "refinement/mixed/test_joint.py::test_joint_parents_are_found_and_effects_that_add_up_are_not_enough",
+            "order/mixed/test_joint.py::test_joint_parents_are_found_and_effects_that_add_up_are_not_enough",
         ),
     ),
     Fault(
@@ -219,17 +219,17 @@ FAULTS = (
     ),
     Fault(
         "required arrows can be turned",
-        "refinement/turning.py",
+        "order/turning.py",
         "        if required is not None and required[u, v]:\n            continue\n",
         "",
-        ("refinement/test_turning.py",),
+        ("order/test_turning.py",),
     ),
     Fault(
         "an arrow turns alone, without ancestors and descendants",
-        "refinement/turning.py",
+        "order/turning.py",
         "        (*between[with_v], v, u, *between[~with_v]),\n"
         "        (*between[~with_u], v, u, *between[with_u]),\n",
         "",
-        ("refinement/test_turning.py",),
+        ("order/test_turning.py",),
     ),
 )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from cosmodag.refinement.moments import Moments
+from cosmodag.order.moments import Moments
 
 __all__ = ["GaussianEquations", "Normal", "effective_rows", "fill", "moments_of_gaps"]
 

@@ -10,7 +10,7 @@ from cosmodag.data.knowledge import Bounds
 from cosmodag.errors import ResourceError
 
 if TYPE_CHECKING:
-    from cosmodag.refinement.moments import Moments
+    from cosmodag.order.moments import Moments
 
 __all__ = ["NOTHING", "Known"]
 
@@ -114,7 +114,7 @@ class Known:
 
     def _moments(self, X: NDArray[Any]) -> "Moments":
         from cosmodag.fit.gaussian import moments_of_gaps
-        from cosmodag.refinement.moments import Moments
+        from cosmodag.order.moments import Moments
 
         if self.targets is None and self.absent is not None:
             return moments_of_gaps(X, self.absent)

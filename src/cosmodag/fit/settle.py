@@ -104,7 +104,7 @@ def turning_losses_of(dag: FittedDAG, given: Prepared) -> NDArray[np.float64] | 
         return None
     if given.regimes is not None:  # another score decided
         return None
-    from cosmodag.refinement.turning import turning_losses
+    from cosmodag.order.turning import turning_losses
 
     edges, known = dag.edges, given.known
     # Arcs out of columns without equations cannot be turned.

@@ -165,7 +165,7 @@ class StructureLearner(SharedParameters):
 
     def square_arrays(self, d: int) -> float:
         """Count the d × d float64 arrays that are held at once, without those of training."""
-        from cosmodag.refinement.moments import SINGLE_BEYOND
+        from cosmodag.order.moments import SINGLE_BEYOND
 
         searched = 1.5 if self.refinement_for(d) == "order" else 0.0
         if d > SINGLE_BEYOND:

@@ -19,7 +19,7 @@ from cosmodag.learners.base import Learnt, Prepared, StructureLearner
 from cosmodag.learners.parameters import choice
 from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.order import choose_parents
-from cosmodag.refinement.conditional_variances import equal_variance_order
+from cosmodag.order.starts.conditional_variances import equal_variance_order
 from cosmodag.solve.watch import Watch
 
 __all__ = ["EmptyGraph", "EqualVariance", "R2Sort", "RandomSort", "SortLearner", "VarianceSort"]
@@ -177,7 +177,7 @@ class EqualVariance(SortLearner):
     its assumption holds, as it does in the simulations of most papers; it depends on units.
 
     How variances are conditioned, and what happens where rows are few:
-    :func:`cosmodag.refinement.conditional_variances.equal_variance_order`.
+    :func:`cosmodag.order.starts.conditional_variances.equal_variance_order`.
 
     The order is pruned by default, which takes far less time than the adaptive lasso.
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cosmodag.errors import DataError
+from cosmodag.order.moments import Moments
 from cosmodag.random_state import preserve_random_state
-from cosmodag.refinement.moments import Moments
 from cosmodag.warning_filters import ignoring
 
 __all__ = ["CRITERIA", "NEGLIGIBLE", "regress_on_predecessors"]

@@ -1,28 +1,68 @@
 """Order search: the order, and on it the graph, of best score.
 
 `choose_parents` chooses the parents of each variable on a given order, `search` looks for the order
-on which they score best. Both work on correlations (`cosmodag.refinement.moments.Moments`).
-`choose_block_parents` and `search_blocks` do the same where a variable is several columns.
+on which they score best. Both work on correlations (`Moments`). `choose_block_parents` and
+`search_blocks` do the same where a variable is several columns, `prune_networks` where it is a
+network of its parents. All are functions on arrays: no learner is imported here.
+
+The names are imported when first used, since most of them import Numba.
 """
 
-from cosmodag.order.blocks import (
-    BlockProblem,
-    FoundBlocks,
-    choose_block_parents,
-    search_blocks,
-)
-from cosmodag.order.parents import choose_parents
-from cosmodag.order.restarts import Memory
-from cosmodag.order.search import Found, default_restarts, search
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cosmodag.order.blocks import (
+        BlockProblem,
+        FoundBlocks,
+        choose_block_parents,
+        search_blocks,
+    )
+    from cosmodag.order.moments import Moments
+    from cosmodag.order.networks.pruning import prune_networks
+    from cosmodag.order.order_search import Found, default_restarts, search
+    from cosmodag.order.parents import choose_parents
+    from cosmodag.order.regression_graph import RegressionGraph
+    from cosmodag.order.restarts import Memory
+    from cosmodag.order.starts.conditional_variances import equal_variance_order
+    from cosmodag.order.starts.orders import variance_order
 
 __all__ = [
     "BlockProblem",
     "Found",
     "FoundBlocks",
     "Memory",
+    "Moments",
+    "RegressionGraph",
     "choose_block_parents",
     "choose_parents",
     "default_restarts",
+    "equal_variance_order",
+    "prune_networks",
     "search",
     "search_blocks",
+    "variance_order",
 ]
+
+_HOMES = {
+    "BlockProblem": "blocks",
+    "Found": "order_search",
+    "FoundBlocks": "blocks",
+    "Memory": "restarts",
+    "Moments": "moments",
+    "RegressionGraph": "regression_graph",
+    "choose_block_parents": "blocks",
+    "choose_parents": "parents",
+    "default_restarts": "order_search",
+    "equal_variance_order": "starts.conditional_variances",
+    "prune_networks": "networks.pruning",
+    "search": "order_search",
+    "search_blocks": "blocks",
+    "variance_order": "starts.orders",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"cosmodag.order.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'cosmodag.order' has no attribute {name!r}")

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.moves import sweep
+from cosmodag.order.kernel.moves import sweep
+from cosmodag.order.kernel.state import HEADER, State
 from cosmodag.order.problem import Problem, make_room, new_state, new_worker, set_order, widen
-from cosmodag.order.state import HEADER, State
 
 __all__ = ["LocalSearch", "Stopped", "renewed"]
 

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
+from cosmodag.order.kernel.state import HEADER
 from cosmodag.order.local import renewed
+from cosmodag.order.moments import Moments
 from cosmodag.order.problem import Problem, new_state, problem_of
-from cosmodag.order.state import HEADER
-from cosmodag.refinement.graph import RegressionGraph
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import default_penalty
+from cosmodag.order.regression_graph import RegressionGraph
+from cosmodag.order.scores import default_penalty
 from cosmodag.solve.machine.threads import available_threads, mapper
 
 __all__ = ["check_order", "choose_parents", "parents_left", "scores_on"]

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.order.moments import Moments
 from cosmodag.order.parents import parents_left
 from cosmodag.order.problem import problem_of
-from cosmodag.refinement.graph import RegressionGraph
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import noise_variances, total_of
+from cosmodag.order.regression_graph import RegressionGraph
+from cosmodag.order.scores import noise_variances, total_of
 
 __all__ = ["POLISHED_UP_TO", "polish"]
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.state import HEADER, State
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import growing_penalty
+from cosmodag.order.kernel.state import HEADER, State
+from cosmodag.order.moments import Moments
+from cosmodag.order.scores import growing_penalty
 
 __all__ = [
     "Problem",
@@ -60,7 +60,7 @@ def problem_of(
     Parameters
     ----------
     moments : Moments
-        With a table, the score is that of `cosmodag.order.entropy`.
+        With a table, the score is that of `cosmodag.order.entropy.score`.
     penalty : float
         Per arc.
     support, required : (d, d) arrays of bool, optional

@@ -1,42 +1,21 @@
-"""Finishing an answer: from an order, or fitted networks, to the arcs that the data support.
+"""Finishing an answer: the graph that the data support, under the noise that they support.
 
-Functions on arrays: no learner is imported here, and none is trained. Linear relations are pruned
-and searched on correlations (`refine_linear`, by `cosmodag.order`), with noise that is not Gaussian
-on the rows (`search_non_gaussian`); networks by Gaussian processes (`prune_networks`).
-The names are imported when first used, since most of them import Numba.
+`cosmodag.order` searches under one score from one start. Here searches are made from several starts
+and under several scores, and one result is chosen: by `refine_linear` with Gaussian noise, by
+`search_non_gaussian` with noise of any shape, by `noise.decision` between them. No learner is
+imported here, and none is trained. The names are imported when first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cosmodag.refinement.conditional_variances import equal_variance_order
-    from cosmodag.refinement.entropy.search import search_non_gaussian
-    from cosmodag.refinement.graph import RegressionGraph
-    from cosmodag.refinement.moments import Moments
-    from cosmodag.refinement.networks.pruning import prune_networks
+    from cosmodag.refinement.non_gaussian import search_non_gaussian
     from cosmodag.refinement.refine import refine_linear
-    from cosmodag.refinement.starts import variance_order
 
-__all__ = [
-    "Moments",
-    "RegressionGraph",
-    "equal_variance_order",
-    "prune_networks",
-    "refine_linear",
-    "search_non_gaussian",
-    "variance_order",
-]
+__all__ = ["refine_linear", "search_non_gaussian"]
 
-_HOMES = {
-    "RegressionGraph": "graph",
-    "Moments": "moments",
-    "equal_variance_order": "conditional_variances",
-    "prune_networks": "networks.pruning",
-    "refine_linear": "refine",
-    "search_non_gaussian": "entropy.search",
-    "variance_order": "starts",
-}
+_HOMES = {"refine_linear": "refine", "search_non_gaussian": "non_gaussian"}
 
 
 def __getattr__(name: str) -> Any:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from cosmodag.order import default_restarts
 from cosmodag.order.large import LARGE
 from cosmodag.order.polish import POLISHED_UP_TO, polish
-from cosmodag.refinement.blocks.columns import Columns
-from cosmodag.refinement.graph import RegressionGraph
+from cosmodag.order.regression_graph import RegressionGraph
+from cosmodag.order.scores import NON_GAUSSIAN, total_of
+from cosmodag.order.starts.orders import is_wide
+from cosmodag.order.tiles.columns import Columns
 from cosmodag.refinement.jobs import Job, Result
-from cosmodag.refinement.scores import NON_GAUSSIAN, total_of
-from cosmodag.refinement.starts import is_wide
 
 __all__ = ["ALL_UP_TO", "best_of", "distinct", "restarts_for"]
 

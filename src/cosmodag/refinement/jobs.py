@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from cosmodag.order import Found, Memory, choose_parents, search
 from cosmodag.order.large import LARGE, search_large
-from cosmodag.refinement.blocks.columns import Columns
-from cosmodag.refinement.blocks.pruning import prune_blocks
-from cosmodag.refinement.graph import RegressionGraph
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import total_of
+from cosmodag.order.moments import Moments
+from cosmodag.order.regression_graph import RegressionGraph
+from cosmodag.order.scores import total_of
+from cosmodag.order.tiles.columns import Columns
+from cosmodag.order.tiles.pruning import prune_in_tiles
 
 if TYPE_CHECKING:
     import jax
@@ -50,7 +50,7 @@ class Job:
         key = order.tobytes()
         if key not in self.known:
             if isinstance(self.moments, Columns):
-                self.known[key] = prune_blocks(
+                self.known[key] = prune_in_tiles(
                     self.moments,
                     order,
                     penalty=self.penalty,
@@ -77,9 +77,9 @@ class Job:
         if method == "prune" or self.should_stop():
             graph = self.pruned(order)
             total = total_of(score, self.moments, graph, self.penalty)
-            by_blocks = isinstance(self.moments, Columns)
+            in_tiles = isinstance(self.moments, Columns)
             before_it, moves = total, 0
-            early = method != "prune" or (by_blocks and self.should_stop())
+            early = method != "prune" or (in_tiles and self.should_stop())
         else:
             how: Callable[..., Found] = search_large
             if self.moments.variables < LARGE or restarts:

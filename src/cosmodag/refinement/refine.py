@@ -10,19 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.graph.orders import respecting
-from cosmodag.refinement.best import best_of, distinct, restarts_for
-from cosmodag.refinement.blocks.columns import Columns
-from cosmodag.refinement.blocks.pruning import are_worth_it
-from cosmodag.refinement.jobs import Job
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.refined import Refined
-from cosmodag.refinement.scores import SCORES, default_penalty
-from cosmodag.refinement.starts import (
+from cosmodag.order.moments import Moments
+from cosmodag.order.scores import SCORES, default_penalty
+from cosmodag.order.starts.orders import (
     EQUAL_VARIANCE,
     VARIANCE,
     closed_order,
     further_starts,
 )
+from cosmodag.order.tiles.columns import Columns
+from cosmodag.order.tiles.pruning import tiles_are_better
+from cosmodag.refinement.best import best_of, distinct, restarts_for
+from cosmodag.refinement.jobs import Job
+from cosmodag.refinement.refined import Refined
 from cosmodag.refinement.variance_choice import gaussian_best, refine_by_best_score
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def refine_linear(
     if score not in ("auto", *SCORES):
         raise DataError(f"score is {score!r}: it must be one of 'auto', {SCORES}.")
     is_ruled = support is not None or required is not None
-    moments = _moments(data, by_blocks=method == "prune" and not is_ruled, device=device)
+    moments = _moments(data, in_tiles=method == "prune" and not is_ruled, device=device)
     random = random or np.random.default_rng()
     bound = [np.asarray(part, np.bool_) for part in (before, required) if part is not None]
     closed = closed_order(*bound) if bound else None
@@ -149,12 +149,12 @@ def refine_linear(
 
 
 def _moments(
-    data: ArrayLike | Moments, by_blocks: bool, device: Host | jax.Device | None
+    data: ArrayLike | Moments, in_tiles: bool, device: Host | jax.Device | None
 ) -> Moments:
     """Moments of a table; without the correlations where it is large and they are not needed."""
     if isinstance(data, Moments):
         return data
     table = np.asarray(data)
-    if by_blocks and table.ndim == 2 and are_worth_it(table.shape[1], device):
+    if in_tiles and table.ndim == 2 and tiles_are_better(table.shape[1], device):
         return Columns.of(table)
     return Moments.of(table)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.refinement.graph import RegressionGraph
+from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.refinement.jobs import Result
 from cosmodag.refinement.noise.variances import Variances
 

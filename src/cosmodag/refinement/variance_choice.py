@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.order.moments import Moments
+from cosmodag.order.starts.orders import HUBS_FIRST, RANDOM, SCALE_FREE
 from cosmodag.refinement.best import ALL_UP_TO, best_of
 from cosmodag.refinement.jobs import Job, Result
-from cosmodag.refinement.moments import Moments
 from cosmodag.refinement.noise.variances import Variances, are_plausible, compare_best
 from cosmodag.refinement.refined import Refined
-from cosmodag.refinement.starts import HUBS_FIRST, RANDOM, SCALE_FREE
 
 __all__ = ["gaussian_best", "refine_by_best_score"]
 

@@ -14,8 +14,8 @@ from cosmodag.order.ancestral import pag_by_score, pag_by_tests
 from cosmodag.order.ancestral.graph import AncestralGraph
 from cosmodag.order.ancestral.likelihood import AncestralScore
 from cosmodag.order.ancestral.partial_correlations import PartialCorrelations
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import default_penalty, gaussian_total
+from cosmodag.order.moments import Moments
+from cosmodag.order.scores import default_penalty, gaussian_total
 
 # 0 → 1 ← hidden 4 → 2 ← 3: a and d show that b and c only have a common cause.
 HIDDEN = np.zeros((5, 5))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.special import ndtr, stdtr
 
-from cosmodag.refinement.moments import Moments
+from cosmodag.order.moments import Moments
 
 __all__ = [
     "TESTS",

@@ -13,7 +13,7 @@ from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
-    from cosmodag.refinement.moments import Moments
+    from cosmodag.order.moments import Moments
 
 __all__ = ["pag_of_fit"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.equations import FittedEquations
-from cosmodag.refinement.mixed.multinomial import probabilities
+from cosmodag.order.mixed.multinomial import probabilities
 
 __all__ = ["EquationsByKind"]
 

@@ -12,9 +12,9 @@ from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.mixed.by_kind import EquationsByKind
 from cosmodag.fit.preparation import Preparation
 from cosmodag.order import FoundBlocks
-from cosmodag.refinement.mixed.joint import shares_of, states_of
-from cosmodag.refinement.mixed.multinomial import fit_levels
-from cosmodag.refinement.mixed.table import BlockTable
+from cosmodag.order.mixed.joint import shares_of, states_of
+from cosmodag.order.mixed.multinomial import fit_levels
+from cosmodag.order.mixed.table import BlockTable
 
 __all__ = ["BlockEquations"]
 

@@ -13,11 +13,11 @@ from cosmodag.fit.mixed.equations import BlockEquations
 from cosmodag.fit.pipeline import RefinedFit
 from cosmodag.order import BlockProblem, FoundBlocks
 from cosmodag.order.blocks import ParentRecords, Records
-from cosmodag.refinement.mixed.curves import CurveGain, curve_gain, entropy_gain, joint_gain
-from cosmodag.refinement.mixed.finalists import improved
-from cosmodag.refinement.mixed.joint import JointRecords
-from cosmodag.refinement.mixed.search import best_blocks, turned_losses
-from cosmodag.refinement.mixed.table import BlockTable
+from cosmodag.order.mixed.curves import CurveGain, curve_gain, entropy_gain, joint_gain
+from cosmodag.order.mixed.finalists import improved
+from cosmodag.order.mixed.joint import JointRecords
+from cosmodag.order.mixed.search import best_blocks, turned_losses
+from cosmodag.order.mixed.table import BlockTable
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import Prepared, StructureLearner

@@ -13,9 +13,9 @@ from cosmodag.learners.networks.columns import SeenColumns, columns_of
 from cosmodag.learners.networks.equations import NetworkEquations
 from cosmodag.model.objective import AnnealedObjective
 from cosmodag.model.structure import Priority
-from cosmodag.refinement.networks.problem import NetworkProblem
-from cosmodag.refinement.networks.pruning import PrunedNetworks, prune
-from cosmodag.refinement.networks.search import search_networks
+from cosmodag.order.networks.problem import NetworkProblem
+from cosmodag.order.networks.pruning import PrunedNetworks, prune
+from cosmodag.order.networks.search import search_networks
 from cosmodag.solve.many import solve_many
 from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.problems import Problem

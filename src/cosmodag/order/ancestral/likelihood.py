@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.order.ancestral.graph import AncestralGraph
-from cosmodag.refinement.scores import NEGLIGIBLE
+from cosmodag.order.scores import NEGLIGIBLE
 
 __all__ = ["AncestralScore"]
 

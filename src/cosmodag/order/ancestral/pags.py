@@ -17,8 +17,8 @@ from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks
 from cosmodag.graph.mixed.orientation import Separators, directed_by_rules
 from cosmodag.order.ancestral.partial_correlations import PartialCorrelations
 from cosmodag.order.ancestral.search import best_ancestral_graph
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import default_penalty
+from cosmodag.order.moments import Moments
+from cosmodag.order.scores import default_penalty
 
 __all__ = ["pag_by_score", "pag_by_tests"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.refinement.moments import Moments
+from cosmodag.order.moments import Moments
 
 __all__ = ["BlockProblem", "FoundBlocks"]
 

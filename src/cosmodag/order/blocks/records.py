@@ -1,6 +1,6 @@
 """Records of parents chosen among blocks, each with the condition under which it is valid.
 
-As `cosmodag.order.records`, in Python: sets of variables are integers, one bit for each.
+As `cosmodag.order.kernel.records`, in Python: sets of variables are integers, one bit for each.
 """
 
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ from cosmodag.order.blocks.columns import (
     new_space,
 )
 from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks
-from cosmodag.refinement.scores import growing_penalty
+from cosmodag.order.scores import growing_penalty
 
 __all__ = ["ParentRecords", "Record", "Records"]
 

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks
 from cosmodag.order.blocks.records import ParentRecords, Records
+from cosmodag.order.order_search import search
 from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.restarts import perturbed
-from cosmodag.order.search import search
 
 __all__ = ["choose_block_parents", "search_blocks"]
 
@@ -27,7 +27,7 @@ def choose_block_parents(problem: BlockProblem, order: ArrayLike) -> FoundBlocks
     --------
     A category of three levels, as two indicators, that depends on the first column:
 
-    >>> from cosmodag.refinement.moments import Moments
+    >>> from cosmodag.order.moments import Moments
     >>> random = np.random.default_rng(0)
     >>> x, y = random.normal(size=(2, 500))
     >>> level = np.digitize(x + random.normal(size=500), [-0.5, 0.5])

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from cosmodag.compiled import borrowing
-from cosmodag.order.columns import CHUNK, grow, shrink, wide
-from cosmodag.refinement.scores import NEGLIGIBLE
+from cosmodag.order.kernel.grow_and_shrink import CHUNK, grow, shrink, wide
+from cosmodag.order.scores import NEGLIGIBLE
 
 __all__ = ["explain_some", "scan"]
 
@@ -26,7 +26,7 @@ def scan(
 ) -> int:
     """List, for each variable in ``some``, the columns that its path takes or might take.
 
-    The path of v is grown among the columns before it (`cosmodag.order.columns.grow`). At every
+    The path of v is grown among the columns before it (`kernel.grow_and_shrink.grow`). At every
     step the list takes the columns of largest gain before v, and as many behind it, that are worth
     the penalty of growing: the chosen column, those that stand in for it in orders in which it is
     missing, and those that join the path once they come before v. ``lists[1]`` marks the first of

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosmodag.order.kernel.state import HEADER
 from cosmodag.order.large.lists import Lists
 from cosmodag.order.large.scan import explain_some
 from cosmodag.order.local import LocalSearch, Mapper, Stopped
+from cosmodag.order.moments import Moments
+from cosmodag.order.order_search import Found, common_precision
 from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space
-from cosmodag.order.search import Found, common_precision
-from cosmodag.order.state import HEADER
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import total_of
+from cosmodag.order.scores import total_of
 from cosmodag.solve.machine.threads import available_threads, mapper
 
 __all__ = ["LARGE", "search_large", "unexplained"]

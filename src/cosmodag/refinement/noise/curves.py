@@ -16,7 +16,7 @@ from scipy import sparse
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.data.knowledge.bounds import closure
-from cosmodag.refinement.entropy.spacings import log_densities
+from cosmodag.order.entropy.spacings import log_densities
 
 __all__ = ["ArcCurves", "arc_curves"]
 

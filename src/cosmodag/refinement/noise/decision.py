@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import name_list
-from cosmodag.refinement.entropy.measure import NonGaussianity, non_gaussianity
-from cosmodag.refinement.entropy.search import NonGaussianSearch, search_non_gaussian
+from cosmodag.order.entropy.measure import NonGaussianity, non_gaussianity
 from cosmodag.refinement.noise.columns import common_scale, few_valued
 from cosmodag.refinement.noise.curves import arc_curves
 from cosmodag.refinement.noise.dependence import Dependence, noise_dependence
 from cosmodag.refinement.noise.inputs import NoiseInputs
 from cosmodag.refinement.noise.outcome import Decided, Doubt
+from cosmodag.refinement.non_gaussian import NonGaussianSearch, search_non_gaussian
 from cosmodag.refinement.refine import refine_linear
 from cosmodag.refinement.refined import Refined
 

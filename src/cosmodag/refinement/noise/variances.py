@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.refinement.graph import RegressionGraph
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import equal_variance_total, gaussian_total, noise_variances
+from cosmodag.order.moments import Moments
+from cosmodag.order.regression_graph import RegressionGraph
+from cosmodag.order.scores import equal_variance_total, gaussian_total, noise_variances
 
 __all__ = ["Spread", "Variances", "are_plausible", "compare_best", "spread_of"]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.order.scores import default_penalty
 from cosmodag.refinement.refine import refine_linear
 from cosmodag.refinement.regimes.climbing import climb
 from cosmodag.refinement.regimes.equation import RegimeScore
 from cosmodag.refinement.regimes.evidence import RankEvidence
 from cosmodag.refinement.regimes.moments import RegimeMoments
-from cosmodag.refinement.scores import default_penalty
 
 __all__ = ["FoundTargets", "find_targets", "regime_score"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.refinement.moments import Moments
+from cosmodag.order.moments import Moments
 
 __all__ = ["RegimeMoments"]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.graph.hidden.equations import Equations, Floats, Model, Parents
 from cosmodag.data.diagnose.graph.hidden.groups import Groups, dense_groups, extended, gains_of
-from cosmodag.refinement.moments import Moments
-from cosmodag.refinement.scores import default_penalty
+from cosmodag.order.moments import Moments
+from cosmodag.order.scores import default_penalty
 
 __all__ = ["HiddenCauses", "find_hidden_causes"]
 

@@ -1,0 +1,1 @@
+"""Scores and orders of linear relations with noise that is not Gaussian."""

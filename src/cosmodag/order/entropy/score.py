@@ -1,0 +1,55 @@
+"""Compiled score of chosen parents by the entropy of the residuals, for noise of any shape.
+
+The Gaussian score cannot tell graphs of one equivalence class apart; this one can. Parents are
+still chosen by Gaussian evidence (`cosmodag.order.kernel.grow_and_shrink`): only their score
+differs.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from cosmodag.compiled import part
+from cosmodag.order.entropy.measure import GAUSSIAN_ENTROPY, SMALLEST_DEVIATION, entropy_parts
+from cosmodag.order.kernel.state import HEADER, LOOKED_AT
+
+__all__ = ["entropy_score"]
+
+
+@part
+def entropy_score(state: Any, v: int, record: int) -> float:
+    """−n H(residual of v) − c |parents|, H the entropy of `cosmodag.order.entropy.measure`.
+
+    For a new record, whose parents and weights are written. A recent record with the same parents
+    has the same score. The entropy is that of v over its standard deviation in the rows of its
+    equation; a constant has none.
+    """
+    notes, reals, table, noise = state.notes, state.reals, state.table, state.noise
+    group, cost, n = int(state.settings[6, v]), state.settings[3, v], len(state.noise)
+    count, first, scales = notes[record + 1], record + HEADER, state.scales[group]
+    other = state.own[0, v]
+    for _ in range(LOOKED_AT):
+        if other < 0:
+            break
+        is_same = notes[other + 1] == count
+        for i in range(count if is_same else 0):
+            is_same &= notes[first + i] == notes[other + HEADER + i]
+        if is_same:
+            return float(reals[other])
+        other = notes[other]
+    if not scales[v] > 0.0:
+        return float(-cost * count)
+    for row in range(n):
+        noise[row] = table[v, row]
+    for i in range(count):
+        parent, weight = notes[first + i], reals[first + i]
+        if weight != 0.0:
+            weight *= scales[v] / scales[parent]
+            for row in range(n):
+                noise[row] -= weight * table[parent, row]
+    deviation, negentropy = entropy_parts(noise, table[len(scales) + group])
+    deviation /= scales[v]
+    if deviation < SMALLEST_DEVIATION:
+        deviation, negentropy = SMALLEST_DEVIATION, 0.0
+    entropy = np.log(deviation) + GAUSSIAN_ENTROPY - negentropy
+    return float(-2.0 * state.settings[0, v] * entropy - cost * count)

@@ -1,0 +1,194 @@
+"""Compiled choice of parents: grow and shrink the parents of one variable.
+
+The path P is the list of columns added so far. Its correlations have the Cholesky factor L, and the
+rows W = L⁻¹ C[P, ·] and b = L⁻¹ C[P, v] are stored. For every other column j
+
+    left[j]  = C[j, j] − Σ_i W[i, j]²     (variance of j given the path),
+    along[j] = C[v, j] − Σ_i b_i W[i, j]  (covariance of v and j given the path),
+
+so that adding j lowers the variance of v by along[j]² / left[j], and one step costs O(d k).
+With h half the number of rows and c the penalty, lowering a variance s by g raises the score where
+h log(s / (s − g)) > c, that is where g exceeds the share 1 − exp(−c / h) of s.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from cosmodag.compiled import part
+from cosmodag.order.scores import NEGLIGIBLE
+
+__all__ = ["grow", "shrink", "wide"]
+
+# Counters are initialised as ``wide(0)``: a plain 0 has another type, for which Numba compiles the
+# called functions a second time.
+wide: Any = np.int64
+# The maximum is searched in chunks of so many columns: most chunks hold no new maximum.
+CHUNK = 64
+
+
+@part
+def grow(
+    correlations: Any,
+    v: int,
+    forced: int,
+    before: int,
+    everyone: int,
+    share: float,
+    limit: int,
+    work: Any,
+    factor: Any,
+    ints: Any,
+) -> tuple[int, float]:
+    """Grow the path of v; return its length and the residual variance.
+
+    ``ints[0]`` lists columns: first the ``forced`` required parents; up to place ``before`` the
+    columns that may be added; up to place ``everyone`` columns that come after v in the order.
+    Those of the last group that a step would have preferred (blockers) are marked in ``ints[1]``.
+    The path, as places in that list, is written to ``ints[2]``; the last four rows of ``work`` are
+    left, along, b and the gains.
+    """
+    columns, marks, path = ints[0], ints[1], ints[2]
+    room = work.shape[0] - 4
+    left, along, loading, gains = work[room], work[room + 1], work[room + 2], work[room + 3]
+    row = correlations[v]
+    for t in range(everyone):
+        j = columns[t]
+        left[t] = correlations[j, j]
+        along[t] = row[j]
+        marks[t] = 0
+    k, variance = 0, 1.0
+    must = 0
+    while k < limit and (variance > NEGLIGIBLE or must < forced):
+        best, gain = -1, variance * share
+        if must < forced:
+            if left[must] > NEGLIGIBLE:
+                best, gain = must, along[must] * along[must] / left[must]
+            must += 1
+            if best < 0:
+                continue
+        else:
+            for chunk in range(forced, before, CHUNK):
+                end, hits = min(chunk + CHUNK, before), 0
+                for t in range(chunk, end):
+                    hits += along[t] * along[t] > gain * left[t]
+                if hits:
+                    for t in range(chunk, end):
+                        square = along[t] * along[t]
+                        if square > gain * left[t] and left[t] > NEGLIGIBLE:
+                            best, gain = t, square / left[t]
+            for t in range(before, everyone):
+                marks[t] |= (along[t] * along[t] > gain * left[t]) & (left[t] > NEGLIGIBLE)
+            if best < 0:
+                break
+        # Add the best column.
+        if k >= room:
+            return -1, variance
+        root = np.sqrt(left[best])
+        new, own = work[k], factor[k]
+        source = correlations[columns[best]]
+        for t in range(everyone):
+            new[t] = source[columns[t]]
+        for i in range(k):
+            own[i] = work[i, best]
+        own[k] = root
+        i = 0
+        while i + 4 <= k:
+            f0, f1, f2, f3 = own[i], own[i + 1], own[i + 2], own[i + 3]
+            r0, r1, r2, r3 = work[i], work[i + 1], work[i + 2], work[i + 3]
+            for t in range(everyone):
+                new[t] -= f0 * r0[t] + f1 * r1[t] + f2 * r2[t] + f3 * r3[t]
+            i += 4
+        while i < k:
+            f0, r0 = own[i], work[i]
+            for t in range(everyone):
+                new[t] -= f0 * r0[t]
+            i += 1
+        scale, b = 1.0 / root, along[best] / root
+        for t in range(everyone):
+            w = new[t] * scale
+            new[t] = w
+            left[t] -= w * w
+            along[t] -= b * w
+        left[best] = 0.0
+        along[best] = 0.0
+        path[k], loading[k], gains[k] = best, b, gain
+        variance = max(variance - gain, NEGLIGIBLE)
+        k += 1
+    return k, variance
+
+
+@part
+def shrink(
+    k: int, forced: int, variance: float, share: float, work: Any, factor: Any, ints: Any
+) -> tuple[int, float]:
+    """Drop the least useful columns of a path of k; return how many stay, and the variance.
+
+    ``ints[3]`` marks those that stay: the first ``forced``, and every one whose removal would raise
+    the variance by ``share`` of it or more. Their weights are written to the last row of ``work``.
+    """
+    room = work.shape[0] - 4
+    keep, loading, weights = ints[3], work[room + 2], work[room + 3]
+    # The rows of ``factor`` from ``room`` on hold L⁻¹ and, once a column is dropped, L⁻ᵀ L⁻¹.
+    inverse = factor[room:]
+    for a in range(k):
+        own, row = factor[a], inverse[a]
+        for c in range(k):
+            row[c] = 0.0
+        for i in range(a):
+            f, above = own[i], inverse[i]
+            for c in range(i + 1):
+                row[c] -= f * above[c]
+        scale = 1.0 / own[a]
+        for c in range(a):
+            row[c] *= scale
+        row[a] = scale
+        keep[a] = 1
+        weights[a] = 0.0
+    for a in range(k):
+        b, row = loading[a], inverse[a]
+        for c in range(a + 1):
+            weights[c] += b * row[c]
+    diagonal = factor[2 * room]
+    for c in range(k):
+        diagonal[c] = 0.0
+    for a in range(k):
+        row = inverse[a]
+        for c in range(a + 1):
+            diagonal[c] += row[c] * row[c]
+    left, full = k, False
+    while left > forced:
+        worst, rise = -1, np.inf
+        for a in range(forced, k):
+            if keep[a] and weights[a] * weights[a] < rise * diagonal[a]:
+                worst, rise = a, weights[a] * weights[a] / diagonal[a]
+        if rise >= variance * share:
+            break
+        if not full:
+            full = True
+            for a in range(k):
+                for c in range(a + 1):
+                    total = 0.0
+                    for i in range(a, k):
+                        total += inverse[i, a] * inverse[i, c]
+                    diagonal[c] = total
+                for c in range(a + 1):
+                    inverse[c, a] = diagonal[c]
+            for a in range(k):
+                for c in range(a):
+                    inverse[a, c] = inverse[c, a]
+                diagonal[a] = inverse[a, a]
+        keep[worst] = 0
+        variance += rise
+        left -= 1
+        pivot, weight, row = inverse[worst, worst], weights[worst], inverse[worst]
+        for a in range(k):
+            if a != worst:
+                line = inverse[a]
+                f = line[worst] / pivot
+                weights[a] -= f * weight
+                for c in range(k):
+                    line[c] -= f * row[c]
+                diagonal[a] = line[a]
+        weights[worst] = 0.0
+    return left, variance

@@ -1,0 +1,256 @@
+"""Compiled moves: the gain of each, and the sweep that makes the best move of each variable.
+
+For an arc v → u there are four moves that put u before v: u moves to the place before v, alone (0)
+or with its ancestors in between (1); or v moves to the place after u, alone (2) or with its
+descendants in between (3).
+"""
+
+from typing import Any
+
+from cosmodag.compiled import borrowing, part
+from cosmodag.order.kernel.grow_and_shrink import wide
+from cosmodag.order.kernel.records import renew
+from cosmodag.order.kernel.state import HEADER
+
+__all__ = ["sweep"]
+
+# More than rounding, in units of log-likelihood.
+LEAST_IMPROVEMENT = 1e-6
+# No move: the records are renewed for the present order.
+NONE = 4
+# Moves of more variables than this are not tried.
+TOGETHER = 100
+
+
+@part
+def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
+    """List the variables that move, and those whose present record is not valid after the move.
+
+    The latter are the variables whose record mentions one that moves past them, and the moved ones
+    that pass a member of their path or a blocker. Returns the number of the moved (−1 where there
+    is no such move, or another kind is the same move), the number of the others, and the sum of the
+    bounds of their gains (estimates). They are sorted by rising bound, so that a trial that cannot
+    reach the best gain ends early.
+    """
+    notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
+    order, current, heard_by = state.shared[0], state.shared[1], state.shared[2]
+    mark, hit, moved, changed = state.own[1], state.own[2], state.own[3], state.own[4]
+    penalty = state.settings[3]
+    state.counters[4] += 1
+    stamp = state.counters[4]
+    low, high = key[v], key[u]
+    moved[0] = u if kind < 2 else v
+    mark[moved[0]] = stamp
+    count, done = 1, 0
+    while done < count and (kind == 1 or kind == 3):
+        w = moved[done]
+        done += 1
+        first, last = wide(0), heard_by[w]
+        if kind == 1:
+            first = current[w] + HEADER
+            last = first + notes[current[w] + 1]
+        for i in range(first, last):
+            if kind == 1:
+                a = notes[i]
+                inside = key[a] > low
+            else:
+                a = state.heard[w, i]
+                inside = False
+                if key[w] < key[a] < high:
+                    own = current[a] + HEADER
+                    for t in range(own, own + notes[current[a] + 1]):
+                        inside |= notes[t] == w
+            if inside and mark[a] != stamp:
+                if count >= TOGETHER:
+                    return -1, 0, 0.0
+                mark[a] = stamp
+                moved[count] = a
+                count += 1
+    if count == 1 and (kind == 1 or kind == 3):
+        return -1, 0, 0.0
+    # Insertion sort by position: the list is short and nearly sorted.
+    for i in range(1, count):
+        item, spot = moved[i], i
+        while spot > 0 and key[moved[spot - 1]] > key[item]:
+            moved[spot] = moved[spot - 1]
+            spot -= 1
+        moved[spot] = item
+    if len(state.before):
+        for i in range(count):
+            s = moved[i]
+            if kind < 2:
+                for place in range(int(low), int(key[s])):
+                    w = order[place]
+                    if mark[w] != stamp and state.before[w, s]:
+                        return -1, 0, 0.0
+            else:
+                for place in range(int(key[s]) + 1, int(high) + 1):
+                    w = order[place]
+                    if mark[w] != stamp and state.before[s, w]:
+                        return -1, 0, 0.0
+    n, total = 0, 0.0
+    for i in range(count):
+        s = moved[i]
+        record, at = current[s], key[s]
+        middle = record + HEADER + notes[record + 2]
+        for side in range(2):
+            if side == 0:
+                first, last = wide(0), heard_by[s]
+            elif kind < 2:
+                first, last = record + HEADER, middle
+            else:
+                first, last = middle, middle + notes[record + 3]
+            for t in range(first, last):
+                w = wide(state.heard[s, t] if side == 0 else notes[t])
+                near = key[w]
+                if mark[w] == stamp or near < low or near > high or (near < at) != (kind < 2):
+                    continue
+                one = w if side == 0 else s
+                if hit[one] != stamp:
+                    hit[one] = stamp
+                    hope[one] = 0.0
+                    changed[n] = one
+                    n += 1
+                if (side == 0) == (kind < 2):
+                    if hope[one] == 0.0:  # a new parent may replace those that it has
+                        hope[one] = penalty[one] * notes[current[one] + 1]
+                    if side == 1:
+                        hope[one] += reals[t]
+                    else:
+                        own = current[one] + HEADER + notes[current[one] + 2]
+                        for q in range(own, own + notes[current[one] + 3]):
+                            if notes[q] == s:
+                                hope[one] += reals[q]
+    for i in range(n):
+        w = changed[i]
+        total += hope[w]
+        spot = i
+        while spot > 0 and hope[changed[spot - 1]] > hope[w]:
+            changed[spot] = changed[spot - 1]
+            spot -= 1
+        changed[spot] = w
+    return count, n, total
+
+
+@borrowing
+def sweep(
+    state: Any, turn: Any, plans: Any, first: int, mode: int, slack: float, budget: int
+) -> tuple[int, int]:
+    """Try the moves of the variables ``turn[first:]`` that are due; make the best move of each.
+
+    With ``first`` = −1, all records are renewed before. With mode 1 the best moves are only written
+    to ``plans`` (gain, v, u, kind); with mode 2 the planned moves are tried again, and made where
+    they still raise the score; with mode 3 moves to both ends of the order are tried too. Returns
+    the place reached and the number of moves made. The sweep ends early after ``budget`` units of
+    work, or where a space is too small (``counters[3]``): then all records have to be renewed.
+    """
+    notes, counters, key, old_key = state.notes, state.counters, state.keys[0], state.keys[1]
+    order, current, counts, dirty = (
+        state.shared[0],
+        state.shared[1],
+        state.shared[2],
+        state.shared[3],
+    )
+    mark, moved, changed, tails, heads = (
+        state.own[1],
+        state.own[3],
+        state.own[4],
+        state.own[5],
+        state.own[6],
+    )
+    moves, end = wide(0), counters[2] + budget
+    for at in range(first, len(turn)):
+        best, v, u, kind = LEAST_IMPROVEMENT, wide(-1), wide(-1), wide(NONE)
+        trials, x = wide(0), wide(0)
+        if at >= 0:
+            x = turn[at]
+            if mode == 2:
+                tails[0], heads[0], trials = wide(plans[at, 1]), wide(plans[at, 2]), 1
+            else:
+                if not dirty[x]:
+                    continue
+                if counters[2] > end:
+                    return at, moves
+                # List the arcs into x, then those out of it, nearest first.
+                begin = current[x] + HEADER
+                for i in range(begin, begin + notes[current[x] + 1]):
+                    tails[trials], heads[trials] = notes[i], x
+                    trials += 1
+                parents = trials
+                for i in range(counts[x]):
+                    y = wide(state.heard[x, i])
+                    if key[y] > key[x]:
+                        begin = current[y] + HEADER
+                        for t in range(begin, begin + notes[current[y] + 1]):
+                            if notes[t] == x:
+                                spot = trials
+                                while spot > parents and key[heads[spot - 1]] > key[y]:
+                                    heads[spot] = heads[spot - 1]
+                                    spot -= 1
+                                heads[spot], tails[trials] = y, x
+                                trials += 1
+                if mode == 3 and trials + 2 <= len(order):
+                    if order[len(order) - 1] != x:
+                        tails[trials], heads[trials] = x, order[len(order) - 1]
+                        trials += 1
+                    if order[0] != x:
+                        tails[trials], heads[trials] = order[0], x
+                        trials += 1
+                trials *= 4
+        for i in range(trials + 1):
+            is_made = i == trials
+            if is_made:
+                if at >= 0 and (v < 0 or mode == 1):
+                    break
+                tail, head, which = v, u, kind
+            elif mode == 2:
+                tail, head, which = tails[0], heads[0], wide(plans[at, 3])
+                if key[tail] > key[head]:
+                    continue
+            else:
+                tail, head, which = tails[i // 4], heads[i // 4], wide(i % 4)
+            # Positions after the move: fractions just below that of v, or just above that of u.
+            count, n, hope, low, high = wide(0), len(order), 0.0, wide(0), wide(-1)
+            if which == NONE:
+                n = counters[7] - counters[6]
+                for t in range(n):
+                    changed[t] = order[counters[6] + t]
+            else:
+                count, n, hope = affected(state, tail, head, which)
+                if count < 0 or (hope < best - slack and not is_made):
+                    continue
+                low, high = wide(key[tail]), wide(key[head])
+            base = low - 1.0 if which < 2 else float(high)
+            for t in range(count):
+                s = moved[t]
+                old_key[s] = key[s]
+                key[s] = base + (t + 1.0) / (count + 1.0)
+            gain = renew(state, n, hope, best - slack, is_made)
+            if not is_made:
+                for t in range(count):
+                    key[moved[t]] = old_key[moved[t]]
+                # Gains of moves to the same graph differ by rounding: prefer the first.
+                if gain > best + LEAST_IMPROVEMENT:
+                    best, v, u, kind = gain, tail, head, which
+            else:
+                place, begin, stamp = count if which < 2 else wide(0), wide(0), counters[4]
+                for t in range(low, high + 1):
+                    if mark[order[t]] != stamp:
+                        changed[place] = order[t]
+                        place += 1
+                if which >= 2:
+                    begin = place
+                for t in range(count):
+                    changed[begin + t] = moved[t]
+                for t in range(low, high + 1):
+                    order[t] = changed[t - low]
+                    key[order[t]] = t
+            if counters[3]:
+                return at, moves
+        if at >= 0:
+            if mode == 1:
+                plans[at, 0], plans[at, 1], plans[at, 2], plans[at, 3] = best, v, u, kind
+            else:
+                moves += v >= 0
+                dirty[x] = (v >= 0) | (mode == 2)
+    return len(turn), moves

@@ -1,0 +1,191 @@
+"""Compiled records of chosen parents, each with the condition under which it is valid.
+
+The parents that grow and shrink choose for v depend only on the set of variables before v. A record
+stores the result of one choice with its path and its *blockers*: the variables after v that a step
+of growing would have preferred. It is valid for every order in which the whole path comes before v
+and no blocker does, because all other variables lose every comparison. A record is therefore
+reused by all orders, trials and restarts that meet the condition, and never expires.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from cosmodag.compiled import part
+from cosmodag.order.entropy.score import entropy_score
+from cosmodag.order.kernel.grow_and_shrink import grow, shrink, wide
+from cosmodag.order.kernel.state import HEADER, LOOKED_AT
+
+__all__ = ["renew"]
+
+
+@part
+def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) -> float:
+    """Score the n changed variables at the present positions; return the change of the total score.
+
+    For each the valid record is looked up, or made by growing and shrinking. A trial returns −inf
+    once its bound, ``total_hope`` at first, falls below ``least``. Where the move is made, the new
+    records become the present ones. Where space is too small, ``counters[3]`` says which.
+    """
+    settings, rules, heard, counters = state.settings, state.rules, state.heard, state.counters
+    notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
+    current, counts, dirty = state.shared[1], state.shared[2], state.shared[3]
+    newest, changed = state.own[0], state.own[4]
+    columns, marks, path, keep = state.ints[0], state.ints[1], state.ints[2], state.ints[3]
+    near, room, d = state.near, state.work.shape[0] - 4, len(key)
+    left, along, weights = state.work[room], state.work[room + 1], state.work[room + 3]
+    later = d if heard.shape[1] else 0
+    total = 0.0
+    for place in range(n):
+        v = changed[place]
+        at, old = key[v], current[v]
+        # Look for a valid record: first the present one, then the others of v, newest first.
+        record, newer, found = old, wide(-1), wide(-1)
+        for depth in range(LOOKED_AT):
+            if depth == 1:
+                record = newest[v]
+            if record >= 0:
+                first = record + HEADER
+                middle = first + notes[record + 2]
+                last = middle + notes[record + 3]
+                while first < middle and key[notes[first]] < at:
+                    first += 1
+                if first == middle:
+                    while first < last and key[notes[first]] > at:
+                        first += 1
+                    if first == last:
+                        found = record
+                        break
+                if depth > 0:
+                    newer = record
+                    record = wide(notes[record])
+            elif depth > 0:
+                break
+        if found >= 0 and newer >= 0:  # move it to the front: it is likely to be valid again
+            notes[newer] = notes[found]
+            notes[found] = newest[v]
+            newest[v] = found
+        if found < 0:
+            # List required parents, variables before v, and variables after v.
+            forced = wide(0)
+            if len(near):
+                begin, stop = near[v], near[v + 1]
+                if len(rules):
+                    for j in range(d):
+                        columns[forced] = j
+                        forced += rules[v, j] == 2
+                count = forced
+                for t in range(begin, stop):
+                    j = wide(near[t])
+                    columns[count] = j
+                    count += (key[j] < at) & (len(rules) == 0 or rules[v, j] == 1)
+                everyone = count
+                for t in range(begin, stop if later else begin):
+                    j = wide(near[t])
+                    columns[everyone] = j
+                    everyone += (key[j] > at) & (len(rules) == 0 or rules[v, j] == 1)
+            elif len(rules):
+                rule = rules[v]
+                for j in range(d):
+                    columns[forced] = j
+                    forced += rule[j] == 2
+                count = forced
+                for j in range(d):
+                    columns[count] = j
+                    count += (key[j] < at) & (rule[j] == 1)
+                everyone = count
+                for j in range(later):
+                    columns[everyone] = j
+                    everyone += (key[j] > at) & (rule[j] == 1)
+            else:
+                count = forced
+                for j in range(d):  # without a branch, which would be mispredicted half the time
+                    columns[count] = j
+                    count += key[j] < at
+                everyone = count
+                for j in range(later):
+                    columns[everyone] = j
+                    everyone += key[j] > at
+            k, variance = grow(
+                state.correlations[wide(settings[6, v])],
+                v,
+                forced,
+                count,
+                everyone,
+                settings[1, v],
+                max(wide(settings[5, v]), forced),
+                state.work,
+                state.factor,
+                state.ints,
+            )
+            found, end = counters[0], counters[0] + HEADER + forced
+            if k < 0 or end + k + everyone - count > counters[1]:
+                counters[3] = 1 if k < 0 else 2
+                return -np.inf
+            placed = wide(0)
+            for i in range(k):
+                placed += path[i] < forced
+            kept, residual = shrink(
+                k, placed, variance, settings[2, v], state.work, state.factor, state.ints
+            )
+            counters[2] += everyone * (k + 2) * (k + 4) // 2 + k * k * k // 3
+            # Write the record: parents, the rest of the path, blockers.
+            for t in range(forced):
+                notes[found + HEADER + t] = columns[t]
+                reals[found + HEADER + t] = 0.0
+            for i in range(placed):
+                reals[found + HEADER + path[i]] = weights[i]
+            front, back = end, end + kept - placed
+            for i in range(placed, k):
+                notes[front if keep[i] else back] = columns[path[i]]
+                reals[front if keep[i] else back] = weights[i]
+                front += keep[i]
+                back += 1 - keep[i]
+            half, precision, parents = settings[0, v], settings[4, v], kept - placed + forced
+            end += k - placed
+            notes[found + 1] = parents
+            notes[found + 2] = end - found - HEADER
+            for t in range(count, everyone):
+                if marks[t]:
+                    notes[end] = columns[t]
+                    share = along[t] * along[t] / (max(left[t], 1e-9) * variance)
+                    if precision < 0:
+                        reals[end] = -half * np.log(max(1.0 - share, 1e-3))
+                    else:
+                        reals[end] = half * precision * variance * share
+                    end += 1
+            notes[found + 3] = end - found - HEADER - notes[found + 2]
+            fit = np.log(residual) if precision < 0 else residual * precision
+            reals[found] = -half * fit - settings[3, v] * parents
+            if len(state.table):
+                reals[found] = entropy_score(state, v, found)
+            reals[found + 1] = residual
+            reals[found + 2] = variance
+            notes[found] = newest[v]
+            newest[v] = found
+            counters[0] = end
+        if is_made:
+            if found != old:
+                dirty[v] = 1
+                if old >= 0:
+                    for t in range(old + HEADER, old + HEADER + notes[old + 2] + notes[old + 3]):
+                        x = notes[t]
+                        for q in range(counts[x]):
+                            if heard[x, q] == v:
+                                counts[x] -= 1
+                                heard[x, q] = heard[x, counts[x]]
+                                break
+                for t in range(
+                    found + HEADER, found + HEADER + notes[found + 2] + notes[found + 3]
+                ):
+                    x = notes[t]
+                    if counts[x] < heard.shape[1]:
+                        heard[x, counts[x]] = v
+                        counts[x] += 1
+                current[v] = found
+        else:
+            total += reals[found] - reals[old]
+            total_hope -= hope[v]
+            if total + total_hope < least:
+                return -np.inf
+    return total

@@ -1,0 +1,181 @@
+"""Scores of categories whose parents act jointly: a distribution for each combination of levels.
+
+Additive effects cannot see interactions. A table of counts can; it needs a parameter for each
+combination of levels, so that the number of parents is limited by the rows.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
+
+from cosmodag.order.bits import as_bits, members
+from cosmodag.order.blocks import BlockProblem, FoundBlocks, ParentRecords, Record
+from cosmodag.order.mixed.table import BlockTable
+
+__all__ = ["JointRecords", "shares_of", "states_of"]
+
+# More than rounding, in units of log-likelihood.
+_LEAST_GAIN = 1e-9
+
+
+def states_of(levels: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Give the number of the combination of levels in each row; the last column changes fastest.
+
+    Parameters
+    ----------
+    levels : (n, parents) array of int
+    counts : (parents,) array of int
+        Numbers of levels.
+
+    Examples
+    --------
+    >>> states_of(np.array([[0, 0], [0, 2], [1, 0]]), np.array([2, 3])).tolist()
+    [0, 2, 3]
+    """
+    states = np.zeros(len(levels), np.int64)
+    for column, count in zip(levels.T, counts, strict=True):
+        states = states * int(count) + column
+    return states
+
+
+def shares_of(
+    states: NDArray[np.integer], levels: NDArray[np.integer], shape: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Estimate probabilities of levels from counts plus one half: (combinations, levels).
+
+    Examples
+    --------
+    >>> shares_of(np.array([0, 0, 0, 1]), np.array([1, 1, 1, 0]), (3, 2)).tolist()
+    [[0.125, 0.875], [0.75, 0.25], [0.5, 0.5]]
+    """
+    counts = (
+        np.bincount(states * shape[1] + levels, minlength=math.prod(shape)).reshape(shape) + 0.5
+    )
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+class JointRecords(ParentRecords):
+    r"""Chosen parents of categories that act jointly.
+
+    The score of a variable with r levels, whose parents have q combinations of levels, is the
+    quotient normalised maximum likelihood (Silander, Leppä-aho, Jääsaari and Roos 2018)
+
+    .. math:: \sum_{jk} n_{jk} \log \frac{n_{jk}}{n_j} - \log C(n, q r) + \log C(n, q),
+
+    with counts :math:`n_{jk}` and C the normaliser of a distribution of so many values. It has no
+    parameter, and is the same for all graphs of an equivalence class. The price of an arc beyond
+    its parameters is that of the problem.
+    """
+
+    def __init__(self, table: BlockTable, problem: BlockProblem) -> None:
+        super().__init__(problem.variables)
+        self.problem = problem
+        embedding, d = table.embedding, problem.variables
+        columns = [embedding.levels_of(table.X[:, v], v) for v in range(d)]
+        self.levels = np.column_stack(columns)
+        self.counts = embedding.widths + 1
+        self.rows = [np.arange(len(table.X))[table.rows_of(v)] for v in range(d)]
+        self.share = table.share
+        self.normalisers = _Normalisers()
+        self.candidates = [self._candidates(v) for v in range(d)]
+        self.scored: list[dict[int, float]] = [{} for _ in range(d)]
+
+    def _candidates(self, v: int) -> tuple[list[int], int]:
+        """Variables that may be parents of v, and the bits of those that must be."""
+        problem, may = self.problem, np.ones(self.problem.variables, np.bool_)
+        may[v] = False
+        if problem.support is not None:
+            may &= np.asarray(problem.support, np.bool_)[:, v]
+        if problem.before is not None:
+            may &= ~np.asarray(problem.before, np.bool_)[v]
+        must = 0
+        if problem.required is not None:
+            must = as_bits(np.flatnonzero(np.asarray(problem.required, np.bool_)[:, v]).tolist())
+        return [u for u in np.flatnonzero(may).tolist() if not must >> u & 1], must
+
+    def made(self, v: int, earlier: int) -> Record:
+        """Add the parent that raises the score most while one does, then drop those that do not."""
+        candidates, must = self.candidates[v]
+        chosen, later, now = must, 0, self.score(v, must)
+        while True:
+            best, gain, others = -1, _LEAST_GAIN, []
+            for u in candidates:
+                if not chosen >> u & 1:
+                    more = self.score(v, chosen | 1 << u) - now
+                    if not earlier >> u & 1:
+                        others.append((u, more))
+                    elif more > gain:
+                        best, gain = u, more
+            later |= as_bits([u for u, more in others if more > gain])
+            if best < 0:
+                break
+            chosen, now = chosen | 1 << best, now + gain
+        path = chosen & ~must
+        while chosen != must:
+            kept = [chosen & ~(1 << u) for u in members(chosen & ~must)]
+            fewer = max(kept, key=lambda parents: self.score(v, parents))
+            if self.score(v, fewer) < self.score(v, chosen):
+                break
+            chosen = fewer
+        widths, parents = np.zeros(len(self.counts), np.int64), members(chosen)
+        widths[parents] = self.counts[parents] - 1
+        return Record(path, later, widths, self.score(v, chosen))
+
+    def score(self, v: int, parents: int) -> float:
+        """Score of a variable with certain parents, given as bits, relative to none."""
+        known = self.scored[v]
+        if parents not in known:
+            own = self._likelihood(v, members(parents))
+            price = self.problem.arc_penalty * parents.bit_count()
+            known[parents] = own - price if parents else 0.0
+            if parents and math.isfinite(own):
+                known[parents] -= self._likelihood(v, [])
+        return known[parents]
+
+    def _likelihood(self, v: int, parents: list[int]) -> float:
+        """Normalised maximum likelihood of a variable; −∞ for more cells than rows."""
+        rows, counts = self.rows[v], self.counts[parents]
+        q, r, n = math.prod(counts.tolist()), int(self.counts[v]), len(rows)
+        if parents and q * r > n:
+            return -math.inf
+        states = states_of(self.levels[np.ix_(rows, parents)], counts)
+        cells = np.bincount(states * r + self.levels[rows, v], minlength=q * r).reshape(q, r)
+        likelihood = self.share * (_entropy(cells) - _entropy(cells.sum(axis=1)))
+        of = self.normalisers
+        used = max(round(self.share * n), 1)
+        return likelihood - of.log(used, q * r) + of.log(used, q)
+
+    def found(self, order: list[int]) -> FoundBlocks:
+        """Graph on an order; with one parent, effects that add up are joint ones."""
+        found = super().found(order)
+        return replace(found, joint=np.count_nonzero(found.widths, axis=0) > 1)
+
+
+class _Normalisers:
+    """Normalisers of the maximum likelihood of a distribution of K values, by their recurrence."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, list[float]] = {}
+
+    def log(self, n: int, values: int) -> float:
+        """Logarithm of C(n, K), by C(n, K + 2) = C(n, K + 1) + (n / K) C(n, K)."""
+        if n not in self.known:
+            hits = np.arange(n + 1, dtype=np.float64)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                shares = [np.where(k > 0, k * np.log(k / n), 0.0) for k in (hits, n - hits)]
+            ways = gammaln(n + 1) - gammaln(hits + 1) - gammaln(n - hits + 1)
+            self.known[n] = [-math.inf, 0.0, float(logsumexp(ways + shares[0] + shares[1]))]
+        logs = self.known[n]
+        while len(logs) <= values:
+            k = len(logs) - 2
+            logs.append(float(np.logaddexp(logs[-1], math.log(n / k) + logs[-2])))
+        return logs[values]
+
+
+def _entropy(counts: NDArray[np.integer]) -> float:
+    """Sum of n log n."""
+    positive = counts[counts > 0].astype(np.float64)
+    return float(positive @ np.log(positive))

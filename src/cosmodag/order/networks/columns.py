@@ -1,0 +1,102 @@
+"""Columns of variables for Gaussian processes: one for a number, indicators for a category."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.kinds.embedding import Embedding
+from cosmodag.order.networks.evidence import Floats
+
+__all__ = ["ProcessColumns", "curved"]
+
+# Share of the largest variance below which a direction of indicators does not vary.
+_NO_SPREAD = 1e-9
+
+
+class ProcessColumns(NamedTuple):
+    """Variables as inputs and as targets.
+
+    Attributes
+    ----------
+    inputs
+        (n, d) standardised columns; with categories (n, d, width): blocks, padded by zeros.
+    targets
+        Of each variable (n,), or (n, m) for a category.
+    deviations
+        (d,): units of the inputs, in which strengths of arcs are given.
+    levels
+        Of each category (n,), the numbers of its levels; None for numbers.
+    """
+
+    inputs: Floats
+    targets: tuple[Floats, ...]
+    deviations: NDArray[np.float64]
+    levels: tuple[NDArray[np.int64] | None, ...]
+
+    @classmethod
+    def of_numbers(cls, data: NDArray[np.float64]) -> "ProcessColumns":
+        """Standardise numbers."""
+        deviations = data.std(axis=0)
+        deviations[deviations == 0] = 1
+        columns = np.ascontiguousarray((data - data.mean(axis=0)) / deviations, dtype=np.float32)
+        return cls(columns, tuple(columns.T), deviations, (None,) * len(deviations))
+
+    @classmethod
+    def of_kinds(cls, data: NDArray[np.float64], embedding: Embedding) -> "ProcessColumns":
+        """Make blocks of a table with categories or counts, in its own units.
+
+        A category is as an input the indicators of all its levels, scaled to a total variance of
+        one, so that all levels are equally far from each other; as a target uncorrelated
+        combinations of them.
+        """
+        n, d = data.shape
+        blocks = [_block(embedding, data[:, v], v) for v in range(d)]
+        inputs = np.zeros((n, d, max(block.shape[1] for block in blocks)), np.float32)
+        targets, levels = [], []
+        for v, block in enumerate(blocks):
+            total = float(block.var(axis=0).sum())
+            inputs[:, v, : block.shape[1]] = block / np.sqrt(total if total > 0 else 1.0)
+            is_levels = embedding.is_levels(v)
+            targets.append(_uncorrelated(block) if is_levels else inputs[:, v, 0].copy())
+            levels.append(np.argmax(block, axis=1) if is_levels else None)
+        return cls(inputs, tuple(targets), np.ones(d), tuple(levels))
+
+    def of_rows(self, rows: NDArray[np.intp]) -> "ProcessColumns":
+        """Take rows, in a new order."""
+        targets = tuple(np.ascontiguousarray(one[rows]) for one in self.targets)
+        levels = tuple(None if one is None else one[rows] for one in self.levels)
+        inputs = np.ascontiguousarray(self.inputs[rows])
+        return self._replace(inputs=inputs, targets=targets, levels=levels)
+
+    @property
+    def lines(self) -> NDArray[np.float64]:
+        """(n, d): one standardised number per variable; of a category, of its first indicator."""
+        flat = self.inputs if self.inputs.ndim == 2 else self.inputs[:, :, 0]
+        flat = flat.astype(np.float64) - flat.mean(axis=0, dtype=np.float64)
+        deviations = flat.std(axis=0)
+        return np.asarray(flat / np.where(deviations > 0, deviations, 1.0))
+
+
+def curved(inputs: Floats) -> Floats:
+    """Squares of numbers, less one: at relevance zero, curvature of their effects."""
+    squares = np.square(inputs) - 1
+    if inputs.ndim == 2:
+        return squares
+    is_number = ~np.any(inputs[:, :, 1:] != 0, axis=(0, 2))
+    return np.asarray(squares * (is_number[:, None] & (np.arange(inputs.shape[2]) == 0)))
+
+
+def _block(embedding: Embedding, x: NDArray[np.float64], v: int) -> NDArray[np.float64]:
+    if not embedding.is_levels(v):
+        return embedding.block(x, v, 1)
+    levels = embedding.levels_of(x, v)
+    return np.asarray(levels[:, None] == np.arange(int(embedding.widths[v]) + 1), np.float64)
+
+
+def _uncorrelated(block: NDArray[np.float64]) -> Floats:
+    """Turn columns into uncorrelated ones of variance one, of those that vary."""
+    centred = block - block.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred / len(block))
+    varies = values > _NO_SPREAD * max(values[-1], 1e-300)
+    return np.asarray(centred @ (vectors[:, varies] / np.sqrt(values[varies])), np.float32)

@@ -1,0 +1,234 @@
+"""Which inputs a child needs, by the evidence of a Gaussian process on few rows, then on all."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.order.networks.columns import curved
+from cosmodag.order.networks.evidence import (
+    NO_INPUTS,
+    Floats,
+    Numbers,
+    ProcessKernel,
+    cost,
+    cost_and_slopes,
+)
+from cosmodag.order.networks.kernel_fit import fit_kernel
+
+__all__ = [
+    "ChildData",
+    "Effort",
+    "Needed",
+    "Offer",
+    "needed_inputs",
+    "promising_inputs",
+    "useful_inputs",
+    "without_evidence",
+]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Thresholds of evidence, and amount of work.
+
+    Parameters
+    ----------
+    candidate : float
+        Candidates are predecessors whose contribution exceeds this share of the child's strongest.
+    nats : float
+        An input stays if the evidence falls by more than this without it.
+    sure_nats : float
+        An input with a loss above this on few rows stays without a test on all rows.
+    new_nats : float
+        An input from outside the candidates is tried if the evidence rises by more than this.
+    weak_nats : float
+        An arc may be reversed if its child loses less than this.
+    steps : int
+        Steps of L-BFGS that fit a kernel.
+    rows, rows_per_input, most_rows : int
+        A kernel is fitted on `rows_per_input` rows for each candidate, within the other two.
+    screen_rows : int
+        Rows on which inputs are left out one by one, to find the doubtful ones.
+    final_rows : int
+        Rows on which the doubtful inputs are decided.
+    mend_rows, mend_tries : int
+        Rows on which further inputs are tried, and number of tries for each child.
+    """
+
+    candidate: float = 0.05
+    nats: float = 3.0
+    sure_nats: float = 8.0
+    new_nats: float = 6.0
+    weak_nats: float = 20.0
+    steps: int = 6
+    rows: int = 250
+    rows_per_input: int = 40
+    most_rows: int = 600
+    screen_rows: int = 400
+    final_rows: int = 1000
+    mend_rows: int = 500
+    mend_tries: int = 4
+
+
+class ChildData(NamedTuple):
+    """All inputs, and one variable as the target, in the rows that count for it."""
+
+    columns: Floats
+    target: Floats
+    levels: NDArray[np.int64] | None = None
+
+    def first(self, rows: int) -> "ChildData":
+        """Return the first rows, the target centred on them."""
+        target = self.target[:rows]
+        levels = None if self.levels is None else self.levels[:rows]
+        return ChildData(self.columns[:rows], target - target.mean(axis=0), levels)
+
+
+class Needed(NamedTuple):
+    """The inputs that a child needs, their kernel, and the loss in nats without each of them."""
+
+    inputs: NDArray[np.intp]
+    kernel: ProcessKernel
+    gains: Numbers
+
+
+class Offer(NamedTuple):
+    """An input that would increase the evidence of a child, and by how many nats."""
+
+    gain: float
+    input: int
+    child: int
+
+
+# Inputs with a smaller loss than this on few rows are left out together, to save evaluations.
+_USELESS = 0.5
+
+# Nats, to first order, from which an input is tried at all.
+_LEAST_PROMISE = 1.0
+
+
+def without_evidence(inputs: NDArray[np.intp]) -> Needed:
+    """Return inputs whose evidence was not computed: none, or only required ones."""
+    return Needed(inputs, NO_INPUTS, np.zeros(len(inputs)))
+
+
+def needed_inputs(
+    data: ChildData, candidates: NDArray[np.intp], required: NDArray[np.bool_], effort: Effort
+) -> Needed:
+    """Choose the inputs of one child among its candidates, by backward elimination.
+
+    A kernel is fitted to all candidates on few rows. Leaving each out in turn on these rows gives
+    the order of elimination and the inputs that are certainly needed; the others are left out one
+    after another on all rows, with the same kernel, if the evidence falls by little.
+
+    Parameters
+    ----------
+    data : ChildData
+    candidates : (k,) integers
+        Columns to choose from.
+    required : (k,) booleans
+        Candidates that stay for any evidence.
+    effort : Effort
+
+    Returns
+    -------
+    Needed
+        `gains` are nats lost without the input, on the rows on which it was decided.
+    """
+    if not len(candidates):
+        return without_evidence(candidates)
+    fitting = min(effort.most_rows, max(effort.rows, effort.rows_per_input * len(candidates)))
+    few = data.first(fitting)
+    kernel = fit_kernel(few.columns[:, candidates], few.target, steps=effort.steps)
+    cost_with = _costs(data.first(min(fitting, effort.screen_rows)), candidates, kernel)
+    kept: NDArray[np.bool_] = np.ones(len(candidates), dtype=bool)
+    whole = cost_with(kept)
+    gains = np.array(
+        [cost_with(np.arange(len(kept)) != index) - whole for index in range(len(kept))]
+    )
+    in_doubt = [
+        index
+        for index in np.argsort(gains, kind="stable").tolist()
+        if gains[index] <= effort.sure_nats and not required[index]
+    ]
+    if in_doubt:
+        cost_with = _costs(data.first(effort.final_rows), candidates, kernel)
+        kept = _eliminate(in_doubt, cost_with, gains, effort.nats)
+    return Needed(candidates[kept], kernel.only(kept), gains[kept])
+
+
+def _costs(
+    data: ChildData, candidates: NDArray[np.intp], kernel: ProcessKernel
+) -> Callable[[NDArray[np.bool_]], float]:
+    """Return the cost as a function of the candidates that are kept, with a given kernel."""
+    inputs = np.ascontiguousarray(data.columns[:, candidates])
+    return lambda kept: cost(inputs[:, kept], data.target, kernel.only(kept))
+
+
+def _eliminate(
+    indices: list[int],
+    cost_with: Callable[[NDArray[np.bool_]], float],
+    gains: Numbers,
+    nats: float,
+) -> NDArray[np.bool_]:
+    """Leave out, in this order, inputs with a small loss; record the losses of the others.
+
+    Returns whether each candidate is kept.
+    """
+    kept: NDArray[np.bool_] = np.ones(len(gains), dtype=bool)
+    now = cost_with(kept)
+    useless = [index for index in indices if gains[index] < _USELESS]
+    steps = [[index] for index in indices]
+    if len(useless) > 1:
+        steps.insert(0, useless)
+    for some in steps:
+        if not kept[some].any():
+            continue
+        without = kept.copy()
+        without[some] = False
+        loss = cost_with(without) - now
+        if loss <= nats:
+            kept, now = without, now + loss
+        elif len(some) == 1:
+            gains[some] = loss
+    return kept
+
+
+def promising_inputs(
+    data: ChildData,
+    inputs: NDArray[np.intp],
+    kernel: ProcessKernel,
+    allowed: NDArray[np.bool_],
+    most: int,
+) -> tuple[float, list[int]]:
+    """Return the cost of a child now, and a few further inputs that promise to lower it.
+
+    Slopes of the cost at relevance zero, for all columns from one inverse, select them; the most
+    promising come first.
+    """
+    # At relevance zero a column acts linearly only; its square represents curvature.
+    shapes = np.hstack([data.columns, curved(data.columns)])
+    now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, shapes)
+    promised = -now.relevances.reshape(2, -1).min(axis=0) * kernel.usual_relevance
+    promised = np.where(allowed, promised, 0.0)
+    promised[inputs] = 0.0
+    first = np.argsort(-promised, kind="stable")[:most].tolist()
+    return now.cost, [u for u in first if promised[u] > _LEAST_PROMISE]
+
+
+def useful_inputs(
+    data: ChildData, child: int, needed: Needed, allowed: NDArray[np.bool_], effort: Effort
+) -> list[Offer]:
+    """Find inputs, beside those needed, that would increase the evidence of a child."""
+    data = data.first(effort.mend_rows)
+    inputs, kernel, _ = needed
+    now, tried = promising_inputs(data, inputs, kernel, allowed, effort.mend_tries)
+    joined = kernel.joined_by(kernel.usual_relevance)
+    offers = [
+        Offer(now - cost(data.columns[:, [*inputs, u]], data.target, joined), u, child)
+        for u in tried
+    ]
+    return [offer for offer in offers if offer.gain > effort.new_nats]

@@ -1,0 +1,267 @@
+"""Search near an order of networks, by the evidence of Gaussian processes.
+
+Training finds an order in which most variables are right. Here single variables are moved within
+it: for every child one inverse gives the gain, to first order, from each input that the order
+forbids, and what a move would cost the children that lose an input is one evaluation. The moves
+that promise most are made on trial, with the families that they concern grown again; the best of a
+few is kept if the total evidence rises.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.order.networks.families import Families, Family, SearchEffort, arcs_of
+from cosmodag.order.networks.problem import Arcs, NetworkProblem
+from cosmodag.order.networks.workers import Workers
+
+__all__ = ["FoundOrder", "search_by_evidence"]
+
+# Losses without refitting are overestimates: this share of them counts in what a move promises.
+_SHARE_OF_LOSS = 0.3
+# Nats by which a move must raise the total evidence.
+_LEAST_IMPROVEMENT = 1.0
+# Moves that promise less than this are not tried.
+_LEAST_PROMISE = -40.0
+# A trial ends when the families that lose inputs have lost this multiple of what others may gain:
+# gains without refitting are underestimates.
+_MOST_LOST = 3.0
+# Further inputs tried for each child when moves are proposed.
+_INPUTS_TRIED = 6
+
+
+@dataclass(frozen=True)
+class FoundOrder:
+    """An order, the graph grown on it, and how good it is.
+
+    Attributes
+    ----------
+    order : (d,) integers
+        Causes first.
+    adjacency : (d, d) booleans
+    cost : float
+        Minus the log evidence in nats, with the price of arcs, on the rows of the search; up to a
+        constant.
+    start_costs : tuple of float
+        Of each of the graphs given; ``nan`` for those that were not reached in time.
+    moves, trials : int
+        Moves made and tried.
+    finished : bool
+        False if the search was stopped.
+    """
+
+    order: NDArray[np.intp]
+    adjacency: Arcs
+    cost: float
+    start_costs: tuple[float, ...]
+    moves: int
+    trials: int
+    finished: bool
+
+
+class _Move(NamedTuple):
+    """A variable, its place in the new order, and the nats that the move promises.
+
+    ``gain`` is the part of the promise that families win which may use further inputs.
+    """
+
+    promise: float
+    variable: int
+    place: int
+    gain: float
+
+
+class _State(NamedTuple):
+    order: list[int]
+    families: list[Family]
+    cost: float
+
+
+def search_by_evidence(
+    problem: NetworkProblem,
+    starts: Sequence[tuple[NDArray[np.intp], Arcs]],
+    *,
+    effort: SearchEffort | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    workers: int | None = None,
+) -> FoundOrder:
+    """Take the best of some graphs by evidence, and search for a better one near its order.
+
+    Parameters
+    ----------
+    problem : NetworkProblem
+        The data, and what is known of the graph.
+    starts : sequence of (order, adjacency)
+        Graphs, each with an order of its own that obeys what is known.
+    effort : SearchEffort, optional
+    should_stop : callable, optional
+        Called between trials; after True the best so far is returned.
+    workers : int, optional
+        Threads; by default one for each processor. The result does not depend on it.
+
+    Returns
+    -------
+    FoundOrder
+
+    Examples
+    --------
+    The cause of the curve is last in the order that is given:
+
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(300, 3))
+    >>> x[:, 0] = np.tanh(2 * x[:, 2]) + 0.2 * x[:, 0]
+    >>> nothing = np.zeros((3, 3), dtype=bool)
+    >>> problem = NetworkProblem(x, order=[0, 1, 2])
+    >>> found = search_by_evidence(problem, [(np.array([0, 1, 2]), nothing)], workers=1)
+    >>> bool(found.adjacency[2, 0]), int(found.adjacency.sum())
+    (True, 1)
+    """
+    effort = effort or SearchEffort()
+    with Workers(workers, should_stop) as pool:
+        search = _Search(problem, effort, pool)
+        begun = pool.run([partial(search.start, *start) for start in starts])
+        costs = tuple(np.nan if state is None else state.cost for state in begun)
+        states = [state for state in begun if state is not None]
+        if not states:
+            order, adjacency = starts[0]
+            return FoundOrder(order, adjacency, np.nan, costs, 0, 0, finished=False)
+        search.state = min(states, key=lambda state: state.cost)
+        search.climb()
+        return search.result(costs)
+
+
+class _Search:
+    """The best order so far, and the moves that were tried from it."""
+
+    state: _State
+
+    def __init__(self, problem: NetworkProblem, effort: SearchEffort, pool: Workers) -> None:
+        self.problem, self.effort, self.pool = problem, effort, pool
+        self.families = Families(problem, effort)
+        # Of v, if u came before it, for the present order.
+        self.gains = np.zeros((problem.d, problem.d))
+        self.moves = self.trials = 0
+
+    def start(self, order: NDArray[np.intp], adjacency: Arcs) -> _State:
+        """Grow the families of a graph within its order."""
+        places = np.argsort(order)
+        families = self.families.of(adjacency)
+        grown = [
+            self.families.grown(v, family, self._allowed(places, v))
+            for v, family in enumerate(families)
+        ]
+        return _State(order.tolist(), grown, self.families.total(grown))
+
+    def climb(self) -> None:
+        """Make the best of some moves, until the most promising moves have failed."""
+        has_moved = True
+        while has_moved and not self.pool.stopped:
+            has_moved = False
+            moves = self._proposed()[: self.effort.trials]
+            step = self.effort.at_once
+            for some in (moves[i : i + step] for i in range(0, len(moves), step)):
+                tried = self.pool.run([partial(self._after, move) for move in some])
+                reached = [state for state in tried if state is not None]
+                self.trials += len(reached)
+                if not reached:
+                    break
+                best = min(reached, key=lambda state: state.cost)
+                if best.cost < self.state.cost - _LEAST_IMPROVEMENT:
+                    self.state, has_moved = best, True
+                    self.moves += 1
+                    break
+
+    def result(self, start_costs: tuple[float, ...]) -> FoundOrder:
+        """Put the graph together."""
+        return FoundOrder(
+            order=np.array(self.state.order, dtype=np.intp),
+            adjacency=arcs_of(self.state.families),
+            cost=self.state.cost,
+            start_costs=start_costs,
+            moves=self.moves,
+            trials=self.trials,
+            finished=not self.pool.stopped,
+        )
+
+    def _allowed(self, places: NDArray[np.intp], v: int) -> NDArray[np.bool_]:
+        allowed: NDArray[np.bool_] = (places < places[v]) & self.problem.support[:, v]
+        return allowed
+
+    def _proposed(self) -> list[_Move]:
+        """List moves of single variables, the most promising first."""
+        places = np.argsort(self.state.order)
+        d, price = self.problem.d, self.effort.price
+        self.gains = np.zeros((d, d))
+        found = self.pool.run([partial(self._gains_from_later, v, places) for v in range(d)])
+        for v, offers in enumerate(found):
+            for gain, u in offers or []:
+                self.gains[u, v] = max(0.0, gain - price)
+        moves = []
+        for v in range(d):
+            moves += self._earlier(v, places)
+            moves += self._later(v, places)
+        promising = [move for move in moves if move.promise > _LEAST_PROMISE]
+        return sorted(promising, reverse=True)
+
+    def _gains_from_later(self, v: int, places: NDArray[np.intp]) -> list[tuple[float, int]]:
+        later = (places > places[v]) & self.problem.support[:, v]
+        return self.families.gains(v, self.state.families[v], later, _INPUTS_TRIED)
+
+    def _earlier(self, v: int, places: NDArray[np.intp]) -> list[_Move]:
+        """List moves of v towards the causes: what it passes may use it, and it loses that."""
+        order, families, _ = self.state
+        moves, gain, loss = [], 0.0, 0.0
+        inputs = families[v].inputs
+        left_out = np.zeros(len(inputs), dtype=bool)
+        for place in range(int(places[v]) - 1, -1, -1):
+            u = order[place]
+            if self.problem.before[u, v]:
+                break
+            if (inputs == u).any():
+                left_out |= inputs == u
+                loss = max(0.0, self.families.loss_without(v, families[v], left_out))
+            gain += self.gains[v, u]
+            if self.gains[v, u] > 0:
+                moves.append(_Move(gain - _SHARE_OF_LOSS * loss, v, place, gain))
+        return moves
+
+    def _later(self, v: int, places: NDArray[np.intp]) -> list[_Move]:
+        """List moves of v towards the effects: it may use what it passes, which loses it."""
+        order, families, _ = self.state
+        moves, gain, loss = [], 0.0, 0.0
+        for place in range(int(places[v]) + 1, self.problem.d):
+            u = order[place]
+            if self.problem.before[v, u]:
+                break
+            lost = families[u].inputs == v
+            loss += max(0.0, self.families.loss_without(u, families[u], lost))
+            gain += self.gains[u, v]
+            if self.gains[u, v] > 0:
+                moves.append(_Move(gain - _SHARE_OF_LOSS * loss, v, place, gain))
+        return moves
+
+    def _after(self, move: _Move) -> _State:
+        """Move a variable, and grow again its family and those that lose or can use it.
+
+        The cost is infinite if the move is given up before all families are grown.
+        """
+        before = np.argsort(self.state.order)
+        order = [u for u in self.state.order if u != move.variable]
+        order.insert(move.place, move.variable)
+        after = np.argsort(order)
+        moved, families = move.variable, list(self.state.families)
+        passed = np.flatnonzero((before != after) & (np.arange(len(order)) != moved))
+        can_gain = [v for v in passed.tolist() if self.gains[moved, v] > 0]
+        can_lose = [v for v in passed.tolist() if (families[v].inputs == moved).any()]
+        lost = 0.0
+        for v in [*can_lose, moved, *can_gain]:
+            grown = self.families.grown(v, families[v], self._allowed(after, v))
+            lost += self.families.total([grown]) - self.families.total([families[v]])
+            if lost > _MOST_LOST * move.gain:
+                return self.state._replace(cost=np.inf)
+            families[v] = grown
+        return _State(order, families, self.families.total(families))

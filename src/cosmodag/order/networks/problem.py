@@ -1,0 +1,122 @@
+"""Input of the pruning of networks: checked and standardised."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.data.kinds.embedding import Embedding
+from cosmodag.errors import DataError
+from cosmodag.graph.dags import is_dag
+from cosmodag.graph.orders import respecting
+from cosmodag.order.networks.columns import ProcessColumns
+from cosmodag.order.networks.inputs import ChildData, Effort
+from cosmodag.order.parents import check_order
+
+__all__ = ["Arcs", "NetworkProblem"]
+
+Arcs: TypeAlias = NDArray[np.bool_]
+
+# Added to correlations, so that they are regular even for duplicated columns.
+_RIDGE = 0.01
+
+# Fewer rows than this give no evidence for any arc.
+_FEWEST_ROWS = 3
+
+
+class NetworkProblem:
+    """Checked and standardised input of :func:`prune_networks`; rows are shuffled once.
+
+    Without strengths, all arcs are alike.
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        order: ArrayLike,
+        *,
+        strengths: ArrayLike | None = None,
+        support: ArrayLike | None = None,
+        required: ArrayLike | None = None,
+        before: ArrayLike | None = None,
+        counted: ArrayLike | None = None,
+        random: Any = None,
+        effort: Effort | None = None,
+        embedding: Embedding | None = None,
+    ) -> None:
+        data = _checked_data(X)
+        n, self.d = data.shape
+        self.effort = effort or Effort()
+        self.given = check_order(order, self.d)
+        self._take_arcs(support, required, np.ptp(data, axis=0) > 0)
+        self.before = self.required
+        if before is not None:
+            self.before = self.required | (_entries("before", before, (self.d, self.d)) != 0)
+        if not is_dag(self.before):
+            raise DataError("Required arcs, and what comes before what, have a cycle: break it.")
+        self.order = respecting(self.given, self.before)
+        shuffled = np.random.default_rng(0 if random is None else random).permutation(n)
+        whole = ProcessColumns.of_numbers(data)
+        if embedding is not None:
+            whole = ProcessColumns.of_kinds(data, embedding)
+        self.columns = whole.of_rows(shuffled)
+        self.counted = None
+        if counted is not None:
+            self.counted = _entries("counted", counted, (n, self.d))[shuffled] != 0
+        own = whole.deviations * _unexplained(whole.lines, self.order)
+        given = np.ones((self.d, self.d)) if strengths is None else strengths
+        sizes = np.abs(_entries("strengths", given, (self.d, self.d)).astype(np.float64))
+        places = np.argsort(self.order)
+        forward = (places[:, None] < places) & self.support
+        self.contributions = np.where(forward, sizes * own[:, None], 0.0)
+
+    def candidates(self, share: float) -> Arcs:
+        """Arcs whose contribution exceeds a share of the strongest into the same child."""
+        strong: Arcs = self.contributions > share * self.contributions.max(axis=0)
+        return strong | self.required
+
+    def child(self, v: int) -> ChildData | None:
+        """Return all columns in the rows that count for v, or None if they are too few."""
+        counted = slice(None) if self.counted is None else np.flatnonzero(self.counted[:, v])
+        most = self.effort.final_rows
+        inputs = self.columns.inputs[counted][:most]
+        target, levels = self.columns.targets[v][counted][:most], self.columns.levels[v]
+        levels = None if levels is None else levels[counted][:most]
+        enough = len(inputs) >= _FEWEST_ROWS and target.size and np.ptp(target, axis=0).any()
+        return ChildData(inputs, target, levels) if enough else None
+
+    def _take_arcs(
+        self, support: ArrayLike | None, required: ArrayLike | None, varying: Arcs
+    ) -> None:
+        """Set which arcs may and which must exist; a constant column has required arcs only."""
+        none = np.zeros((self.d, self.d), dtype=bool)
+        may = ~none if support is None else _entries("support", support, none.shape) != 0
+        must = none if required is None else _entries("required", required, none.shape) != 0
+        if np.any(must & ~may):
+            raise DataError("A required arc is not in the support; add it or do not require it.")
+        self.required = must
+        self.support = (may & np.outer(varying, varying) & ~np.eye(self.d, dtype=bool)) | must
+
+
+def _unexplained(columns: NDArray[np.float64], order: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Deviation of each standardised column that earlier ones do not explain by straight lines."""
+    ordered = columns[:, order]
+    correlations = ordered.T @ ordered / len(ordered)
+    correlations.flat[:: len(order) + 1] += _RIDGE
+    found = np.empty(len(order))
+    found[order] = np.linalg.cholesky(correlations).diagonal()
+    return found
+
+
+def _checked_data(X: ArrayLike) -> NDArray[np.float64]:
+    data = np.asarray(X, dtype=np.float64)
+    if data.ndim != 2 or not data.size or not np.isfinite(data).all():
+        raise DataError("X must be a table of finite numbers with at least one row and one column.")
+    return data
+
+
+def _entries(name: str, given: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
+    entries = np.asarray(given)
+    if entries.shape != shape:
+        raise DataError(f"{name} must have the shape {shape}, but it has {entries.shape}.")
+    return entries

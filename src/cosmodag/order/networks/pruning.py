@@ -1,0 +1,272 @@
+"""From a fitted non-linear learner to a graph: which inputs of each network are real.
+
+A learner of networks gives an order and the strength of every arc, but no threshold on strengths
+separates real arcs from others: networks of many inputs underfit, and all their strengths are
+small. Here the evidence of a Gaussian process with one relevance per input decides which candidates
+each child needs. Then the order itself is corrected: a pruned graph is a partial order, and an arc
+that the order forbade may be added if it closes no cycle.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.data.kinds.embedding import Embedding
+from cosmodag.data.knowledge.bounds import closure
+from cosmodag.graph.orders import respecting
+from cosmodag.order.networks.inputs import (
+    Effort,
+    Needed,
+    Offer,
+    needed_inputs,
+    useful_inputs,
+    without_evidence,
+)
+from cosmodag.order.networks.problem import Arcs, NetworkProblem
+from cosmodag.order.networks.workers import Workers
+
+__all__ = ["Effort", "PrunedNetworks", "prune", "prune_networks"]
+
+# Children that were not judged in time keep candidates above this share of their strongest.
+_UNJUDGED_SHARE = 0.3
+
+
+@dataclass(frozen=True)
+class PrunedNetworks:
+    """A graph chosen by evidence.
+
+    Attributes
+    ----------
+    adjacency : (d, d) booleans
+        The arcs, ``[u, v]`` for u → v; acyclic.
+    gains : (d, d) array
+        For each arc, by how many nats the log evidence of the child falls without it, on the rows
+        on which that was decided (few for arcs beyond doubt, so that theirs is understated); 0
+        elsewhere, ``nan`` for arcs that were not judged in time.
+    order : (d,) integers
+        A causal order of the graph, close to the one that was given.
+    added : (d, d) booleans
+        Arcs that were not candidates: against the given order, or too weak.
+    changed : int
+        Number of arcs that contradict the given order.
+    finished : bool
+        False if `should_stop` ended the work early; the graph is valid all the same.
+    """
+
+    adjacency: Arcs
+    gains: NDArray[np.float64]
+    order: NDArray[np.intp]
+    added: Arcs
+    changed: int
+    finished: bool
+
+
+def prune_networks(
+    X: ArrayLike,
+    strengths: ArrayLike,
+    order: ArrayLike,
+    *,
+    support: ArrayLike | None = None,
+    required: ArrayLike | None = None,
+    before: ArrayLike | None = None,
+    counted: ArrayLike | None = None,
+    random: Any = None,
+    should_stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    effort: Effort | None = None,
+    workers: int | None = None,
+    embedding: Embedding | None = None,
+) -> PrunedNetworks:
+    """Choose the arcs of a causal order that the data support, for relations of any shape.
+
+    Each child v is explained by its candidates: predecessors u whose contribution, strength times
+    the part of u's standard deviation that earlier variables do not explain, is not negligible
+    beside v's strongest. Those that the evidence does not need are left out. Then arcs from
+    non-descendants that raise the evidence clearly are added, and changed children judged again.
+
+    The result does not depend on the units of the columns, nor on the number of workers.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        The data, in any units, without missing values.
+    strengths : (d, d) array
+        Of each arc u → v, in the units of the data; signs do not matter.
+    order : (d,) integers
+        The variables, causes first.
+    support : (d, d) booleans, optional
+        Arcs that may exist; by default all.
+    required : (d, d) booleans, optional
+        Arcs that exist for any evidence, even against `order`.
+    before : (d, d) booleans, optional
+        Variables u that come before others v, transitively closed, even against `order`.
+    counted : (n, d) array, optional
+        Zero where a row is not used for a variable's own equation, such as where it was set.
+    random : int, Generator or None
+        Seed of the order of rows; None is the same as 0.
+    should_stop : callable, optional
+        Called between children; after True the result so far is returned.
+    on_progress : callable, optional
+        Called with the number of children done and the number to do.
+    effort : Effort, optional
+        Thresholds of evidence, and amount of work.
+    workers : int, optional
+        Threads; by default one for each processor.
+    embedding : Embedding, optional
+        Which columns of the data are categories or counts, for a table in its own units; strengths
+        are then those of standardised columns. By default all columns are numbers.
+
+    Returns
+    -------
+    PrunedNetworks
+
+    Raises
+    ------
+    DataError
+        If shapes do not fit, `order` is no order, `required` and `before` have a cycle, or
+        `required` leaves `support`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(300, 3))
+    >>> x[:, 2] += 2 * np.tanh(x[:, 0] - x[:, 1])
+    >>> prune_networks(x, np.ones((3, 3)), order=[1, 0, 2]).adjacency.astype(int)
+    array([[0, 0, 1],
+           [0, 0, 1],
+           [0, 0, 0]])
+    """
+    problem = NetworkProblem(
+        X,
+        order,
+        strengths=strengths,
+        support=support,
+        required=required,
+        before=before,
+        counted=counted,
+        random=random,
+        effort=effort,
+        embedding=embedding,
+    )
+    return prune(problem, should_stop=should_stop, on_progress=on_progress, workers=workers)
+
+
+def prune(
+    problem: NetworkProblem,
+    *,
+    should_stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    workers: int | None = None,
+) -> PrunedNetworks:
+    """Choose arcs as :func:`prune_networks` does, for input that was checked."""
+    with Workers(workers, should_stop, on_progress, tasks=2 * problem.d) as pool:
+        graph = _Graph(problem, pool)
+        graph.judge(np.arange(problem.d))
+        graph.mend()
+        return graph.result(finished=not pool.stopped)
+
+
+class _Graph:
+    """The arcs so far, and what is known of each child."""
+
+    def __init__(self, problem: NetworkProblem, pool: Workers) -> None:
+        self.problem, self.pool = problem, pool
+        self.candidates = problem.candidates(problem.effort.candidate)
+        self.adjacency = self.candidates.copy()
+        self.needed: dict[int, Needed] = {}
+
+    def judge(self, children: NDArray[np.intp]) -> None:
+        """Choose the inputs of some children among their present inputs."""
+        # The longest tasks first, so that no worker begins one at the end.
+        longest_first = children[np.argsort(-self.adjacency[:, children].sum(0), kind="stable")]
+        found = self.pool.run([partial(self._judged, v) for v in longest_first.tolist()])
+        for v, needed in zip(longest_first.tolist(), found, strict=True):
+            self._set_inputs(v, needed)
+
+    def mend(self) -> None:
+        """Add or reverse arcs that the order forbade, best first, and judge the children again."""
+        reach = self._reach()
+        found = self.pool.run([partial(self._offers, v, reach) for v in range(self.problem.d)])
+        changed: set[int] = set()
+        for _, u, v in sorted((offer for offers in found for offer in offers or []), reverse=True):
+            turns = bool(self.adjacency[v, u])
+            self.adjacency[v, u] = False
+            if turns:
+                reach = self._reach()
+            if reach[v, u] or (turns and u in changed):
+                self.adjacency[v, u] = turns
+                if turns:
+                    reach = self._reach()
+                continue
+            self.adjacency[u, v] = True
+            changed |= {u, v} if turns else {v}
+            reach |= np.outer(reach[:, u], reach[v])
+        self.judge(np.array(sorted(changed), dtype=np.intp))
+
+    def result(self, *, finished: bool) -> PrunedNetworks:
+        """Put the graph together."""
+        gains = np.where(self.adjacency, np.nan, 0.0)
+        for v, needed in self.needed.items():
+            gains[needed.inputs, v] = needed.gains
+        gains[~self.adjacency] = 0.0
+        places = np.argsort(self.problem.given)
+        against = self.adjacency & (places[:, None] > places)
+        return PrunedNetworks(
+            adjacency=self.adjacency,
+            gains=gains,
+            order=respecting(self.problem.given, self.adjacency | self.problem.before),
+            added=self.adjacency & (~self.candidates | against),
+            changed=int(against.sum()),
+            finished=finished,
+        )
+
+    def _reach(self) -> Arcs:
+        """Whether v must come after u, or is u, for each pair [u, v]."""
+        reach = closure(self.adjacency | self.problem.before)
+        np.fill_diagonal(reach, True)
+        return reach
+
+    def _judged(self, v: int) -> Needed:
+        candidates = np.flatnonzero(self.adjacency[:, v])
+        required = self.problem.required[candidates, v]
+        data = self.problem.child(v)
+        if data is None:
+            return without_evidence(candidates[required])
+        return needed_inputs(data, candidates, required, self.problem.effort)
+
+    def _set_inputs(self, v: int, needed: Needed | None) -> None:
+        if needed is None and v in self.needed:
+            # Not judged again: it keeps its inputs, except arcs reversed in the meantime.
+            inputs = self.needed[v].inputs
+            self.adjacency[:, v] &= np.isin(np.arange(self.problem.d), inputs)
+        elif needed is None:
+            self.adjacency[:, v] = self.problem.candidates(_UNJUDGED_SHARE)[:, v]
+        else:
+            self.adjacency[:, v] = False
+            self.adjacency[needed.inputs, v] = True
+            self.needed[v] = needed
+
+    def _offers(self, v: int, reach: Arcs) -> list[Offer]:
+        """Find inputs for v: non-descendants, or children that hardly need v."""
+        weak = self._weak_arcs_from(v)
+        allowed = self.problem.support[:, v] & (~reach[v] | (weak > 0))
+        data = self.problem.child(v)
+        if data is None or v not in self.needed or not allowed.any():
+            return []
+        offers = useful_inputs(data, v, self.needed[v], allowed, self.problem.effort)
+        net = [offer._replace(gain=offer.gain - weak[offer.input]) for offer in offers]
+        return [offer for offer in net if offer.gain > self.problem.effort.new_nats]
+
+    def _weak_arcs_from(self, v: int) -> NDArray[np.float64]:
+        """Losses of the children of v without it, where small and the arc is not required."""
+        weak = np.zeros(self.problem.d)
+        for child in np.flatnonzero(self.adjacency[v] & ~self.problem.required[v]).tolist():
+            if child in self.needed:
+                inputs, _, gains = self.needed[child]
+                gain = float(gains[inputs == v][0])
+                weak[child] = gain if gain < self.problem.effort.weak_nats else 0.0
+        return weak

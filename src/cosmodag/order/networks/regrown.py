@@ -1,0 +1,89 @@
+"""The arcs of an order on all rows: families are grown again, from those of few rows."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.order.networks.families import Families, Family, SearchEffort, arcs_of
+from cosmodag.order.networks.problem import Arcs, NetworkProblem
+from cosmodag.order.networks.workers import Workers
+
+__all__ = ["STAGES", "Regrown", "regrow"]
+
+STAGES = (SearchEffort(rows=500), SearchEffort(rows=1000, steps=5))
+"""Rows of each stage, and steps that its kernels are fitted for. Families of 300 rows lack many
+weak arcs: on standardised networks of 30 units (d = 20, scale-free) 26 of 70 true arcs were
+missing, 10 after growing on 500 rows and 7 on 1,000, which takes six times as long."""
+
+
+class Regrown(NamedTuple):
+    """A graph on all rows, and what its arcs are worth.
+
+    Attributes
+    ----------
+    adjacency : (d, d) booleans
+    gains : (d, d) array
+        Nats lost without each arc, less its price, with the same kernel; 0 where there is no arc.
+    finished : bool
+        False if the work was stopped: some families are those of fewer rows.
+    """
+
+    adjacency: Arcs
+    gains: NDArray[np.float64]
+    finished: bool
+
+
+def regrow(
+    problem: NetworkProblem,
+    order: NDArray[np.intp],
+    adjacency: Arcs,
+    *,
+    stages: Sequence[SearchEffort] = STAGES,
+    should_stop: Callable[[], bool] | None = None,
+    workers: int | None = None,
+) -> Regrown:
+    """Choose the inputs of every variable among those before it, on more and more rows.
+
+    Parameters
+    ----------
+    problem : NetworkProblem
+    order : (d,) integers
+        Causes first.
+    adjacency : (d, d) booleans
+        Arcs to begin with.
+    stages : sequence of SearchEffort
+        A stage with more rows than there are uses all of them, and is the last.
+    should_stop : callable, optional
+    workers : int, optional
+        Threads; by default one for each processor. The result does not depend on it.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(200, 3))
+    >>> x[:, 2] += 2 * np.tanh(x[:, 0] - x[:, 1])
+    >>> problem = NetworkProblem(x, order=[1, 0, 2])
+    >>> found = regrow(problem, np.array([1, 0, 2]), np.zeros((3, 3), bool), workers=1)
+    >>> found.adjacency.astype(int).tolist()
+    [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
+    """
+    places, rows = np.argsort(order), len(problem.columns.inputs)
+    needed = [stage for k, stage in enumerate(stages) if k == 0 or stages[k - 1].rows < rows]
+    families: list[Family] = []
+    gains = np.zeros((problem.d, problem.d))
+    with Workers(workers, should_stop) as pool:
+        for stage in needed:
+            on_rows = Families(problem, stage)
+            before = families or on_rows.of(adjacency)
+            tasks = [
+                partial(on_rows.carried_over, v, before[v], places < places[v])
+                for v in range(problem.d)
+            ]
+            found = pool.run(tasks)
+            families = [one or old for one, old in zip(found, before, strict=True)]
+        for v, family in enumerate(families):
+            gains[family.inputs, v] = on_rows.losses(v, family)
+        return Regrown(arcs_of(families), gains, finished=not pool.stopped)

@@ -1,0 +1,99 @@
+"""Networks whose order is searched: several starts, the best by evidence, and a search near it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.graph.orders import respecting
+from cosmodag.order.networks.additive import additive_start
+from cosmodag.order.networks.families import SearchEffort
+from cosmodag.order.networks.order_moves import FoundOrder, search_by_evidence
+from cosmodag.order.networks.problem import NetworkProblem
+from cosmodag.order.networks.pruning import PrunedNetworks
+from cosmodag.order.networks.regrown import Regrown, regrow
+
+__all__ = ["search_networks"]
+
+
+def search_networks(
+    problem: NetworkProblem,
+    learnt: PrunedNetworks,
+    orders: Mapping[str, NDArray[np.intp]],
+    *,
+    random: Any = None,
+    should_stop: Callable[[], bool] | None = None,
+    effort: SearchEffort | None = None,
+    workers: int | None = None,
+) -> tuple[PrunedNetworks, list[dict[str, Any]]]:
+    """Search for an order of networks with more evidence than the one that was learnt.
+
+    Starts are the graph that was learnt and pruned, other orders, and the best order under which
+    variables are sums of curves. The one with the best total evidence is kept, single variables are
+    moved within it while the evidence rises, and arcs are then chosen on all rows.
+
+    Parameters
+    ----------
+    problem : NetworkProblem
+    learnt : PrunedNetworks
+        The graph that was learnt, pruned.
+    orders : mapping of names to orders
+        Other orders to start from.
+    random, should_stop, workers
+        As for :func:`prune_networks`.
+    effort : SearchEffort, optional
+
+    Returns
+    -------
+    PrunedNetworks
+        The graph; `added` and `changed` compare it with the one that was learnt.
+    list of dict
+        One record for each start: ``start``, its name; ``before``, the log evidence of its graph
+        less 3 nats for each arc, on the rows of the search; and for the best of them ``after``, the
+        same at the end, ``moves`` and ``trials``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(300, 3))
+    >>> x[:, 0] = np.tanh(2 * x[:, 2]) + 0.2 * x[:, 0]
+    >>> from cosmodag.order.networks.pruning import prune
+    >>> problem = NetworkProblem(x, order=[0, 1, 2])
+    >>> found, _ = search_networks(problem, prune(problem), {})
+    >>> bool(found.adjacency[2, 0]), int(found.adjacency.sum())
+    (True, 1)
+    """
+    nothing = np.zeros_like(learnt.adjacency)
+    starts = {"learnt": (learnt.order, learnt.adjacency)}
+    starts |= {name: (respecting(order, problem.before), nothing) for name, order in orders.items()}
+    starts["sums of curves"] = additive_start(problem, learnt.order, random=random)
+    found = search_by_evidence(
+        problem, list(starts.values()), effort=effort, should_stop=should_stop, workers=workers
+    )
+    whole = Regrown(found.adjacency, np.where(found.adjacency, np.nan, 0.0), finished=False)
+    if found.finished:
+        whole = regrow(
+            problem, found.order, found.adjacency, should_stop=should_stop, workers=workers
+        )
+    places = np.argsort(learnt.order)
+    pruned = PrunedNetworks(
+        adjacency=whole.adjacency,
+        gains=whole.gains,
+        order=found.order,
+        added=whole.adjacency & ~learnt.adjacency,
+        changed=int((whole.adjacency & (places[:, None] > places)).sum()),
+        finished=whole.finished,
+    )
+    return pruned, _report(list(starts), found)
+
+
+def _report(names: list[str], found: FoundOrder) -> list[dict[str, Any]]:
+    costs = np.array(found.start_costs)
+    best = None if np.isnan(costs).all() else int(np.nanargmin(costs))
+    records: list[dict[str, Any]] = []
+    for place, (name, cost) in enumerate(zip(names, costs.tolist(), strict=True)):
+        records.append({"start": name, "before": -cost, "chosen": place == best})
+        if place == best:
+            records[-1] |= {"after": -found.cost, "moves": found.moves, "trials": found.trials}
+    return records

@@ -1,0 +1,1 @@
+"""Orders to start a search from, without learning anything."""

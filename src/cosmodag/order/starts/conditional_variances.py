@@ -1,0 +1,278 @@
+"""Order by conditional variances from the top down, for errors of equal variance."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.compiled import borrowing, part
+from cosmodag.order.kernel.grow_and_shrink import shrink, wide
+from cosmodag.order.moments import Moments
+from cosmodag.order.problem import work_space
+from cosmodag.order.scores import NEGLIGIBLE, default_penalty
+
+__all__ = ["equal_variance_order"]
+
+FIRST_ROOM = 48
+
+
+def equal_variance_order(
+    moments: Moments,
+    *,
+    exact: bool | None = None,
+    penalty: float | None = None,
+    before: NDArray[np.bool_] | None = None,
+) -> NDArray[np.int64]:
+    r"""Order from the top down: next comes the variable of least variance given those in order.
+
+    With errors of equal variance this is consistent (Chen, Drton and Wang 2019). Two ways to
+    condition:
+
+    - *exact*, on all variables in order, by a Cholesky factorisation that chooses its pivots:
+      O(d³/3), a tenth of a second at d = 1,000. Variables that those before determine follow by
+      their variance.
+    - *sparse*, on those that explain more than the penalty per arc at the time they join, the
+      useless dropped again whenever the list has doubled: O(d² k²) for lists of k. Not the same
+      order, and a better one only where d > n: arcs violated, ER4, exact and sparse: .0015 and
+      .008 at d = n = 1,000, .042 and .007 at d = 2,000; sorting by variance .033.
+
+    Parameters
+    ----------
+    moments : Moments
+    exact : bool, optional
+        Which way; by default exact where rows are no fewer than variables, and one set for all.
+    penalty : float, optional
+        Of the sparse way; by default `default_penalty`.
+    before : (d, d) array of bool, optional
+        Variables that must come before others.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> x, noise = random.normal(size=500), random.normal(size=500)
+    >>> equal_variance_order(Moments.of(np.column_stack([0.9 * x + noise, x]))).tolist()
+    [1, 0]
+    """
+    d = moments.variables
+    if exact is None:
+        exact = len(moments.rows) == 1 and moments.rows[0] >= d
+    waiting = np.zeros(d, np.int64)
+    rules = np.zeros((0, 0), np.bool_)
+    if before is not None:
+        waiting[:] = np.count_nonzero(before, axis=0)
+        rules = np.ascontiguousarray(before, np.bool_)
+    if exact:
+        return _exact(moments, rules, waiting)
+    if penalty is None:
+        penalty = default_penalty(float(moments.rows.max()), d)
+    return _sparse(moments, penalty, rules, waiting)
+
+
+def _exact(
+    moments: Moments, before: NDArray[np.bool_], waiting: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Pivoted Cholesky factorisation of the covariance, smallest pivot first."""
+    scales = moments.own_scales
+    d = len(scales)
+    correlations = moments.correlations[0]
+    left = np.diag(correlations).copy()
+    whitened = np.empty((d, d))
+    order, used = [], 0
+    placed = np.zeros(d, bool)
+    for _ in range(d):
+        conditional = np.where(left > NEGLIGIBLE, left * scales**2, 0.0)
+        conditional[placed | (waiting > 0)] = np.inf
+        # Those determined by others come by their variance.
+        smallest = np.flatnonzero(conditional == conditional.min())
+        v = int(smallest[np.argmin(scales[smallest])])
+        order.append(v)
+        placed[v] = True
+        if len(before):
+            waiting -= before[v]
+        if left[v] > NEGLIGIBLE:
+            column = whitened[:used, v].copy()
+            row = correlations[v] - column @ whitened[:used]
+            row /= np.sqrt(left[v])
+            whitened[used] = row
+            used += 1
+            left -= row * row
+    return np.array(order, np.int64)
+
+
+def _sparse(
+    moments: Moments, penalty: float, before: NDArray[np.bool_], waiting: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    d = moments.variables
+    room = min(FIRST_ROOM, d)
+    while True:
+        order = np.empty(d, np.int64)
+        done = _order_from_the_top(
+            moments.correlations,
+            moments.group,
+            -np.expm1(-2.0 * penalty / moments.rows),
+            np.expm1(2.0 * penalty / moments.rows),
+            np.maximum(moments.rows - 2, 0).astype(np.int64),
+            moments.own_scales**2,
+            before,
+            waiting.copy(),
+            np.empty((d, room), np.int64),
+            np.empty((d, room * (room + 1) // 2)),
+            np.empty((d, room)),
+            np.zeros(d, np.int64),
+            np.full(d, 8, np.int64),
+            np.ones(d),
+            np.empty(room),
+            *work_space(d, room),
+            np.zeros(d, np.bool_),
+            order,
+        )
+        if done:
+            return order
+        room = min(2 * room, d)
+
+
+@borrowing
+def _order_from_the_top(
+    correlations: Any,
+    group: Any,
+    gain_share: Any,
+    rise_share: Any,
+    limit: Any,
+    squares: Any,
+    before: Any,
+    waiting: Any,
+    path: Any,
+    factor: Any,
+    loading: Any,
+    length: Any,
+    tidy_at: Any,
+    variance: Any,
+    projection: Any,
+    work: Any,
+    square: Any,
+    ints: Any,
+    placed: Any,
+    order: Any,
+) -> bool:
+    """Fill ``order``; False where a list is too short. See `equal_variance_order`."""
+    d = len(order)
+    for position in range(d):
+        chosen, least = -1, np.inf
+        for v in range(d):
+            if not placed[v] and waiting[v] == 0:
+                value = variance[v] * squares[v]
+                if chosen < 0 or value < least:
+                    chosen, least = v, value
+        order[position] = chosen
+        placed[chosen] = True
+        if len(before):
+            for v in range(d):
+                if before[chosen, v]:
+                    waiting[v] -= 1
+        for v in range(d):
+            g = group[v]
+            if placed[v] or variance[v] <= NEGLIGIBLE or length[v] >= limit[g]:
+                continue
+            if not _join(
+                correlations[g],
+                v,
+                chosen,
+                gain_share[g],
+                path[v],
+                factor[v],
+                loading[v],
+                length,
+                variance,
+                projection,
+            ):
+                continue
+            if length[v] >= tidy_at[v] or length[v] == path.shape[1]:
+                _tidy(
+                    correlations[g],
+                    v,
+                    rise_share[g],
+                    path[v],
+                    factor[v],
+                    loading[v],
+                    length,
+                    variance,
+                    projection,
+                    work,
+                    square,
+                    ints,
+                )
+                tidy_at[v] = max(8, 2 * length[v])
+                if length[v] == path.shape[1] and length[v] < d:
+                    return False
+    return True
+
+
+@part
+def _join(
+    correlations: Any,
+    v: int,
+    x: int,
+    share: float,
+    path: Any,
+    factor: Any,
+    loading: Any,
+    length: Any,
+    variance: Any,
+    projection: Any,
+) -> bool:
+    """Put x at the end of v's list if it explains enough; tell whether it does."""
+    k, first = length[v], 0
+    along, left = correlations[v, x], correlations[x, x]
+    for i in range(k):
+        w = correlations[x, path[i]]
+        for j in range(i):
+            w -= factor[first + j] * projection[j]
+        w /= factor[first + i]
+        first += i + 1
+        projection[i] = w
+        along -= loading[i] * w
+        left -= w * w
+    if left <= NEGLIGIBLE or along * along <= variance[v] * share * left:
+        return False
+    root = np.sqrt(left)
+    for i in range(k):
+        factor[first + i] = projection[i]
+    factor[first + k] = root
+    path[k] = x
+    loading[k] = along / root
+    variance[v] = max(variance[v] - loading[k] * loading[k], NEGLIGIBLE)
+    length[v] = k + 1
+    return True
+
+
+@part
+def _tidy(
+    correlations: Any,
+    v: int,
+    share: float,
+    path: Any,
+    factor: Any,
+    loading: Any,
+    length: Any,
+    variance: Any,
+    projection: Any,
+    work: Any,
+    square: Any,
+    ints: Any,
+) -> None:
+    """Drop from v's list what the others make useless, and factorise what stays."""
+    k, room, first, kept = length[v], work.shape[0] - 4, wide(0), wide(0)
+    for i in range(k):
+        for j in range(i + 1):
+            square[i, j] = factor[first + j]
+        first += i + 1
+        work[room + 2, i] = loading[i]
+    shrink(k, wide(0), variance[v], share, work, square, ints)
+    for i in range(k):
+        if ints[3, i]:
+            path[kept] = path[i]
+            kept += 1
+    length[v] = 0
+    variance[v] = 1.0
+    for i in range(kept):
+        _join(correlations, v, path[i], 0.0, path, factor, loading, length, variance, projection)

@@ -1,1 +1,0 @@
-"""Pruning in blocks of variables, which needs memory for rows and arcs only; also on a GPU."""

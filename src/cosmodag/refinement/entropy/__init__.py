@@ -1,1 +1,0 @@
-"""Orders and graphs of linear relations with noise that is not Gaussian."""

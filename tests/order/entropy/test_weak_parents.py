@@ -1,0 +1,81 @@
+"""Parents that only the shape of the noise makes visible."""
+
+import numpy as np
+import pytest
+
+from cosmodag.order.entropy.weak_parents import scores_of
+from cosmodag.refinement.non_gaussian import search_non_gaussian
+
+
+def test_scores_are_those_of_known_densities():
+    random = np.random.default_rng(0)
+    r = random.laplace(size=4_000)
+    found = scores_of(r, np.ones(4_000))
+    away = np.abs(r) > 1
+    assert np.corrcoef(found, np.sign(r))[0, 1] > 0.9
+    assert (np.sign(found[away]) == np.sign(r[away])).mean() > 0.99
+
+
+def test_rows_that_count_twice_are_two_rows():
+    r = np.random.default_rng(0).gamma(2.0, size=300)
+    counted = np.ones(300)
+    counted[:100] = 2
+    doubled = scores_of(np.concatenate([r, r[:100]]), np.ones(400))[:300]
+    # The quartiles, which choose the width of the kernel, are those of distinct rows.
+    assert np.corrcoef(scores_of(r, counted), doubled)[0, 1] > 0.999
+
+
+def weak_table(seed):
+    """Exponential noise, and an arc whose correlation is too small to be sure of."""
+    X = np.random.default_rng(seed).exponential(size=(200, 3))
+    X[:, 1] += 0.8 * X[:, 0]
+    X[:, 2] += 0.17 * X[:, 0]
+    return X
+
+
+def arcs(X, **options):
+    found = search_non_gaussian(X, {}, random=np.random.default_rng(0), **options)
+    return found.weights.toarray()
+
+
+def test_a_weak_parent_is_found_and_its_weight_is_that_of_least_squares():
+    missed, seen = 0, 0
+    for seed in range(10):
+        X = weak_table(seed)
+        missed += arcs(X)[0, 2] == 0
+        found = arcs(X, weak_parents=True)
+        seen += found[0, 2] != 0
+        for child in range(3):
+            parents = np.flatnonzero(found[:, child])
+            if len(parents):
+                centred = X - X.mean(axis=0)
+                own = np.linalg.lstsq(centred[:, parents], centred[:, child], rcond=None)[0]
+                assert np.allclose(found[parents, child], own)
+    assert missed >= 5
+    assert seen >= 8
+
+
+def test_chance_adds_almost_nothing():
+    added = 0
+    for seed in range(20):
+        X = np.random.default_rng(seed).exponential(size=(200, 6))
+        added += np.count_nonzero(arcs(X, weak_parents=True)) - np.count_nonzero(arcs(X))
+    # Of 300 pairs, a gain above the penalty of log 200 is chance in one of a thousand.
+    assert added <= 3
+
+
+@pytest.mark.parametrize("rule", ["support", "rows"])
+def test_knowledge_and_interventions_hold(rule):
+    X = weak_table(1)
+    if rule == "support":
+        support = np.ones((3, 3), bool)
+        support[0, 2] = False
+        assert arcs(X, weak_parents=True, support=support)[0, 2] == 0
+        return
+    counted = np.ones(X.shape)
+    counted[:100, 2] = 0
+    garbled = X.copy()
+    garbled[:100, 2] = np.random.default_rng(5).normal(size=100) * 9
+    kept = arcs(X, weak_parents=True, counted=counted)
+    given = arcs(garbled, weak_parents=True, counted=counted)
+    assert ((kept != 0) == (given != 0))[:, 2].all()

@@ -1,0 +1,57 @@
+import numpy as np
+
+from cosmodag.data.kinds import ColumnKind
+from cosmodag.graph.dags import is_dag
+from cosmodag.order import choose_block_parents
+from cosmodag.order.mixed.finalists import improved
+from cosmodag.order.mixed.table import BlockTable
+
+KINDS = (ColumnKind("continuous"), ColumnKind("categorical", ("a", "b", "c")), ColumnKind("binary"))
+
+
+def table(n=600):
+    """A number decides levels, which decide a binary variable."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=n)
+    utilities = np.outer(x, [2.0, 0.0, -1.5]) + random.gumbel(size=(n, 3))
+    level = np.argmax(utilities, axis=1)
+    answer = random.random(n) < np.array([0.1, 0.5, 0.9])[level]
+    return BlockTable.of(np.column_stack([x, level, answer]), KINDS)
+
+
+def test_the_score_rises_and_the_graph_has_no_cycle():
+    blocks = table()
+    problem = blocks.problem()
+    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
+        found = improved(blocks, problem, choose_block_parents(problem, order))
+        assert is_dag(found.adjacency.astype(float))
+        places = np.argsort(found.order)
+        tails, heads = np.nonzero(found.adjacency)
+        assert np.all(places[tails] < places[heads])
+        again = improved(blocks, problem, found)
+        assert again.score == found.score
+
+
+def test_an_arc_from_a_number_to_a_category_is_turned():
+    blocks = table()
+    problem = blocks.problem()
+    found = improved(blocks, problem, choose_block_parents(problem, [1, 0, 2]))
+    assert found.adjacency[0, 1]
+    assert not found.adjacency[1, 0]
+
+
+def test_known_directions_stay():
+    blocks = table()
+    before = np.zeros((3, 3), bool)
+    before[1, 0] = True
+    problem = blocks.problem(support=~before.T, before=before)
+    found = improved(blocks, problem, choose_block_parents(problem, [1, 0, 2]))
+    assert not found.adjacency[0, 1]
+    assert np.flatnonzero(found.order == 1) < np.flatnonzero(found.order == 0)
+
+
+def test_tables_of_numbers_are_left_alone():
+    blocks = BlockTable.of(np.random.default_rng(0).normal(size=(100, 3)))
+    problem = blocks.problem()
+    found = choose_block_parents(problem, [0, 1, 2])
+    assert improved(blocks, problem, found) is found

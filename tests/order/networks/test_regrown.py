@@ -1,0 +1,63 @@
+"""Families grown again on more rows: weak arcs are found, and what is known is obeyed."""
+
+import numpy as np
+import pytest
+
+from cosmodag.order.networks.families import SearchEffort
+from cosmodag.order.networks.problem import NetworkProblem
+from cosmodag.order.networks.regrown import regrow
+
+FEW, MORE = SearchEffort(rows=40), SearchEffort(rows=300, steps=5)
+ORDER = np.array([0, 1, 2])
+
+
+def weak_table(n=300):
+    random = np.random.default_rng(0)
+    x = random.normal(size=(n, 3))
+    x[:, 2] = np.tanh(x[:, 0]) + 0.25 * x[:, 1] + 0.8 * x[:, 2]
+    return x
+
+
+def grown(stages, *, start=None, table=None, **known):
+    x = weak_table() if table is None else table
+    problem = NetworkProblem(x, ORDER, **known)
+    start = np.zeros((3, 3), bool) if start is None else start
+    return regrow(problem, problem.order, start, stages=stages, workers=1)
+
+
+def test_more_rows_find_an_arc_that_few_rows_miss():
+    few, more = grown([FEW]), grown([FEW, MORE])
+    assert not few.adjacency[1, 2]
+    assert np.argwhere(more.adjacency).tolist() == [[0, 2], [1, 2]]
+    assert more.finished
+    assert np.array_equal(more.gains != 0, more.adjacency)
+    assert more.gains[0, 2] > more.gains[1, 2] > 0
+
+
+def test_an_arc_without_evidence_is_left_out():
+    start = np.zeros((3, 3), bool)
+    start[0, 1] = True
+    assert not grown([FEW, MORE], start=start).adjacency[0, 1]
+
+
+@pytest.mark.parametrize("forbidden", [True, False])
+def test_what_is_known_is_obeyed(forbidden):
+    support, required = np.ones((3, 3), bool), np.zeros((3, 3), bool)
+    support[0, 2], required[0, 1] = not forbidden, True
+    found = grown([MORE], support=support, required=required).adjacency
+    assert found[0, 1]
+    assert found[0, 2] != forbidden
+
+
+def test_a_stage_with_more_rows_than_there_are_is_the_last():
+    x = weak_table(200)
+    once, twice = (grown([FEW, *[MORE] * times], table=x) for times in (1, 2))
+    assert np.array_equal(once.gains, twice.gains)
+
+
+def test_stopped_work_keeps_the_arcs_that_it_has():
+    start = np.triu(np.ones((3, 3), bool), 1)
+    problem = NetworkProblem(weak_table(), ORDER)
+    found = regrow(problem, ORDER, start, stages=[FEW], should_stop=lambda: True, workers=1)
+    assert not found.finished
+    assert np.array_equal(found.adjacency, start)

@@ -1,0 +1,27 @@
+"""Penalty per arc: an extended BIC."""
+
+import math
+
+import pytest
+
+from cosmodag.order.scores import default_penalty
+
+
+@pytest.mark.parametrize(
+    ("rows", "variables", "share"),
+    [(500, 400, 0.75), (400, 400, 0.75), (400, 800, 1.0), (100, 2000, 1.0)],
+)
+def test_a_variable_more_costs_more_where_rows_are_few(rows, variables, share):
+    expected = 0.5 * math.log(rows) + share * math.log(variables)
+    assert default_penalty(rows, variables) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("variables", [1000, 2000])
+def test_the_penalty_has_no_jump_where_variables_outnumber_rows(variables):
+    before, at, after = (default_penalty(1000, variables + k) for k in (-1, 0, 1))
+    assert 0 <= at - before < 0.01
+    assert 0 <= after - at < 0.01
+
+
+def test_the_penalty_is_at_least_log_n():
+    assert default_penalty(10_000, 5) == pytest.approx(math.log(10_000))
