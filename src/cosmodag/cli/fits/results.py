@@ -133,8 +133,8 @@ def _written(
         "run": folder / "run.json",
     }
     edges = model.edges_
-    told = evidence.table(model).sort_index().iloc[np.lexsort((edges.col, edges.row))]
-    facts_of_arcs = {name: told[name].tolist() for name in ("standardised", "basis", "class")}
+    arcs = evidence.table(model).sort_index().iloc[np.lexsort((edges.col, edges.row))]
+    facts_of_arcs = {name: arcs[name].tolist() for name in ("standardised", "basis", "class")}
     write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
     write_text(files["edges"], edge_list(model, names, evidence))
     write_cytoscape(files["cytoscape"], model)
