@@ -1,7 +1,7 @@
 """The result of a fit: a DAG, its equations and its training data; frozen."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +17,7 @@ from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
 from cosmodag.fit.basis import basis_of_fit, known_directions, mask_of
 from cosmodag.fit.dag.hidden_causes import pag_of_fit
+from cosmodag.fit.dag.read_only import read_only
 from cosmodag.fit.dag.rows import drawn_noise, likelihoods_of, prepared_rows, with_constants
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
@@ -31,7 +32,10 @@ __all__ = ["FittedDAG"]
 
 @dataclass(frozen=True, eq=False)
 class FittedDAG:
-    """Result of a fit. A learner holds it as ``fitted_``, and reads its attributes from it."""
+    """Result of a fit. A learner holds it as ``fitted_``, and reads its attributes from it.
+
+    Its arrays refuse writing; a changed graph is another fit (`dataclasses.replace`).
+    """
 
     order: NDArray[np.intp]  # (d,): column numbers in causal order, causes first
     # (d, d): weights of the arcs, u → v at [u, v]; dense, or sparse for very many variables.
@@ -67,6 +71,15 @@ class FittedDAG:
     # Variables and lags where the columns are those of a window in time; None otherwise.
     window: Window | None = None
     learner: str = "the model"  # class of the learner, for messages
+
+    def __post_init__(self) -> None:
+        for part in fields(self):
+            object.__setattr__(self, part.name, read_only(getattr(self, part.name)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Copies and unpickled arrays are writable.
+        vars(self).update(state)
+        self.__post_init__()
 
     @property
     def d(self) -> int:
