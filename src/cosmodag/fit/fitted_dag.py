@@ -1,10 +1,10 @@
 """The result of a fit: a DAG, its equations and its training data; frozen."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from cosmodag.fit.regimes.fitted import FittedRegimes
 from cosmodag.fit.time.unroll import as_windows
 from cosmodag.graph.equivalence import essential_graph
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
+
+if TYPE_CHECKING:
+    from cosmodag.order.moments import Moments
 
 __all__ = ["FittedDAG"]
 
@@ -75,6 +78,9 @@ class FittedDAG:
     def __post_init__(self) -> None:
         for part in fields(self):
             object.__setattr__(self, part.name, read_only(getattr(self, part.name)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "moments"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Copies and unpickled arrays are writable.
@@ -129,6 +135,18 @@ class FittedDAG:
     def arrow_basis(self) -> list[str]:
         """What the direction of each arc of ``edges`` rests on; see `cosmodag.fit.basis`."""
         return basis_of_fit(self)
+
+    @cached_property
+    def moments(self) -> "Moments":
+        """Second moments of the training data, in the table's own units; not saved."""
+        return self.known.moments(self.training_data() * self.preparation.scales)
+
+    def examined(self, regimes: FittedRegimes | None, losses: Any) -> "FittedDAG":
+        """Add the evidence about arrows and regimes; edges that were computed stay."""
+        found = replace(self, regimes=regimes, turning_losses=losses)
+        kept = {name: vars(self)[name] for name in ("edges", "arcs") if name in vars(self)}
+        vars(found).update(kept)
+        return found
 
     def equivalence_class(self) -> Any:
         """Class of the graph as a (d, d) matrix; see `FittedGraph.equivalence_class`."""
