@@ -64,11 +64,6 @@ class Prepared:
     # itself. They are drawn on demand, so that many resamples share the memory of one table.
     draw: Callable[[], NDArray[np.intp]] | None = None
 
-    def level_numbers(self, v: int) -> NDArray[np.intp]:
-        """Numbers of the levels of one column, row by row, for a column that holds levels."""
-        scales, means = self.preparation.factors, self.preparation.means
-        return np.asarray(np.rint(self.X[:, v] * scales[v] + means[v]), np.intp)
-
     @property
     def row_counts(self) -> NDArray[np.float32] | None:
         """(n, 1): number of times each row is in the resample; None for once each."""
