@@ -190,7 +190,7 @@ class FittedDAG:
         return varying if self.known.given is None else varying & ~self.known.given
 
     def predict_prepared(self, data: NDArray[Any]) -> NDArray[Any]:
-        """Every variable as predicted from its parents, all in prepared units."""
+        """Predict every variable from its parents, all in prepared units."""
         fitted = self.equations.predict(data, self.adjacency)
         fitted[:, self.preparation.constant] = 0
         return fitted
@@ -206,7 +206,7 @@ class FittedDAG:
         return self.preparation.undo(self.predict_prepared(self.prepared(X)))
 
     def score(self, X: Any, interventions: Any = None, regimes: Any = None) -> float:
-        """Mean Gaussian log-likelihood, per row and variable, of what was not set."""
+        """Mean Gaussian log-likelihood, per row and variable, of entries that were not set."""
         X, entries, labels = take_columns(X, interventions, regimes)
         if self.window is not None:
             X, entries = as_windows(self.window, X, entries)
@@ -219,8 +219,8 @@ class FittedDAG:
     def log_likelihoods(self, X: Any, regimes: Any = None) -> NDArray[np.float64]:
         """Log-likelihood of every entry of the columns that have noise.
 
-        Gaussian, unless the equations have another one, such as that of categories; under own
-        equations in the regimes that are given, under the shared ones without.
+        Gaussian, unless the equations have another one, such as that of categories. If `regimes`
+        gives the regime of each row, targets have their own equations.
         """
         return likelihoods_of(self, self.prepared(X), regimes)
 
@@ -245,8 +245,8 @@ class FittedDAG:
     ) -> NDArray[np.float64]:
         """Draw n rows of noise, independent between variables, in prepared units.
 
-        They are residuals of the training data, or normal where these were not saved, or it is
-        asked for.
+        It is drawn from the residuals of the training data; from normal distributions if these were
+        not saved, or if `normal` is true.
         """
         return drawn_noise(self, n, random, normal=normal)
 
