@@ -144,8 +144,8 @@ class FittedDAG:
     def examined(self, regimes: FittedRegimes | None, losses: Any) -> "FittedDAG":
         """Add the evidence about arrows and regimes; edges that were computed stay."""
         found = replace(self, regimes=regimes, turning_losses=losses)
-        kept = {name: vars(self)[name] for name in ("edges", "arcs") if name in vars(self)}
-        vars(found).update(kept)
+        for name in vars(self).keys() & {"edges", "arcs"}:
+            vars(found)[name] = vars(self)[name]
         return found
 
     def equivalence_class(self) -> Any:
