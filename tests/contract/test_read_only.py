@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import InitVar, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 
 import joblib
@@ -12,6 +12,7 @@ from scipy import sparse
 
 import cosmodag
 from cosmodag import OrderSearch, VarianceSort, selection
+from cosmodag.fit.equations import LinearEquations
 from cosmodag.fit.view.attributes import OfDAG
 from learner_catalogue import chain_table, every_learner
 
@@ -121,3 +122,22 @@ def test_a_sparse_graph_refuses_writing_and_can_be_asked():
     assert model.adjacency_[0, 2] == 2.0
     assert model.equivalence_class().shape == (5, 5)
     assert model.predict(chain_table()).shape == (120, 5)
+
+
+@dataclass(frozen=True, eq=False)
+class Shifted(LinearEquations):
+    """Equations of a user: the constructor takes another argument than the field."""
+
+    size: InitVar[int]
+    shifts: np.ndarray = field(init=False)
+
+    def __post_init__(self, size):
+        object.__setattr__(self, "shifts", np.zeros(size))
+
+
+def test_equations_with_a_constructor_of_their_own_refuse_writing():
+    given = VarianceSort().fit(chain_table()).fitted_
+    own = Shifted(5)
+    with pytest.raises(ValueError, match=READ_ONLY):
+        replace(given, equations=own).equations.shifts[0] = 1
+    own.shifts[0] = 1

@@ -1,6 +1,7 @@
 """Arrays of a fit that refuse writing: a changed array would contradict the rest of the fit."""
 
-from dataclasses import fields, is_dataclass, replace
+from copy import copy
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -37,5 +38,9 @@ def read_only(value: Any) -> Any:
         held = {field.name: getattr(value, field.name) for field in fields(value)}
         frozen = {name: read_only(one) for name, one in held.items()}
         changed = {name: one for name, one in frozen.items() if one is not held[name]}
-        return replace(value, **changed) if changed else value
+        if changed:
+            value = copy(value)  # not `replace`: a class of a user may have its own constructor
+        for name, one in changed.items():
+            object.__setattr__(value, name, one)
+        return value
     return value
