@@ -31,17 +31,18 @@ BEFORE = {"Cosmo().fit": 61, "CosmoMLP().fit": 50, "OrderSearch().fit": 39}
 
 # What one fit needs once, or a few times, by function.
 WATCHED = {
-    "table checked": ("io/tables/frames.py", "as_table"),
+    "table checked": ("io/tables/frames.py", "_all_finite"),
     "table prepared": ("fit/prepare.py", "prepare_table"),
     "diagnosis": ("data/diagnose/before.py", "before_fit"),
     "deviations": ("fit/preparation.py", "deviations_of"),
     "settings": ("learners/trained/base.py", "settings_for"),
-    "moments": ("fit/known.py", "moments"),
+    "moments": ("order/moments.py", "of"),
     "edges": ("fit/fitted_dag.py", "edges"),
     "class of the graph": ("graph/equivalence.py", "essential_graph"),
     "number of cores": ("solve/machine/threads.py", "cores"),
     "device": ("solve/machine/devices.py", "device_named"),
     "memory": ("solve/machine/memory.py", "main_memory"),
+    "thread limits": ("solve/machine/threads.py", "add"),
 }
 
 

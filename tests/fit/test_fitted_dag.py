@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cosmodag import EmptyGraph, VarianceSort, simulate
+from cosmodag.order.moments import Moments
 
 X = simulate.load("n100_d5_ER1_gauss", seed=0).X
 
@@ -55,3 +56,22 @@ def test_another_graph_is_another_fit_with_residuals_of_its_own():
     )
     np.testing.assert_allclose(other.training_data(), data, atol=1e-5)
     np.testing.assert_array_equal(first.residuals, EmptyGraph().fit(X).residuals_)
+
+
+def test_what_was_computed_of_the_arcs_is_kept_when_arrows_are_examined():
+    dag = EmptyGraph().fit(X).fitted_
+    edges = dag.edges
+    assert dag.examined(None, np.zeros((5, 5))).edges is edges
+
+
+def test_moments_of_the_training_data_are_computed_once_and_not_saved(monkeypatch):
+    made, of = [], Moments.of
+    monkeypatch.setattr(Moments, "of", staticmethod(lambda *given: made.append(None) or of(*given)))
+    model = VarianceSort().fit(X)
+    made.clear()
+    assert model.effects_.shape == (5, 5)
+    assert model.pag_ is not None
+    assert model.validate(shuffles=0, subsets=0).level == 0.01
+    assert len(made) == 1
+    assert "moments" not in vars(pickle.loads(pickle.dumps(model.fitted_)))
+    np.testing.assert_allclose(model.fitted_.moments.scales[0], X.std(axis=0), rtol=1e-5)

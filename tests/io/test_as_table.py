@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from cosmodag.errors import DataError
+from cosmodag.errors import DataError, DataWarning
 from cosmodag.io import Table, as_table
 
 COLUMNS = {"a": [1, 2, 3], "b": [0.5, -1.0, 4.0], "c": [True, False, True]}
@@ -193,3 +193,26 @@ def test_whole_numbers_beyond_double_precision_are_infinite(sign):
     frame = pd.DataFrame({"a": huge, "b": [1.0, 2.0, 3.0]})
     with pytest.raises(DataError, match="infinite values in 'a'"):
         as_table(frame)
+
+
+def test_a_checked_table_is_not_checked_again():
+    table = as_table(np.ones((3, 2)))
+    assert as_table(table) is table
+    assert as_table(table.of_rows(np.array([0, 2]))).is_complete
+    assert as_table(table, names=["a", "b"]).names == ["a", "b"]
+
+
+def test_a_table_that_may_be_unusable_is_checked_again():
+    complete = as_table(np.ones((3, 2)))
+    with pytest.raises(DataError, match="one row"):
+        as_table(complete.of_rows(np.array([0])))
+    with pytest.raises(DataError, match="one column"):
+        as_table(complete.of_columns([1]))
+    gaps = as_table(np.array([[1.0, np.nan], [2.0, 3.0], [4.0, 6.0]]), missing="keep")
+    assert not gaps.is_complete
+    with pytest.raises(DataError, match="missing values"):
+        as_table(gaps)
+    with pytest.warns(DataWarning, match="1 of 3 rows"):
+        assert as_table(gaps, missing="drop").is_complete
+    with pytest.raises(DataError, match="infinite"):
+        as_table(Table(np.full((3, 2), np.inf), ["a", "b"]))

@@ -77,7 +77,8 @@ def test_prepared_tables_hold_the_numbers_of_levels():
         given = prepare(OrderSearch(), table)
         scaled = prepare(OrderSearch(scale="standardize"), table)
     for prepared in (given, scaled):
-        levels = [prepared.kinds[2].levels[k] for k in prepared.level_numbers(2)]
+        numbers = prepared.preparation.undo(prepared.data)[:, 2].round().astype(int)
+        levels = [prepared.kinds[2].levels[k] for k in numbers]
         assert levels == table["region"].tolist()
 
 

@@ -114,7 +114,7 @@ def test_what_is_missing_or_broken_is_named(folder, capsys, break_it, words):
 def test_names_in_the_list_of_arcs_keep_their_blanks(tmp_path):
     names = [" a", "b ", "c\t", 'd "e"', "f,g", "-1.5"]
     model = model_of(random_dag(6, 5))
-    text = edge_list(model, names, Evidence(errors=None))
+    text = edge_list(model, names, Evidence(errors=None).table(model))
     (tmp_path / "edges.csv").write_text(text, encoding="utf-8")
     graph = read_graph(tmp_path / "edges.csv")
     assert sorted(graph.names) == sorted(names)

@@ -129,9 +129,9 @@ FAULTS = (
     Fault(
         "fit --bootstrap forgets interventions",
         "cli/fits/steps.py",
-        "            **told,\n            random_state",
+        "            **fit_arguments,\n            random_state",
         "            random_state",
-        ("cli/test_fit_told.py::test_a_bootstrap_is_told_of_interventions",),
+        ("cli/test_fit_inputs.py::test_a_bootstrap_is_told_of_interventions",),
         was_missed=True,
     ),
     Fault(

@@ -111,8 +111,8 @@ def _print_responses(folder: Path, model: "StructureLearner", of: str, on: str, 
     print_result(f"Raising {names[u]} once by 1 changes {names[v]} by (row after it: change{note})")
     lines = [f"{time}: {change:+.4g}" for time, change in enumerate(found)]
     if ends is not None:
-        told = zip(lines, *ends, strict=True)
-        lines = [f"{line}, {low:+.4g} to {high:+.4g}" for line, low, high in told]
+        ranges = zip(lines, *ends, strict=True)
+        lines = [f"{line}, {low:+.4g} to {high:+.4g}" for line, low, high in ranges]
     print_result("\n".join(lines))
 
 

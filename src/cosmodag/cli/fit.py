@@ -133,9 +133,9 @@ def fit(
         }
         reading |= {"decimal": decimal, "transpose": transpose, "declared": asked.declared}
         labels = {"interventions": interventions, "regimes": regimes}
-        data, told = read_rows(table, labels | {"time": time, "series": series}, **reading)
+        data, fit_arguments = read_rows(table, labels | {"time": time, "series": series}, **reading)
     if regimes is not None:
-        told["find_targets"] = find_targets
+        fit_arguments["find_targets"] = find_targets
     check_names_for(format or [], list(lagged_names(data.names, lags or 0)))
     options = {
         "knowledge": known,
@@ -164,14 +164,14 @@ def fit(
     if dry_run and auto:
         raise DataError("--dry-run cannot predict what --auto would choose: leave one of them out.")
     if dry_run:
-        _print_cost(model, windows_for(model, data, told), json)
+        _print_cost(model, windows_for(model, data, fit_arguments), json)
         return
     with output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = monotonic()
-        choice = chosen(data, told, options, settings, quiet) if auto else None
-        model = fitted(model, data, told) if choice is None else choice.model
+        choice = chosen(data, fit_arguments, options, settings, quiet) if auto else None
+        model = fitted(model, data, fit_arguments) if choice is None else choice.model
         seconds = monotonic() - begin
-        sure, interrupted = bootstrapped(model, data, told, bootstrap, max_time, quiet)
+        sure, interrupted = bootstrapped(model, data, fit_arguments, bootstrap, max_time, quiet)
         total = monotonic() - begin
     facts = {
         "table": str(table),

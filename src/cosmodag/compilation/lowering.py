@@ -24,7 +24,7 @@ _BY_VALUE = (operator.pow, operator.ipow)
 
 
 class _QuickLower(Lower):  # type: ignore[misc]
-    """Numba's translator, with short forms of what small loops consist of.
+    """Numba's translator, with shorter code for the operations of plain loops.
 
     A negative place is counted from the end if it is a constant. One that is computed is an error,
     which Numba's setting ``NUMBA_BOUNDSCHECK=1`` reveals.

@@ -1,9 +1,9 @@
 """Whether noise is independent of the parents: residuals against parents, arc by arc.
 
-In a linear model the residual r of a variable is independent of each parent x. Curved relations
-leave r that follows x² or x³, noise that depends on a parent leaves r² that follows x or x². The
-noise decision and the findings `curved` and `uneven_noise` both ask this, each with limits of its
-own; values are clipped, so that a few far ones do not decide.
+In a linear model the residual r of a variable is independent of each parent x. If the relation is
+curved, r depends on x² or x³; if the noise depends on a parent, r² depends on x or x². The noise
+decision and the findings `curved` and `uneven_noise` both use these tests, each with its own
+limits. Values are clipped, so that a few outliers do not decide.
 """
 
 from typing import Any, NamedTuple
@@ -15,14 +15,14 @@ __all__ = ["ArcTests", "Floats", "Powers", "arc_tests", "pair_tests", "powers_of
 
 Floats = NDArray[np.float64]
 
-# Deviations beyond which values are clipped, so that heavy tails leave correlations their errors.
+# Values are clipped at this many deviations: heavy tails would invalidate the standard errors.
 _CLIPPED_AT = 3.0
-# What is left of a column, as a share of it, below which it is rounding.
+# A residual below this share of its column is rounding error.
 _ROUNDING = 1e-6
 
 
 class Powers(NamedTuple):
-    """Clipped values, their squares, and powers less what lower ones explain; of unit length."""
+    """Clipped values, their squares, and residuals of powers given lower ones; of unit length."""
 
     first: Floats
     square: Floats
@@ -45,8 +45,9 @@ class ArcTests(NamedTuple):
         Correlation of r with x² less what x explains of it, with a standard error that allows for
         noise that depends on x.
     uneven
-        The same as ``spread``, but in the second r² and x² less what r and x explain of them. It
-        is more sensitive, also to arcs that a search set slightly wrong where noise is skewed.
+        The same as ``spread``, but the second correlation is that of the residuals of r² given r
+        and of x² given x. It is more sensitive, also to arcs that a search set slightly wrong where
+        noise is skewed.
     """
 
     tails: NDArray[np.intp]
@@ -106,8 +107,9 @@ def pair_tests(left: Powers, parent: Powers) -> tuple[float, float, float, float
         size * float(left.first @ parent.third),
         size * _larger(left.square @ parent.first, left.square @ parent.square),
         float(products.sum()) / error,
-        # Least squares makes r uncorrelated with x: r² and what r leaves of it have one covariance
-        # with x, whose error is that of r². With exponential noise the other is smaller by √2.
+        # Least squares makes r uncorrelated with x, so that r² and its residual given r have the
+        # same covariance with x. Its standard error is that of r²; for exponential noise that of
+        # the residual would be smaller by √2.
         size * _larger(left.square @ parent.first, left.second @ parent.second),
     )
 
@@ -127,7 +129,7 @@ def powers_of(values: Floats) -> Powers:
 
 
 def _rest(values: Floats, *explained: Floats) -> Floats:
-    """Give what a mean and orthogonal columns leave of values, of unit length; zero if nothing."""
+    """Residual after regression on a constant and orthogonal columns: unit length, or zero."""
     rest = values - values.mean()
     length = float(np.linalg.norm(rest))
     for column in explained:

@@ -117,8 +117,8 @@ def arrow_basis(
 
     The first of these that holds, after ``time`` for the arcs that time directs:
 
-    1. ``knowledge``: knowledge excludes the reverse. No search was free to find it, so that the
-       data have no part in the direction, even where the shape of the graph agrees.
+    1. ``knowledge``: knowledge excludes the reverse. The search could not choose the direction, so
+       that the data do not support it, even where the shape of the graph agrees.
     2. ``interventions``: some set of targets holds one end and not the other. That needs no other
        arc to be right, and is named even where the shape of the graph agrees. Likewise
        ``intervention (found target)``, where only targets that were found separate the ends.
@@ -126,9 +126,9 @@ def arrow_basis(
        ``scale of the columns`` instead, if the order follows the units, and the shape with it;
        ``weak evidence``, if the score hardly changes where the arrow is turned.
     4. ``knowledge``: the arrow follows from 1 and 3 by Meek's rules.
-    5. ``interventions``, or found ones: it follows from 1, 2 and 3 by them.
+    5. ``interventions``, or found ones: it follows from 1, 2 and 3 by Meek's rules.
     6. ``curves``: the equations may be curves, and turning the arrow costs the score much.
-    7. What the noise, or nothing, decides: `otherwise`.
+    7. `otherwise`: what was assumed of the noise, or nothing.
 
     Parameters
     ----------
@@ -138,13 +138,13 @@ def arrow_basis(
     by_knowledge, by_interventions : (m,) arrays of bool
         Arcs whose reverse knowledge excludes, and whose ends some set of targets separates.
     otherwise : str
-        What directions rest on that the class leaves open.
+        Basis of the directions that the class leaves open.
     losses : (m,) array, optional
-        How much of the score is lost where each arc is turned; NaN where that is not known.
+        Loss of the score when each arc is turned; NaN where that is not known.
     curved : (m,) array of bool, optional
         Arcs whose equations may be curves, so that the score may prefer one direction.
     by_found : (m,) array of bool, optional
-        Arcs whose ends some set of targets separates that were found and not stated.
+        Arcs whose ends are separated by targets that were found and not stated.
     by_time : (m,) array of bool, optional
         Arcs whose cause comes before the effect in time. They count as part of the shape.
     """

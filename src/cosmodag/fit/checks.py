@@ -38,7 +38,7 @@ def check_count(name: str, value: Any, *, low: int = 1) -> None:
 
 
 def check_restarts(restarts: Any, refine: str | None) -> None:
-    """Refuse a number of restarts that is no count, or that no search would make."""
+    """Refuse a number of restarts that is not a count, or that has no search to restart."""
     if restarts == "auto":
         return
     check_count("restarts", restarts, low=0)
@@ -50,7 +50,7 @@ def check_restarts(restarts: Any, refine: str | None) -> None:
 
 
 def refuse_lags(learner: Any, what: str, instead: str) -> None:
-    """Refuse what is not offered for time series, with the way out."""
+    """Refuse a method that time series do not have, and name the alternative."""
     if getattr(learner, "lags", 0):
         raise DataError(f"{what} is not offered for time series (lags={learner.lags}): {instead}.")
 

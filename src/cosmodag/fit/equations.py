@@ -19,14 +19,15 @@ class FittedEquations(ABC):
     """Equations of all variables, in prepared units.
 
     ``adjacency`` is (d, d), the weights of arcs; an equation reads the parents there. Here a
-    variable is its prediction plus Gaussian noise; subclasses predict, and may say more.
+    variable is its prediction plus Gaussian noise; subclasses define the prediction, and may define
+    other noise.
     """
 
     has_constants = False
     """Whether the equations have constants of their own, and hold about any means."""
 
     form = "a fitted function"
-    """What a variable is of its causes, in words."""
+    """Kind of function that a variable is of its causes, in words."""
 
     @property
     def is_curved(self) -> bool:
@@ -43,7 +44,7 @@ class FittedEquations(ABC):
         return column
 
     def settled(self, unexplained: NDArray[np.float64]) -> "FittedEquations":
-        """Equations with constants that give residuals of mean zero, (d,) at present."""
+        """Equations whose constants also explain the mean residuals, `unexplained` (d,)."""
         return self
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -63,7 +64,7 @@ class FittedEquations(ABC):
     def redrawn(
         self, noise: NDArray[np.float64], random: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Replace noise that was drawn from residuals, where residuals are not to be drawn from."""
+        """Replace drawn residuals for variables whose noise has a known distribution."""
         return noise
 
     def own_log_likelihoods(

@@ -76,7 +76,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         return True
 
     def order_follows_units(self, noise: str | None) -> bool:
-        """Whether the order depends on units; one that refinement found for a noise does not."""
+        """Whether the order depends on units; an order found under a noise model does not."""
         return self._order_from_units and noise is None
 
     def decided(self) -> dict[str, Any]:
@@ -163,15 +163,15 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     ) -> float:
         """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
 
-        Error variances are those of the training data; constant columns are left out, and a table
-        of nothing else has a score of zero. So are values that were set, where `interventions` says
-        so as for ``fit``. Where `regimes` gives the regime of each row, targets have the equations
-        of their own there. Greater is better, so that scikit-learn's searches can use it.
+        Error variances are those of the training data. Constant columns are left out (a table
+        without others has the score zero), and so are values that were set, which `interventions`
+        names as for ``fit``. If `regimes` gives the regime of each row, targets have their own
+        equations. Greater is better, so that scikit-learn's searches can use it.
         """
         return self._dag.score(X, interventions, regimes)
 
     def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
-        """Log-likelihood of every entry of the columns that have noise, Gaussian but for levels."""
+        """Log-likelihood of every entry of columns that have noise; Gaussian, except for levels."""
         return self._dag.log_likelihoods(X)
 
     def sample(

@@ -1,10 +1,10 @@
 """The result of a fit: a DAG, its equations and its training data; frozen."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
 from cosmodag.fit.basis import basis_of_fit, known_directions, mask_of
 from cosmodag.fit.dag.hidden_causes import pag_of_fit
+from cosmodag.fit.dag.read_only import read_only
 from cosmodag.fit.dag.rows import drawn_noise, likelihoods_of, prepared_rows, with_constants
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
@@ -26,12 +27,18 @@ from cosmodag.fit.time.unroll import as_windows
 from cosmodag.graph.equivalence import essential_graph
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
+if TYPE_CHECKING:
+    from cosmodag.order.moments import Moments
+
 __all__ = ["FittedDAG"]
 
 
 @dataclass(frozen=True, eq=False)
 class FittedDAG:
-    """Result of a fit. A learner holds it as ``fitted_``, and reads its attributes from it."""
+    """Result of a fit. A learner holds it as ``fitted_``, and reads its attributes from it.
+
+    Its arrays refuse writing; a changed graph is another fit (`dataclasses.replace`).
+    """
 
     order: NDArray[np.intp]  # (d,): column numbers in causal order, causes first
     # (d, d): weights of the arcs, u → v at [u, v]; dense, or sparse for very many variables.
@@ -67,6 +74,18 @@ class FittedDAG:
     # Variables and lags where the columns are those of a window in time; None otherwise.
     window: Window | None = None
     learner: str = "the model"  # class of the learner, for messages
+
+    def __post_init__(self) -> None:
+        for part in fields(self):
+            object.__setattr__(self, part.name, read_only(getattr(self, part.name)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "moments"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Copies and unpickled arrays are writable.
+        vars(self).update(state)
+        self.__post_init__()
 
     @property
     def d(self) -> int:
@@ -117,6 +136,18 @@ class FittedDAG:
         """What the direction of each arc of ``edges`` rests on; see `cosmodag.fit.basis`."""
         return basis_of_fit(self)
 
+    @cached_property
+    def moments(self) -> "Moments":
+        """Second moments of the training data, in the table's own units; not saved."""
+        return self.known.moments(self.training_data() * self.preparation.scales)
+
+    def examined(self, regimes: FittedRegimes | None, losses: Any) -> "FittedDAG":
+        """Add the evidence about arrows and regimes; edges that were computed stay."""
+        found = replace(self, regimes=regimes, turning_losses=losses)
+        for name in vars(self).keys() & {"edges", "arcs"}:
+            vars(found)[name] = vars(self)[name]
+        return found
+
     def equivalence_class(self) -> Any:
         """Class of the graph as a (d, d) matrix; see `FittedGraph.equivalence_class`."""
         return self._class.copy()
@@ -159,7 +190,7 @@ class FittedDAG:
         return varying if self.known.given is None else varying & ~self.known.given
 
     def predict_prepared(self, data: NDArray[Any]) -> NDArray[Any]:
-        """Every variable as predicted from its parents, all in prepared units."""
+        """Predict every variable from its parents, all in prepared units."""
         fitted = self.equations.predict(data, self.adjacency)
         fitted[:, self.preparation.constant] = 0
         return fitted
@@ -175,7 +206,7 @@ class FittedDAG:
         return self.preparation.undo(self.predict_prepared(self.prepared(X)))
 
     def score(self, X: Any, interventions: Any = None, regimes: Any = None) -> float:
-        """Mean Gaussian log-likelihood, per row and variable, of what was not set."""
+        """Mean Gaussian log-likelihood, per row and variable, of entries that were not set."""
         X, entries, labels = take_columns(X, interventions, regimes)
         if self.window is not None:
             X, entries = as_windows(self.window, X, entries)
@@ -188,8 +219,8 @@ class FittedDAG:
     def log_likelihoods(self, X: Any, regimes: Any = None) -> NDArray[np.float64]:
         """Log-likelihood of every entry of the columns that have noise.
 
-        Gaussian, unless the equations have another one, such as that of categories; under own
-        equations in the regimes that are given, under the shared ones without.
+        Gaussian, unless the equations have another one, such as that of categories. If `regimes`
+        gives the regime of each row, targets have their own equations.
         """
         return likelihoods_of(self, self.prepared(X), regimes)
 
@@ -214,8 +245,8 @@ class FittedDAG:
     ) -> NDArray[np.float64]:
         """Draw n rows of noise, independent between variables, in prepared units.
 
-        They are residuals of the training data, or normal where these were not saved, or it is
-        asked for.
+        It is drawn from the residuals of the training data; from normal distributions if these were
+        not saved, or if `normal` is true.
         """
         return drawn_noise(self, n, random, normal=normal)
 

@@ -19,7 +19,7 @@ _LEAST_NOISE = 1e-6
 _SETTLED, _ROUNDS = 1e-4, 100
 # Share of the pairs of variables that may have fewer common rows than are counted.
 _SCARCE = 0.1
-# Largest number of entries of the blocks of some rows.
+# Largest number of matrix entries that are held for rows handled together.
 _AT_ONCE = 4_000_000
 
 

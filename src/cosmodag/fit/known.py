@@ -130,7 +130,7 @@ class Known:
         found = Moments.of(X, counted)
         if self.absent is None:
             return found
-        # Rows count in which a variable and its causes were measured.
+        # Only rows in which a variable and its causes were measured count.
         return replace(found, rows=np.maximum(found.rows * (1 - self.absent.mean()), 2.0))
 
     def ordered(self, order: NDArray[Any]) -> NDArray[np.intp]:

@@ -50,8 +50,8 @@ class Completed(NamedTuple):
 def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None) -> Completed:
     """Check a table, and treat missing values as the parameter ``missing`` of a model says.
 
-    `entries` are what was set in each row, as ``fit`` takes it; `kinds` what the user says of the
-    columns, by default the parameter of the model.
+    `entries` are the interventions of each row, as for ``fit``; `kinds` are the declared kinds of
+    the columns, by default the parameter of the model.
     """
     kinds = model.kinds if kinds is None else kinds
     declared = declared_names(kinds, X)

@@ -64,11 +64,6 @@ class Prepared:
     # itself. They are drawn on demand, so that many resamples share the memory of one table.
     draw: Callable[[], NDArray[np.intp]] | None = None
 
-    def level_numbers(self, v: int) -> NDArray[np.intp]:
-        """Numbers of the levels of one column, row by row, for a column that holds levels."""
-        scales, means = self.preparation.factors, self.preparation.means
-        return np.asarray(np.rint(self.X[:, v] * scales[v] + means[v]), np.intp)
-
     @property
     def row_counts(self) -> NDArray[np.float32] | None:
         """(n, 1): number of times each row is in the resample; None for once each."""
@@ -78,7 +73,7 @@ class Prepared:
         return counts.astype(np.float32)[:, None]
 
     def drawn(self) -> "Prepared":
-        """Take the rows of the resample, prepared as they are here."""
+        """Take the rows of the resample; they are not prepared again."""
         if self.draw is None:
             return self
         rows = self.draw()
@@ -99,7 +94,7 @@ def prepare(
     """Check the parameters of a learner and a table, and prepare the table for it.
 
     The learner is not changed. Findings of the diagnosis are warnings at the caller of ``fit``.
-    Rows in time become windows first; the rest of a fit sees an ordinary table, and knowledge.
+    Rows in time become windows first: an ordinary table for the rest of the fit, with knowledge.
     """
     learner.check_settings()
     _check_regimes(learner, regimes)
@@ -118,7 +113,7 @@ def prepare(
         raise DataError("series and time are of use only with lags (--lags): set it as well.")
     whole = complete(learner, values, entries, _asked_kinds(learner, window))
     table, grouped = whole.table, _grouped(whole, labels, find_targets)
-    # Of a window, its variables at time t: lagged copies repeat them.
+    # Of a window, only the columns at time t: lagged copies repeat them.
     shown = table if window is None else table.of_columns(range(window.d))
     check_levels(learner, shown)
     findings = [
@@ -140,7 +135,7 @@ def prepare(
 
 
 def _asked_kinds(learner: "StructureLearner", window: Window | None) -> Any:
-    """Take what the user says of columns; kinds in a window are decided before it is made."""
+    """Kinds that the user declared; those of a window were decided before it was made."""
     return learner.kinds if window is None else "auto"
 
 

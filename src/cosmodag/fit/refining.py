@@ -36,9 +36,9 @@ def refine_table(
 ) -> RefinedFit:
     """Prune the orders of a linear learner, or search near them and elsewhere.
 
-    `cosmodag.refinement.noise` decides what is assumed of the noise; the result has a doubt where
-    the table contradicts every model that could direct more than the class. Tables of categories
-    or counts are searched as blocks of columns.
+    `cosmodag.refinement.noise` decides what is assumed of the noise; the result has a doubt if the
+    table contradicts every noise model that directs more arrows than the class. Tables of
+    categories or counts are searched as blocks of columns.
     """
     # A search whose score does not depend on units does not start from orders that do.
     is_by_units = model.refinement_ != "prune" and model.order_follows_units(None)
@@ -78,7 +78,8 @@ def refine_table(
         arcs = weights.toarray() != 0
         order, weights = graph_over_regimes(given, arcs, seed, lambda: watch.stop is not None)
     elif known.bounds is not None:
-        # The search obeyed the support alone where that implies the order; no arc changes.
+        # Where the support implies the order of arcs, the search enforced only the support; no arc
+        # changes.
         order = respecting(order, known.bounds.before | (weights.toarray() != 0))
     return RefinedFit(
         order,
@@ -93,7 +94,7 @@ def refine_table(
 
 
 def _order_rules(known: "Known") -> NDArray[np.bool_] | None:
-    """Say what must come before what, beyond the support; what is given comes first."""
+    """Order constraints that the support does not imply; columns without equations come first."""
     if known.bounds is None:
         return None
     beyond, first = known.bounds.beyond_support, known.given_first
@@ -123,7 +124,7 @@ def refine(
     Parameters
     ----------
     model : fitted learner, or sequence of column names or numbers
-        What has an order, or an order itself, causes first.
+        A learner with a causal order, or the order itself, causes first.
     X : table
         With the columns that the learner was fitted on, or that the order names.
     method : {"prune", "order"}
@@ -131,8 +132,8 @@ def refine(
     noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
         What is assumed of the noise; see :class:`cosmodag.Cosmo`.
     knowledge : Knowledge, mapping or path, optional
-        What is known of the graph, by default what the model was given; an order that is against
-        it is brought into line.
+        What is known of the graph, by default what the model was given; an order that contradicts
+        it is changed.
     interventions : optional
         What was set in each row, as for ``fit``.
     random_state : int, Generator, RandomState or None

@@ -36,7 +36,7 @@ _MOST_TURNED = 200
 
 
 class Aligned(NamedTuple):
-    """What was learnt, in line with constant columns and with what is known of the graph.
+    """What was learnt: constant columns are isolated, and the order agrees with knowledge.
 
     ``was_cyclic`` and ``dropped_arcs`` concern the weights above the threshold: whether they have
     a cycle, and how many of their arcs are against the order.
@@ -63,7 +63,7 @@ def aligned(learnt: Learnt, preparation: Preparation, known: Known, threshold: f
 def _order_from(raw: NDArray[np.float64], known: Known) -> NDArray[np.intp]:
     """Order of weights that may have cycles: known arcs are inserted first."""
     before = known.before
-    # Infinitely strong: inserted before all others, of which those that disagree are dropped.
+    # Infinitely strong arcs are inserted first; arcs that then close a cycle are dropped.
     bound = raw if before is None else np.where(before, np.inf, raw)
     return topological_order(drop_cycles(bound)[0])
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
@@ -151,7 +151,7 @@ class StructureLearner(SharedParameters):
         warn_about(found, stacklevel=5)
         self.findings_ = [*known, *found]
         losses = dag.turning_losses if losses is None else losses
-        self.fitted_ = replace(dag, regimes=regimes, turning_losses=losses)
+        self.fitted_ = dag.examined(regimes, losses)
 
     def begin(self, given: Prepared) -> None:
         """Delete an earlier fit, and set the attributes that are known before learning."""

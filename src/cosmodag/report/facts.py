@@ -2,28 +2,33 @@
 
 import math
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosmodag.errors import DataError
 from cosmodag.fit.basis import BASES, are_in
-from cosmodag.fit.view.arcs import standardised
+from cosmodag.fit.mixed.by_kind import EquationsByKind
+from cosmodag.fit.view.arcs import largest_first, standardised
 from cosmodag.report.choices import choices_of, troubles_of
-from cosmodag.report.curves import response_curves
 from cosmodag.report.evidence import Evidence
-from cosmodag.report.groups import groups_of
 from cosmodag.report.origin import code_for, now, versions
 from cosmodag.report.sections import sections_of
 from cosmodag.report.story import story_of
 
 if TYPE_CHECKING:
+    from cosmodag.fit.fitted import FittedGraph
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["SCHEMA", "page_data"]
+__all__ = ["SCHEMA", "groups_of", "page_data", "response_curves"]
 
 SCHEMA = 3
 _DIGITS = 5
 _MOST_RECORDS = 300
+# Response curves: points of each, arcs that have one, rows drawn for the range of causes, and the
+# share of these left out at either end.
+_POINTS, _MOST_CURVES, _DRAWN, _TAIL = 33, 240, 1_000, 0.02
 _SERIES = {
     "loss": "Objective",
     "temperature": "Temperature",
@@ -202,6 +207,66 @@ def _reproduce(model: "StructureLearner", run: dict[str, Any]) -> dict[str, Any]
         "code": run.get("command") or code_for(model),
         "facts": [(label, str(value)) for label, value in facts if value is not None],
     }
+
+
+def groups_of(
+    model: "FittedGraph", groups: Mapping[Any, Any] | None = None
+) -> tuple[list[str], list[int | None]]:
+    """Give the names of the groups, and the group of each variable (None: in none).
+
+    Parameters
+    ----------
+    model : fitted learner
+    groups : mapping, optional
+        Name of the group of each variable. By default the tiers of the model's knowledge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosmodag import VarianceSort
+    >>> X = np.random.default_rng(0).normal(size=(100, 3)) * [1, 2, 3]
+    >>> model = VarianceSort(knowledge={"tiers": [[0], [2]]}).fit(X)
+    >>> groups_of(model)
+    (['tier 1', 'tier 2'], [0, None, 1])
+    """
+    if groups is None:
+        known = getattr(model, "knowledge_", None)
+        tiers = () if known is None else known.tiers
+        groups = {name: f"tier {number}" for number, tier in enumerate(tiers, 1) for name in tier}
+    given = {str(name): str(group) for name, group in groups.items()}
+    names = [str(name) for name in model.names_]
+    unknown = sorted(given.keys() - set(names))
+    if unknown:
+        raise DataError(f"groups names '{unknown[0]}', which is not a variable of the model.")
+    found = list(dict.fromkeys(given.values()))
+    places = {group: number for number, group in enumerate(found)}
+    return found, [places[given[name]] if name in given else None for name in names]
+
+
+def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
+    """Compute the fitted response of the strongest arcs, with the other parents at their means.
+
+    Causes vary over the middle 96% of values sampled from the fitted model.
+
+    Returns
+    -------
+    list of dict
+        ``arc``, its number in ``edges_``, and the points ``x`` and ``y``; empty for learners whose
+        arcs are numbers, and for tables with categories, of which `block_section` shows effects.
+    """
+    response = getattr(model, "response", None)
+    if response is None or isinstance(model.fitted_.equations, EquationsByKind):
+        return []
+    edges, names = model.edges_, model.names_
+    drawn = model.fitted_.sample(_DRAWN, random_state=0)
+    low, high = np.quantile(drawn, [_TAIL, 1 - _TAIL], axis=0)
+    strongest = largest_first(standardised(model), edges.data)[:_MOST_CURVES]
+    curves = []
+    for arc in strongest.tolist():
+        u, v = int(edges.row[arc]), int(edges.col[arc])
+        grid = np.linspace(low[u], high[u], _POINTS)
+        curves.append({"arc": arc, "x": grid, "y": response(names[u], names[v], grid)})
+    return curves
 
 
 def _plain(value: Any) -> Any:

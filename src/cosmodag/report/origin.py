@@ -65,7 +65,7 @@ def code_for(model: "StructureLearner") -> str:
         if repr(value) != repr(defaults.get(key))
     }
     given = ", ".join(f"{key}={value!r}" for key, value in changed.items())
-    told = {"regimes_": "regimes=…", "target_sets_": "interventions=…"}
-    given_too = next((text for name, text in told.items() if hasattr(model, name)), None)
-    fit = "fit(table)" if given_too is None else f"fit(table, {given_too})"
+    arguments = {"regimes_": "regimes=…", "target_sets_": "interventions=…"}
+    used = next((text for name, text in arguments.items() if hasattr(model, name)), None)
+    fit = "fit(table)" if used is None else f"fit(table, {used})"
     return f"from cosmodag import {name}\n\nmodel = {name}({given}).{fit}"

@@ -19,6 +19,8 @@ from cosmodag.report.evidence import Evidence
 from cosmodag.report.page import write_report
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cosmodag.learners.base import StructureLearner
 
 __all__ = [
@@ -118,9 +120,8 @@ def _evidence(
     )
 
 
-def edge_list(model: "StructureLearner", names: list[str], evidence: Evidence) -> str:
-    """Write the arcs and their evidence as CSV; an isolated node has its own line."""
-    table = evidence.table(model)
+def edge_list(model: "StructureLearner", names: list[str], table: "pd.DataFrame") -> str:
+    """Write the arcs of `Evidence.table` as CSV; an isolated node has its own line."""
     columns = [name for name in table if name not in ("cause", "effect")]
     edges, lines = model.edges_, io.StringIO()
     # Quoted names keep their spaces and may hold any character.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph
 
-__all__ = ["SECTIONS", "Section", "sections_of"]
+__all__ = ["SECTIONS", "Section", "regime_section", "sections_of", "time_section"]
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,49 @@ SECTIONS: "list[Callable[[FittedGraph], Section | None]]" = []
 def sections_of(model: "FittedGraph") -> list[dict[str, Any]]:
     """Collect the further sections of a model's page."""
     from cosmodag.report.block_effects import block_section
-    from cosmodag.report.row_sections import regime_section, time_section
 
     own = (block_section, regime_section, time_section)
     found = (section(model) for section in (*own, *SECTIONS))
     return [asdict(section) for section in found if section is not None]
+
+
+def regime_section(model: "FittedGraph") -> Section | None:
+    """List the targets of regimes with the evidence for each; None without regimes."""
+    regimes = model.fitted_.regimes
+    if regimes is None:
+        return None
+    facts = regimes.facts([str(name) for name in model.names_])
+    rows: list[list[Any]] = [
+        [
+            one["regime"],
+            one["variable"],
+            "stated" if one["stated"] else "found",
+            one["evidence"],
+            one["change"],
+        ]
+        for one in facts["targets"]
+    ]
+    text = "" if rows else "No variable changes between the regimes. "
+    return Section(
+        "What changes between regimes",
+        text + " ".join(facts["findings"]),
+        ["regime", "variable", "target", "evidence", "change"],
+        rows,
+    )
+
+
+def time_section(model: "FittedGraph") -> Section | None:
+    """List which variable acts on which at which lag; None where rows are not in time."""
+    if model.fitted_.window is None:
+        return None
+    rows: list[list[Any]] = [
+        [str(cause), str(effect), lag, weight]
+        for cause, effect, facts in model.summary_graph_.edges(data=True)
+        for lag, weight in zip(facts["lags"], facts["weights"], strict=True)
+    ]
+    return Section(
+        "Which variable acts on which, and when",
+        "A lag of 1 is the row before, a lag of 0 the same row.",
+        ["cause", "effect", "lag", "weight"],
+        rows,
+    )

@@ -1,6 +1,7 @@
 """Backends: implementations of the training steps, each with a declaration of its scope."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -70,6 +71,8 @@ class Backend:
         task → number of devices over which it spreads a problem.
     entries
         task → number of parameters of one problem, or None to let JAX count them.
+    limited
+        (batch, state) → context for any number of calls of `advance`: limits on threads.
     """
 
     name: str
@@ -81,3 +84,6 @@ class Backend:
     missing: Callable[[Task], str | None] = lambda task: None
     devices: Callable[[Task], int] = lambda task: 1
     entries: Callable[[Task], int | None] = lambda task: None
+    limited: Callable[["Batch", AdamState], AbstractContextManager[None]] = lambda batch, state: (
+        nullcontext()
+    )

@@ -144,11 +144,13 @@ def _finished(state: AdamState) -> AdamState:
 def _time_rounds(batch: Batch, most: int) -> float:
     """Measure the seconds per round after compilation."""
     backend = batch.backend
-    state = _finished(backend.advance(batch, backend.start(batch), 0, 1))
-    rounds, elapsed = 1, 0.0
-    while elapsed < _ENOUGH and rounds <= most:
-        begin = time.perf_counter()
-        state = _finished(backend.advance(batch, state, 0, rounds))
-        elapsed = time.perf_counter() - begin
-        last, rounds = rounds, rounds * 4
+    state = backend.start(batch)
+    with backend.limited(batch, state):
+        state = _finished(backend.advance(batch, state, 0, 1))
+        rounds, elapsed = 1, 0.0
+        while elapsed < _ENOUGH and rounds <= most:
+            begin = time.perf_counter()
+            state = _finished(backend.advance(batch, state, 0, rounds))
+            elapsed = time.perf_counter() - begin
+            last, rounds = rounds, rounds * 4
     return elapsed / last

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
-from cosmodag import Cosmo, Notears
+from cosmodag import Cosmo, CosmoMLP, Notears, OrderSearch
 from cosmodag.solve.machine import threads
 
 
@@ -120,8 +120,31 @@ def test_eight_fits_at_once_leave_the_limits_as_they_were(two_threads):
         assert blas_limits() == two_threads
 
 
+@pytest.fixture
+def entered(monkeypatch):
+    """Limits that are asked of all libraries, as contexts begin."""
+    asked, add = [], threads._SharedLimit.add
+
+    def noted(self, limit):
+        asked.append(limit)
+        add(self, limit)
+
+    monkeypatch.setattr(threads._SharedLimit, "add", noted)
+    return asked
+
+
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
-def test_a_fit_of_a_small_table_sets_the_limit_once(two_threads, monkeypatch):
+@pytest.mark.parametrize(
+    "model",
+    [
+        Cosmo(epochs=20, trainings=2, random_state=0),
+        CosmoMLP(epochs=5, hidden=(3,), random_state=0),
+        Notears(max_iter=2),
+        OrderSearch(random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_fit_of_a_small_table_enters_the_limit_once(two_threads, monkeypatch, entered, model):
     limits = []
 
     def set_limit(library, threads):
@@ -129,6 +152,32 @@ def test_a_fit_of_a_small_table_sets_the_limit_once(two_threads, monkeypatch):
         library.set_num_threads(threads)
 
     monkeypatch.setattr(threads, "_set_from_any_thread", set_limit)
-    X = np.random.default_rng(0).normal(size=(50, 4))
-    Cosmo(epochs=20, trainings=2, random_state=0).fit(X)
+    model.fit(np.random.default_rng(0).normal(size=(50, 4)))
+    assert entered == [1]
     assert limits == [1] * len(two_threads) + two_threads
+
+
+def test_training_of_a_large_table_enters_its_own_limit_once(two_threads, monkeypatch, entered):
+    # The products of the whole table are worth two threads, those of a batch of rows one.
+    monkeypatch.setattr(threads, "_WORTH_THREADS", 700.0)
+    monkeypatch.setattr(threads, "cores", lambda: 2)
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    Cosmo(epochs=20, batch_size=25, refine=None, random_state=0).fit(X)
+    assert entered == [2, 1]
+
+
+def test_a_context_in_another_is_entered_only_if_it_limits_more(two_threads, entered):
+    with threads.blas_threads(2):
+        with threads.blas_threads(1), threads.blas_threads(2):
+            assert blas_limits() == [1] * len(two_threads)
+        assert blas_limits() == two_threads
+        with threads.blas_threads(2):
+            pass
+    assert entered == [2, 1]
+    with threads.blas_threads(2):
+        assert entered == [2, 1, 2]  # the first was left: this one counts
+
+
+def test_a_limit_of_one_thread_does_not_stand_for_another(two_threads, entered):
+    assert in_turn(["enter a", "enter b", "leave a", "leave b"])[2] == [1] * len(two_threads)
+    assert entered == [1, 1]

@@ -12,6 +12,7 @@ from cosmodag.fit.gaussian import GaussianEquations
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.known import Known
+    from cosmodag.order.moments import Moments
 
 __all__ = ["Covariance", "Slope"]
 
@@ -58,7 +59,11 @@ class Covariance:
             found = GaussianEquations.on(dense, X, known.targets)
             rows = float(np.median((~known.targets).sum(axis=0)))
             return cls(linalg.inv(found.precision), rows, "equations")
-        moments = known.moments(X)
+        return cls.of_moments(known.moments(X))
+
+    @classmethod
+    def of_moments(cls, moments: "Moments") -> "Covariance":
+        """Take the covariance from the moments of rows in which nothing was set."""
         scales = moments.scales[0]
         matrix = moments.correlations[0] * np.outer(scales, scales)
         return cls(matrix, float(moments.rows[0]), "data")

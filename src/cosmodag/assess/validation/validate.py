@@ -64,7 +64,10 @@ def validate(
     dag = model.fitted_
     values = given.X * given.preparation.factors
     test = _test_for(dag) if test == "auto" else test
-    check = _test_named(test, values, given.known)
+    if is_same and test == "partial-correlation":
+        check: Test = PartialCorrelation(dag.moments)
+    else:
+        check = _test_named(test, values, given.known)
     found = _validation(
         dag.arcs.toarray(),
         dag.order,

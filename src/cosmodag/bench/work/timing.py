@@ -64,12 +64,13 @@ def time_epochs(cell: Cell) -> Result:
     batch = batch.with_settings(**{name: _FIRST[name] for name in changed})
     rounds = Passes.over(len(data), recipe.batch_size).rounds
     backend = batch.backend
-    state = _finished(backend.advance(batch, backend.start(batch), 0, rounds))
-    times: list[float] = []
-    while len(times) < _REPETITIONS and sum(times) < _ENOUGH / _PASSES:
-        begin = time.perf_counter()
-        state = _finished(backend.advance(batch, state, 0, _PASSES * rounds))
-        times.append((time.perf_counter() - begin) / _PASSES)
+    state, times = backend.start(batch), list[float]()
+    with backend.limited(batch, state):
+        state = _finished(backend.advance(batch, state, 0, rounds))
+        while len(times) < _REPETITIONS and sum(times) < _ENOUGH / _PASSES:
+            begin = time.perf_counter()
+            state = _finished(backend.advance(batch, state, 0, _PASSES * rounds))
+            times.append((time.perf_counter() - begin) / _PASSES)
     return {
         "epoch_seconds": float(np.median(times)),
         "repetitions": len(times),

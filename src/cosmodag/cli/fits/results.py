@@ -96,9 +96,10 @@ def write_results(
     from cosmodag.report import Evidence
 
     evidence = Evidence.of(model, data, bootstrap)
+    arcs = evidence.table(model)
     with replaced_together(folder) as stage:
-        files = _written(stage, model, data, facts, formats, bootstrap, evidence)
-    return {what: folder / path.name for what, path in files.items()}, evidence.table(model)
+        files = _written(stage, model, data, facts, formats, bootstrap, evidence, arcs)
+    return {what: folder / path.name for what, path in files.items()}, arcs
 
 
 def _written(
@@ -109,6 +110,7 @@ def _written(
     formats: Sequence[Format],
     bootstrap: "BootstrapResult | None",
     evidence: "Evidence",
+    arcs: "pd.DataFrame",
 ) -> dict[str, Path]:
     import numpy as np
 
@@ -133,11 +135,11 @@ def _written(
         "run": folder / "run.json",
     }
     edges = model.edges_
-    told = evidence.table(model).sort_index().iloc[np.lexsort((edges.col, edges.row))]
-    facts_of_arcs = {name: told[name].tolist() for name in ("standardised", "basis", "class")}
+    by_place = arcs.sort_index().iloc[np.lexsort((edges.col, edges.row))]
+    facts_of_arcs = {name: by_place[name].tolist() for name in ("standardised", "basis", "class")}
     write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
-    write_text(files["edges"], edge_list(model, names, evidence))
-    write_cytoscape(files["cytoscape"], model)
+    write_text(files["edges"], edge_list(model, names, arcs))
+    write_cytoscape(files["cytoscape"], model, arcs)
     if hasattr(model, "weights_"):
         write_graph(graph, files["adjacency"], format="adjacency")
         write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")

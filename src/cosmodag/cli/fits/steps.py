@@ -46,12 +46,12 @@ AutoOption = Annotated[
 ]
 
 # Options that --auto accepts; it decides everything else.
-_TOLD = ("knowledge", "kinds", "missing", "max_time", "random_state")
+_ACCEPTED = ("knowledge", "kinds", "missing", "max_time", "random_state")
 
 
 def chosen(
     data: "Table",
-    told: dict[str, Any],
+    fit_arguments: dict[str, Any],
     options: dict[str, Any],
     settings: dict[str, Any],
     quiet: bool,
@@ -61,22 +61,24 @@ def chosen(
 
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
-        if name not in _TOLD:
+        if name not in _ACCEPTED:
             raise DataError(f"--auto chooses {name} itself: leave {option_of(name)} out.")
     if settings:
         raise DataError("--auto chooses the learner's parameters itself: leave --set out.")
-    if "regimes" in told:
+    if "regimes" in fit_arguments:
         raise DataError(
             "--auto does not compare regimes: choose a --method, or leave --regimes out."
         )
     given.setdefault("random_state", 0)
-    return selection.auto(data, **told, verbose=not quiet, **given)
+    return selection.auto(data, **fit_arguments, verbose=not quiet, **given)
 
 
-def fitted(model: "StructureLearner", data: "Table", told: dict[str, Any]) -> "StructureLearner":
+def fitted(
+    model: "StructureLearner", data: "Table", fit_arguments: dict[str, Any]
+) -> "StructureLearner":
     """Fit a learner; after a first Ctrl-C or SIGTERM, return it with the graph learnt so far."""
     try:
-        return model.fit(data, **told)
+        return model.fit(data, **fit_arguments)
     except KeyboardInterrupt:
         if getattr(model, "stopped_", None) != "interrupt":
             raise
@@ -93,7 +95,7 @@ def command_of(model: "StructureLearner") -> str:
 def bootstrapped(
     model: "StructureLearner",
     data: "Table",
-    told: dict[str, Any],
+    fit_arguments: dict[str, Any],
     resamples: int | None,
     max_time: float | None,
     quiet: bool,
@@ -112,7 +114,7 @@ def bootstrapped(
             model,
             data,
             resamples,
-            **told,
+            **fit_arguments,
             random_state=getattr(model, "random_state", 0),
             max_time=max_time,
             verbose=not quiet,

@@ -44,7 +44,7 @@ SeriesOption = Annotated[
 ]
 
 
-def windows_for(model: "StructureLearner", data: "Table", told: dict[str, Any]) -> "Table":
+def windows_for(model: "StructureLearner", data: "Table", fit_arguments: dict[str, Any]) -> "Table":
     """Make the complete windows that a model with lags learns from; other tables are kept."""
     import numpy as np
 
@@ -52,7 +52,9 @@ def windows_for(model: "StructureLearner", data: "Table", told: dict[str, Any]) 
 
     if not model.lags:
         return data
-    found = unroll(data, model.lags, InTime(told.get("series"), told.get("time"))).table
+    found = unroll(
+        data, model.lags, InTime(fit_arguments.get("series"), fit_arguments.get("time"))
+    ).table
     return found.of_rows(~np.isnan(found.X).any(axis=1))
 
 

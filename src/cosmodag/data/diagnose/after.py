@@ -45,14 +45,15 @@ def after_fit(
     order : (d,) array of int
         Its variables, causes first.
     known : sequence of Finding
-        Earlier findings. Where rows follow one another nothing is searched for; several populations
-        and curved relations leave the same arcs as hidden causes, which are then not searched for.
+        Earlier findings. After a finding that rows follow one another nothing is tested. After one
+        of several populations or curved relations hidden causes are not searched for: both produce
+        the same arcs.
     doubt : Finding, optional
         The finding of the noise decision's own tests, on the graph that it refused. It is returned
         unless the learnt graph shows it too, so that nothing is reported twice.
     given : (d,) array of bool, optional
         Columns without an equation, such as the past of a time series. Hidden causes are searched
-        for among the others, less what a regression on these explains.
+        for among the residuals of the others after regression on these.
 
     Returns
     -------

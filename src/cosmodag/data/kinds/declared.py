@@ -96,7 +96,7 @@ def by_place(given: Any, names: Sequence[str]) -> dict[int, Any]:
 def as_declared(
     name: str, column: NDArray[Any], before: ColumnKind, declared: Any
 ) -> tuple[NDArray[np.float64] | None, ColumnKind]:
-    """Give a column its declared kind; the first value is its numbers if they change."""
+    """Return the new numbers of a column, or None if they stay, and its declared kind."""
     if isinstance(declared, ColumnKind):
         declared = declared.levels if declared.is_levels else declared.kind
     if not isinstance(declared, str):

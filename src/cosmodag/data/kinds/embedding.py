@@ -74,12 +74,12 @@ class Embedding:
 
     @property
     def targets(self) -> NDArray[np.int64]:
-        """(d,): how many of its first columns a variable is as a child."""
+        """(d,): number of first columns that represent a variable as a child."""
         return np.where(self.forms == LEVELS, self.widths, 1)
 
     @property
     def shortest(self) -> NDArray[np.int64]:
-        """(d,): the fewest columns with which a variable is a parent."""
+        """(d,): smallest number of columns that represent a variable as a parent."""
         return self.targets
 
     @property

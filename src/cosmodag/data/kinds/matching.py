@@ -41,7 +41,7 @@ def renumbered(
     if mine.is_levels:
         labels = [None if np.isnan(one) else mine.levels[int(one)] for one in column]
     elif all(isinstance(level, str) for level in kind.levels):
-        if kind.is_number:  # between levels, as lines predict them
+        if kind.is_number:  # predictions of lines lie between levels
             return np.asarray(column, np.float64)
         present = column[~np.isnan(column)]
         outside = (present != np.round(present)) | (present < 0) | (present >= len(kind.levels))

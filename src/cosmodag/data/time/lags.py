@@ -74,8 +74,8 @@ def lagged(
         Which series each row belongs to; default: one for all. Rows of a series need not be
         adjacent. Series of k rows or fewer are left out.
     time : sequence of n numbers or dates, optional
-        Sorts the rows of each series; no two of them have the same. A step of time of more than
-        one and a half usual ones is a gap, and no window crosses it.
+        Sorts the rows of each series; no two rows of a series have the same time. A step of time of
+        more than one and a half usual ones is a gap, and no window crosses it.
 
     Returns
     -------

@@ -53,13 +53,14 @@ def pag_of_fit(dag: "FittedDAG") -> PartialAncestralGraph:
 
 def _moments(dag: "FittedDAG") -> "Moments":
     """Moments of the rows in which nothing was set."""
-    data, known = dag.training_data(), dag.known
-    if known.targets is not None:
-        rows = known.untouched
-        if rows is None:
-            raise DataError(
-                "Hidden causes are looked for in rows in which nothing was set, and there are "
-                "fewer than 30 of these: add observations without interventions."
-            )
-        data, known = data[rows], known.of_rows(np.flatnonzero(rows))
-    return Known(absent=known.absent).moments(data)
+    known = dag.known
+    if known.targets is None:
+        return dag.moments
+    rows = known.untouched
+    if rows is None:
+        raise DataError(
+            "Hidden causes are looked for in rows in which nothing was set, and there are fewer "
+            "than 30 of these: add observations without interventions."
+        )
+    absent = known.of_rows(np.flatnonzero(rows)).absent
+    return Known(absent=absent).moments(dag.training_data()[rows])

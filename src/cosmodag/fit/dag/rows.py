@@ -60,7 +60,7 @@ def prepared_rows(dag: "FittedDAG", X: Any) -> NDArray[np.float64]:
     if dag.window is not None:
         X, _ = as_windows(dag.window, X)
     shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) == 2:  # before a table of one column is refused as such
+    if len(shape) == 2:  # before `as_table` refuses a table of one column
         _check_columns(dag, shape[1])
     table = as_table(X, fewest_rows=1, declared=dag.texts)
     _check_columns(dag, len(table.names))

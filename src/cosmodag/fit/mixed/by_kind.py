@@ -18,9 +18,9 @@ class EquationsByKind(FittedEquations):
     """Equations of tables with categories and counts, whatever functions of parents they use.
 
     Functions of the parents (:meth:`sums`) give a number for a number and for a count, and the
-    utilities of all levels but the first for a category. A number is this plus noise. A count is so
-    on the scale of log(1 + x), and rounded where it is drawn. The levels of a category have
-    probabilities; its noise is a number between 0 and 1, and its value the level in which
+    utilities of all levels but the first for a category. A number is this plus noise. A count is
+    the same on the scale of log(1 + x), and is rounded when it is drawn. The levels of a category
+    have probabilities; its noise is a number between 0 and 1, and its value the level in which
     cumulative probabilities reach that number.
 
     Attributes
@@ -88,7 +88,7 @@ class EquationsByKind(FittedEquations):
     def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
         """(n, d): residuals, of counts on their scale; for categories, numbers between 0 and 1.
 
-        The number is in the middle of the part that the level has there.
+        The number is the middle of the level's interval of cumulative probability.
         """
         noise, rows = np.array(residuals), np.arange(len(data))
         for v in self._counts():
@@ -137,8 +137,8 @@ class EquationsByKind(FittedEquations):
     ) -> NDArray[np.float64] | None:
         """Log-probabilities of the levels of a category; log-density of log(1 + x) for a count.
 
-        The density of a count has its Jacobian, so that it is one of x. None for numbers, whose
-        density is Gaussian.
+        The density of a count includes the Jacobian of log(1 + x), so that it is a density of x.
+        None for numbers, whose density is Gaussian.
         """
         x, embedding = self.in_table(data, v), self.embedding
         if embedding.is_levels(v):

@@ -155,8 +155,8 @@ class BlockEquations(EquationsByKind):
 
         The standard deviation of what a parent contributes to a child, over that of the parent's
         values: the slope where the arc is a line. The sign is that of the correlation of the
-        contribution with the parent's values. For a category as a child, contributions to the
-        utilities of levels, in units of the noise of utilities, take the place.
+        contribution with the parent's values. For a category as a child, contributions are those to
+        the utilities of its levels, in units of the utilities' noise.
         """
         d = len(self.widths)
         sizes = np.zeros((d, d))
@@ -165,7 +165,7 @@ class BlockEquations(EquationsByKind):
             for u in np.flatnonzero(self.widths[:, v]).tolist():
                 effect = self.effect(u, v, table.X[:, u]) / self.embedding.scales[v]
                 varies = effect.var(axis=0)
-                if self.joint[v]:  # whatever the levels of the others
+                if self.joint[v]:  # over all levels of the other parents
                     varies = self._cells(v).var(axis=self._axis(u, v))
                 spread = math.sqrt(float(varies.mean()))
                 trend = float(np.mean((table.X[:, u] - table.X[:, u].mean()) * effect[:, -1]))
@@ -187,7 +187,7 @@ class BlockEquations(EquationsByKind):
 
     @property
     def form(self) -> str:  # type: ignore[override]
-        """What a variable is of its causes, in words."""
+        """Kind of function that a variable is of its causes, in words."""
         if self.joint.any():
             return "a distribution for each combination of the levels"
         effects = "curves" if self.is_curved else "linear effects"

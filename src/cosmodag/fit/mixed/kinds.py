@@ -20,7 +20,7 @@ __all__ = ["check_levels", "kinds_findings", "models_kinds", "needs_blocks"]
 def needs_blocks(kinds: Sequence[ColumnKind]) -> bool:
     """Whether a table has categories of three levels or more, or counts.
 
-    All other kinds are as well plain columns: the indicator of a binary variable is one.
+    All other kinds are plain columns already, also the indicator of a binary variable.
     """
     return any(not kind.is_number or kind.kind == "count" for kind in kinds)
 

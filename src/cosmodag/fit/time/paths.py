@@ -1,7 +1,7 @@
 """Time series from the equations of a window: predictions, forecasts and drawn paths.
 
-The equations of time t are applied again and again, with what they gave as the past of the next
-time. Values are in the units of the table; a column and its lagged copies have maps of their own.
+The equations of time t are applied repeatedly: each result is part of the past of the next time.
+Values are in the units of the table; a column and its lagged copies have maps of their own.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,13 +31,13 @@ __all__ = [
     "window_of",
 ]
 
-# Rows before a path that starts at the means, which are then left out.
+# First rows of a path that starts at the means: they are left out.
 _BEFORE = 100
 
 PATHS = 500
 """Paths over which expectations are taken where equations are not linear."""
 
-# Draws of the noise of one time for which that is done in every row of a table.
+# Draws of the noise of one time, for expectations in every row of a table.
 _DRAWS = 200
 
 NOTHING_HELD: Mapping[int, NDArray[Any]] = MappingProxyType({})
@@ -141,8 +141,8 @@ def drawn_path(
 ) -> NDArray[np.float64]:
     """Draw n successive rows, with noise from the residuals.
 
-    A path starts after a window of the training data or, where that was not saved, at the means
-    and 100 rows before its first.
+    A path starts after a window of the training data. Where that was not saved, it starts at the
+    means, and its first 100 rows are left out.
     """
     is_kept = dag.residuals is not None
     more = 0 if is_kept else _BEFORE

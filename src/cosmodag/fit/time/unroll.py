@@ -28,12 +28,12 @@ class InTime:
 
     @property
     def is_given(self) -> bool:
-        """Whether anything is said."""
+        """Whether a series or a time is given."""
         return self.series is not None or self.time is not None
 
     @classmethod
     def like(cls, window: Window, X: Any, series: Any = None, time: Any = None) -> "InTime":
-        """For new rows of a model: what is given, or the columns as in training."""
+        """Series and times of new rows: those given, or the columns that held them in training."""
         columns = getattr(X, "columns", getattr(X, "column_names", ()))
         named = set(map(str, columns))
         return cls(

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from cosmodag.fit.basis import are_in
+from cosmodag.solve.machine.threads import blas_threads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +123,7 @@ def standard_errors(
     by_head = np.argsort(edges.col, kind="stable")
     starts = np.flatnonzero(np.diff(edges.col[by_head], prepend=-1))
     # For thousands of small products, several threads cost more time than they save.
-    with threadpool_limits(1, "blas"):
+    with blas_threads(1):
         for arcs in np.split(by_head, starts[1:]) if len(by_head) else []:
             head = edges.col[arcs[0]]
             rows = slice(None) if targets is None else ~targets[:, head]

@@ -21,7 +21,7 @@ __all__ = ["Questions"]
 
 
 class Questions(HoldsDAG):
-    """Methods of fitted graphs that `cosmodag.assess` answers; it is imported when asked."""
+    """Methods of fitted graphs that `cosmodag.assess` computes; it is imported on demand."""
 
     def effect(
         self,
@@ -102,7 +102,7 @@ class Questions(HoldsDAG):
     def _resamples(
         self, bootstrap: "int | ResampledFits | None", X: Any, interventions: Any
     ) -> "ResampledFits | None":
-        """Fit resamples, which are kept, or take those that are; None where there are none."""
+        """Fit resamples and keep them, or return those kept earlier; None where there are none."""
         from cosmodag.assess import refit_resamples
 
         kept: ResampledFits | None = vars(self).get("_resampled_fits_")

@@ -5,8 +5,8 @@ Every check runs once, in O(n·d); a table that cannot be used is refused with o
 
 import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +37,14 @@ class Table:
     kinds : tuple of ColumnKind, optional
         What the numbers of each column mean; None where all columns are numbers that were not
         examined. A column without a `reason` was not examined.
+    is_complete : bool
+        Whether `as_table` checked it and found no missing value; it is then not checked again.
     """
 
     X: NDArray[Any]
     names: list[str]
     kinds: tuple[ColumnKind, ...] | None = None
+    is_complete: bool = field(default=False, repr=False, compare=False)
 
     def of_rows(self, rows: NDArray[Any]) -> "Table":
         """Take some rows, by numbers or a mask; the kinds keep all levels."""
@@ -114,6 +117,9 @@ def as_table(
     """
     if missing not in ("error", "drop", "keep"):
         raise DataError(f"missing is {missing!r}: it must be 'error', 'drop' or 'keep'.")
+    is_known = isinstance(data, Table) and data.is_complete and names is None
+    if is_known and len(data.X) >= fewest_rows:
+        return cast(Table, data)
     matrix, own_names, kinds = _content(data, names, source, declared)
     _check_shape(matrix, source)
     columns = matrix.shape[1]
@@ -127,7 +133,8 @@ def as_table(
     if own_names is None:
         own_names = numbered_names(columns)
     check_names(own_names, source)
-    if not _all_finite(matrix):
+    is_complete = _all_finite(matrix)
+    if not is_complete:
         infinite = _columns_with(np.isinf(matrix), own_names)
         if infinite:
             raise DataError(
@@ -138,7 +145,7 @@ def as_table(
             absent = _columns_with(np.isnan(matrix), own_names)
             raise DataError(f"{source} has missing values (NaN) in {name_list(absent)}: {remedy}.")
         if missing == "drop":
-            matrix = _complete_rows(matrix, own_names, fewest_rows, source)
+            matrix, is_complete = _complete_rows(matrix, own_names, fewest_rows, source), True
     if len(matrix) < fewest_rows:
         raise DataError(
             f"{source} has one row (n_samples=1): structure learning needs at least two, "
@@ -146,7 +153,7 @@ def as_table(
         )
     if kinds is not None and not isinstance(data, Table):
         matrix, kinds = seen_levels(matrix, kinds)
-    return Table(matrix, own_names, kinds)
+    return Table(matrix, own_names, kinds, is_complete)
 
 
 def _content(

@@ -6,8 +6,11 @@ column an index, a shorter one is filled with NaN, and repeated names are change
 """
 
 import csv
+import gzip
 import itertools
+import os
 import warnings
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,8 +19,7 @@ import numpy as np
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io.columns.names import header_names, made_up_names
 from cosmodag.io.columns.refused import has_decimal_commas
-from cosmodag.io.files import opened_text
-from cosmodag.io.tables.encoding import text_encoding
+from cosmodag.io.files import UTF_8, opened_text, opener, refuse_other_format
 from cosmodag.io.tables.records import (
     WHITESPACE,
     fields,
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Decimal", "read_text_table"]
 
 Decimal = Literal["auto", ".", ","]
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_text_table(
@@ -51,7 +55,7 @@ def read_text_table(
         The decimal mark. "auto" recognises decimal commas where another character separates the
         fields, and warns that it did.
     """
-    encoding = text_encoding(path, source)
+    encoding = _encoding(path, source)
     try:
         with opened_text(path, source, encoding) as handle:
             records = list(itertools.islice(records_of(handle), 2))
@@ -156,3 +160,45 @@ def _without_trailing_separator(frame: "pd.DataFrame") -> "pd.DataFrame":
     if frame.columns[-1] == "" and frame.iloc[:, -1].isna().all():
         return frame.iloc[:, :-1]
     return frame
+
+
+def _encoding(path: str | os.PathLike[str], source: str) -> str:
+    """Find the encoding of a text file: UTF-8, UTF-16 with its mark, or Windows-1252.
+
+    Spreadsheets of Western systems write Windows-1252, in which almost any bytes are text: it is
+    accepted only without control characters, and with a warning.
+    """
+    try:
+        with opener(path)(path, "rb") as handle:
+            content = handle.read()
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{source} is not a complete gzip file: compress it again.") from error
+    if content.startswith(_UTF_16):
+        return "utf-16"
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        refuse_other_format(path, source)
+        if not _is_windows_text(content):
+            raise DataError(
+                f"{source} is not UTF-8 text: save it as UTF-8, in Excel as 'CSV UTF-8' (byte "
+                f"{error.start} is not)."
+            ) from error
+        warnings.warn(
+            f"{source} is not UTF-8 text and was read as Windows-1252: check accented letters in "
+            "its names, or save it as UTF-8.",
+            DataWarning,
+            stacklevel=6,
+        )
+        return "cp1252"
+    return UTF_8
+
+
+def _is_windows_text(content: bytes) -> bool:
+    if any(byte < 32 and byte not in b"\t\r\n" for byte in set(content)):
+        return False
+    try:
+        content.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -19,7 +19,7 @@ from scipy.special import chdtri
 from cosmodag.compiled import borrowing, inlined
 from cosmodag.errors import DataError
 
-__all__ = ["NonGaussianity", "entropy", "entropy_parts", "non_gaussianity", "non_gaussianity_gain"]
+__all__ = ["NonGaussianity", "entropy", "entropy_parts", "non_gaussianity"]
 
 GAUSSIAN_ENTROPY = float(0.5 * np.log(2 * np.pi * np.e))
 _LOG_COSH_WEIGHT, _LOG_COSH_GAUSSIAN, _SKEW_WEIGHT = 79.047, 0.37457, 7.4129
@@ -169,30 +169,6 @@ class NonGaussianity:
     threshold: float
     is_non_gaussian: bool
     explanation: str
-
-
-def non_gaussianity_gain(residuals: ArrayLike) -> float:
-    """Log-likelihood that residuals gain when they need not be Gaussian: n times negentropies.
-
-    Parameters
-    ----------
-    residuals : array (n, d)
-        Of each variable given its parents, in any units.
-
-    Returns
-    -------
-    float
-        −n Σ_v (H(r_v) − H of a Gaussian of the same variance), in nats.
-
-    Examples
-    --------
-    >>> random = np.random.default_rng(0)
-    >>> round(non_gaussianity_gain(random.normal(size=(500, 10))))
-    11
-    >>> round(non_gaussianity_gain(random.exponential(size=(500, 10))))
-    1584
-    """
-    return float(np.shape(residuals)[0] * _parts(residuals)[1].sum())
 
 
 def non_gaussianity(residuals: ArrayLike, level: float = _LEVEL) -> NonGaussianity:

@@ -9,6 +9,8 @@ from cosmodag.io.files import write_text
 from cosmodag.report.drawings.layout import layered_layout
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cosmodag.fit.fitted import FittedGraph
 
 __all__ = ["write_cytoscape"]
@@ -16,11 +18,14 @@ __all__ = ["write_cytoscape"]
 _ACROSS, _DOWN = 110, 90
 
 
-def write_cytoscape(path: str | os.PathLike[str], model: "FittedGraph") -> None:
+def write_cytoscape(
+    path: str | os.PathLike[str], model: "FittedGraph", arcs: "pd.DataFrame | None" = None
+) -> None:
     """Write a fitted graph as Cytoscape JSON, which Cytoscape and Cytoscape.js open.
 
     Nodes have ``name``; arcs have ``weight``, ``standardised``, ``interaction``, the basis of their
-    direction, and ``class``: whether the equivalence class has them directed.
+    direction, and ``class``: whether the equivalence class has them directed. They are read from
+    ``model.arcs_``, or from `arcs` where that table was computed before.
 
     Examples
     --------
@@ -44,8 +49,9 @@ def write_cytoscape(path: str | os.PathLike[str], model: "FittedGraph") -> None:
             zip(model.names_, layout.x, layout.layer, strict=True)
         )
     ]
-    arcs = model.arcs_.sort_index().rename(columns={"basis": "interaction"})
-    facts = arcs[["weight", "standardised", "interaction", "class"]].to_dict("records")
+    table = (model.arcs_ if arcs is None else arcs).sort_index()
+    renamed = table.rename(columns={"basis": "interaction"})
+    facts = renamed[["weight", "standardised", "interaction", "class"]].to_dict("records")
     lines = [
         {"data": {"id": f"{u}-{v}", "source": str(u), "target": str(v), **fact}}
         for u, v, fact in zip(edges.row, edges.col, facts, strict=True)

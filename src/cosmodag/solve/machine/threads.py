@@ -154,16 +154,36 @@ def _set_from_any_thread(library: Any, threads: int) -> None:
 _LIMIT = _SharedLimit()
 
 
+class _Entered(threading.local):
+    """Limits of the contexts that a thread is in."""
+
+    def __init__(self) -> None:
+        self.limits: list[int] = []
+
+
+_ENTERED = _Entered()
+
+
 @contextmanager
 def blas_threads(limit: int) -> Iterator[None]:
-    """Context in which linear algebra uses at most `limit` threads, and no more than before."""
+    """Context in which linear algebra uses at most `limit` threads, and no more than before.
+
+    Inside a context of the same thread that limits as much already, nothing is set: a fit sets the
+    limit once, whatever its parts ask for.
+    """
+    entered = _ENTERED.limits
+    if min(entered, default=limit + 1) <= limit:
+        yield
+        return
     own = [(library, library.num_threads) for library in _blas() if _limits_one_thread(library)]
     for library, found in own:
         library.set_num_threads(min(found, limit))
     _LIMIT.add(limit)
+    entered.append(limit)
     try:
         yield
     finally:
+        entered.remove(limit)
         _LIMIT.remove(limit)
         for library, found in own:
             library.set_num_threads(found)

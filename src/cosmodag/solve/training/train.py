@@ -47,28 +47,29 @@ def train(
         before = checkpoint.resume(batch, state, rounds)
         watch.advance(before.rounds * batch.size)
     state, done, marks, losses, _ = before
-    while done < rounds and stopped is None:
-        piece = min(most, between - done % between, rounds - done)
-        begin = time.perf_counter()
-        state = advance(batch, state, first + done, first + done + piece)
-        loss = np.array(state.loss)  # a copy: some backends work in place
-        most = batch.steps_per_piece(piece, time.perf_counter() - begin)
-        done += piece
-        watch.advance(piece * batch.size, _note(loss))
-        stopped = watch.stop if done < rounds else None
-        all_diverged = bool(np.all(np.asarray(state.diverged_at) >= 0))
-        is_due = done % between == 0 or done == rounds
-        if is_due:
-            marks.append(first + done)
-            losses.append(loss)
-        if checkpoint is not None:
-            ends = stopped is not None or done == rounds
-            checkpoint.keep(batch, Trained(state, done, marks, losses), rounds, now=ends)
-        if (stopped or all_diverged) and not is_due:
-            marks.append(first + done)
-            losses.append(loss)
-        if all_diverged:
-            break
+    with batch.backend.limited(batch, state):
+        while done < rounds and stopped is None:
+            piece = min(most, between - done % between, rounds - done)
+            begin = time.perf_counter()
+            state = advance(batch, state, first + done, first + done + piece)
+            loss = np.array(state.loss)  # a copy: some backends work in place
+            most = batch.steps_per_piece(piece, time.perf_counter() - begin)
+            done += piece
+            watch.advance(piece * batch.size, _note(loss))
+            stopped = watch.stop if done < rounds else None
+            all_diverged = bool(np.all(np.asarray(state.diverged_at) >= 0))
+            is_due = done % between == 0 or done == rounds
+            if is_due:
+                marks.append(first + done)
+                losses.append(loss)
+            if checkpoint is not None:
+                ends = stopped is not None or done == rounds
+                checkpoint.keep(batch, Trained(state, done, marks, losses), rounds, now=ends)
+            if (stopped or all_diverged) and not is_due:
+                marks.append(first + done)
+                losses.append(loss)
+            if all_diverged:
+                break
     return Trained(state, done, marks, losses, stopped)
 
 

@@ -14,7 +14,7 @@ from cosmodag.model.objective import (
 from cosmodag.model.structure import Priority
 from cosmodag.solve.backend import Backend, Task
 from cosmodag.solve.kernels.cpu import linear, mlp, mlp_arrays
-from cosmodag.solve.kernels.cpu.kernel import FEATURES, Kernel
+from cosmodag.solve.kernels.cpu.kernel import FEATURES, Kernel, limited
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.schedules import CosineAnnealing
 
@@ -69,6 +69,7 @@ def _networks(name: str, loss: Loss, *, has_own_variances: bool) -> Backend:
         working_copies=5,  # three in its own layout, W and the gradient
         start=kernel.start,
         entries=_network_entries,
+        limited=limited,
     )
 
 
@@ -82,6 +83,7 @@ BACKENDS: tuple[Backend, ...] = (
         working_copies=3,  # S, W and the gradient
         start=_LINEAR.start,
         entries=lambda task: task.variables * (task.variables + 1),
+        limited=limited,
     ),
     _networks("numba-mlp", mean_squared_error, has_own_variances=False),
     _networks("numba-mlp-likelihood", log_residual_variances, has_own_variances=True),

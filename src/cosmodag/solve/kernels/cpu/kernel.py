@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,7 +19,7 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.trees import map_arrays
 
-__all__ = ["FEATURES", "Kernel"]
+__all__ = ["FEATURES", "Kernel", "limited"]
 
 FEATURES = frozenset({"support", "gaps", "counted", "start"})
 """Optional inputs of problems that these loops support."""
@@ -72,12 +73,10 @@ class Kernel:
         return batch.recipe.start_from(key, batch.variables, batch.settings_of(lane))
 
     def advance(self, batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
-        """Run rounds first … last − 1 of every problem of a batch."""
+        """Run rounds first … last − 1 of every problem of a batch, within `limited`."""
         state = map_arrays(_writable, state)
         advance = partial(self._advance_lane, batch, state, first, last)
-        workers = min(batch.size, cores())
-        threads = threads_worth(batch.passes.size * state.parameters["arcs"][0].size, workers)
-        with blas_threads(threads), mapper(workers) as map_lanes:
+        with mapper(min(batch.size, cores())) as map_lanes:
             map_lanes(advance, range(batch.size))
         return state
 
@@ -101,6 +100,12 @@ class Kernel:
         state.step[lane], state.loss[lane], diverged_at = found
         if state.diverged_at[lane] < 0:
             state.diverged_at[lane] = diverged_at
+
+
+def limited(batch: Batch, state: AdamState) -> AbstractContextManager[None]:
+    """Context with the BLAS threads that the products of one step are worth, problem by problem."""
+    multiplications = batch.passes.size * state.parameters["arcs"][0].size
+    return blas_threads(threads_worth(multiplications, min(batch.size, cores())))
 
 
 def _given(batch: Batch, name: str, lane: int) -> Any:

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from cosmodag import BlockSearch, OrderSearch
-from cosmodag.report.row_sections import regime_section, time_section
-from cosmodag.report.sections import sections_of
+from cosmodag.report.sections import regime_section, sections_of, time_section
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
