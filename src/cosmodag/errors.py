@@ -75,7 +75,7 @@ class ScaleWarning(DataWarning):
 
 
 class InterruptedWarning(CosmodagWarning):
-    """Training was stopped before its last epoch; the result is valid but less converged."""
+    """A fit was stopped early; its result is valid but less converged, or less examined."""
 
 
 class AcyclicityWarning(CosmodagWarning):

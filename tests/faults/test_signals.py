@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import cosmodag.cli.fits.results as results
+import cosmodag.order.turning as turning
 import cosmodag.refinement.jobs as jobs
 import cosmodag.report as report
 from cosmodag.cli import main
@@ -91,6 +92,17 @@ def test_a_signal_in_refinement_keeps_what_was_learnt(fit, tmp_path, monkeypatch
     raises_signal(monkeypatch, jobs.Job, "finish", number)
     assert fit("--refine", refine) == CODES[number]
     assert outcome(tmp_path / "out")["stopped"] == "interrupt"
+
+
+@both_signals
+def test_a_signal_in_the_examination_keeps_the_graph(fit, tmp_path, monkeypatch, capsys, number):
+    monkeypatch.setattr("cosmodag.solve.watch._GRACE", 0.0)
+    raises_signal(monkeypatch, turning, "scores_on", number)
+    assert fit("--noise", "gaussian") == CODES[number]
+    found = outcome(tmp_path / "out")
+    assert found["stopped"] == "interrupt"
+    assert any("evidence for each arrow" in warning for warning in found["warnings"])
+    assert "warning: The fit was stopped before" in capsys.readouterr().err
 
 
 @both_signals

@@ -75,6 +75,19 @@ def test_a_required_arc_cannot_be_turned():
     assert np.isfinite(losses[1])
 
 
+def test_a_stop_leaves_the_losses_that_are_known():
+    tails, heads, asked = np.array([0, 1]), np.array([2, 2]), []
+
+    def should_stop() -> bool:
+        asked.append(None)
+        return len(asked) > 1
+
+    moments = Moments.of(collider(1.0))
+    whole = turning_losses(moments, np.arange(3), tails, heads)
+    found = turning_losses(moments, np.arange(3), tails, heads, should_stop=should_stop)
+    np.testing.assert_array_equal(found, [whole[0], np.nan])
+
+
 def weak_table(seed: int, n: int = 250, d: int = 7) -> np.ndarray:
     random = np.random.default_rng(seed)
     weights = np.triu(random.random((d, d)) < 0.4, 1) * random.uniform(0.15, 0.5, (d, d))

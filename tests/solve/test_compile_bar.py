@@ -2,10 +2,15 @@
 
 import logging
 import sys
+import threading
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
+import typer
 
+from cosmodag.cli.terminal import compiling
+from cosmodag.cli.terminal.shell import register, run
 from cosmodag.compilation import progress
 from cosmodag.later import jax, jitted
 from cosmodag.solve import progress_bar
@@ -67,10 +72,66 @@ def test_a_fit_without_progress_stays_silent(monkeypatch: pytest.MonkeyPatch) ->
     assert terminal.text == ""
 
 
-def test_a_file_or_a_pipe_stays_silent(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_library_writes_nothing_to_a_file_or_a_pipe(capfd: pytest.CaptureFixture[str]) -> None:
     with Watch(1, "Cosmo"):
         compile_three()
     assert capfd.readouterr() == ("", "")
+
+
+def command_that(act: Callable[[], None], *arguments: str) -> int:
+    """Run a command that may be quiet."""
+
+    def command(quiet: bool = False) -> None:
+        act()
+
+    app = typer.Typer()
+    register(app, "act", command)
+    return run(app, list(arguments))
+
+
+def test_a_command_writes_lines_to_a_file_or_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    said, say = threading.Event(), compiling.say
+
+    def heard(line: str) -> None:
+        say(line)
+        said.set()
+
+    def act() -> None:
+        progress.begin("search", {"search", "grow", "shrink"})
+        assert said.wait(60)
+        progress.end("search", {"search", "grow", "shrink"})
+
+    monkeypatch.setattr(compiling, "_EVERY", 0.02)
+    monkeypatch.setattr(compiling, "_LOOK", 0.01)
+    monkeypatch.setattr(compiling, "say", heard)
+    assert command_that(act) == 0
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert set(err.splitlines()) == {"compiling, once: 0 of 3 programs"}
+
+
+def test_a_command_is_silent_if_it_compiles_for_less_than_two_seconds(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert command_that(compile_three) == 0
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_quiet_command_and_one_on_a_terminal_write_no_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listeners: list[int] = []
+
+    def act() -> None:
+        listeners.append(len(progress._LISTENERS))
+
+    command_that(act, "--quiet")
+    command_that(act)
+    on_a_terminal(monkeypatch)
+    command_that(act)
+    assert listeners == [0, 1, 0]
 
 
 def test_in_a_notebook_one_line_changes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -220,7 +220,8 @@ FAULTS = (
     Fault(
         "required arrows can be turned",
         "order/turning.py",
-        "        if required is not None and required[u, v]:\n            continue\n",
+        "        if required is not None and required[u, v]:\n"
+        "            losses[place] = np.inf\n            continue\n",
         "",
         ("order/test_turning.py",),
     ),

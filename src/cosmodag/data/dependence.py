@@ -6,6 +6,7 @@ decision and the findings `curved` and `uneven_noise` both use these tests, each
 limits. Values are clipped, so that a few outliers do not decide.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,12 +66,13 @@ def arc_tests(
     tails: NDArray[np.intp],
     heads: NDArray[np.intp],
     counted: Floats | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> ArcTests:
     """Test for each arc whether the residual of its head is independent of its tail.
 
     Residuals (n, d) are those of linear equations. An equation is tested on the rows in which its
     variable was not set, where `counted` is not 0. The tests are sorted by head; arcs into columns
-    that their parents determine are left out.
+    that their parents determine are left out, and those that are left when `should_stop` says so.
 
     Examples
     --------
@@ -88,12 +90,15 @@ def arc_tests(
     found: list[tuple[float, ...]] = []
     last, left = -1, None
     for tail, head in zip(tails.tolist(), heads.tolist(), strict=True):
+        if should_stop():
+            break
         rows = slice(None) if counted is None else counted[:, head] > 0
         if left is None or head != last:
             last, left = head, powers_of(residuals[rows, head])
         if counted is not None or tail not in kept:
             kept[tail] = powers_of(X[rows, tail])
         found.append(pair_tests(left, kept[tail]))
+    tails, heads = tails[: len(found)], heads[: len(found)]
     return ArcTests(tails, heads, *np.array(found, np.float64).reshape(-1, 5).T.copy())
 
 

@@ -175,7 +175,7 @@ def fit_prepared(tasks: Sequence[FitTask], *, examine: bool = True) -> None:
                 if outcome.error is not None:
                     raise outcome.error
             for learner, given in tasks if examine else ():
-                learner.examine(given)
+                learner.examine(given, watch)
             is_complete = True
     except KeyboardInterrupt:
         for learner in learners:

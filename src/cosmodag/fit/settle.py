@@ -1,5 +1,6 @@
 """From what was learnt to a graph: arcs are chosen, and the finished graph is examined."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -95,10 +96,13 @@ def refined_graph(refined: RefinedFit, known: Known, threshold: float) -> dict[s
     }
 
 
-def turning_losses_of(dag: FittedDAG, given: Prepared) -> NDArray[np.float64] | None:
-    """Compute the loss of score from turning each arrow, (d, d), NaN where there is no arrow.
+def turning_losses_of(
+    dag: FittedDAG, given: Prepared, should_stop: Callable[[], bool]
+) -> NDArray[np.float64] | None:
+    """Compute the loss of score from turning each arrow, (d, d).
 
-    None if another score than the Gaussian one decided, or there are too many variables.
+    NaN where there is no arrow, or it was not turned in time; None if another score than the
+    Gaussian one decided, or there are too many variables.
     """
     if dag.noise != "gaussian" or dag.d > _MOST_TURNED or not dag.is_linear:
         return None
@@ -119,12 +123,17 @@ def turning_losses_of(dag: FittedDAG, given: Prepared) -> NDArray[np.float64] | 
         support=known.support,
         required=known.required,
         search_from=FIRM,
+        should_stop=should_stop,
     )
     return losses
 
 
 def findings_after(
-    dag: FittedDAG, given: Prepared, known: list[Finding], doubt: Finding | None
+    dag: FittedDAG,
+    given: Prepared,
+    known: list[Finding],
+    doubt: Finding | None,
+    should_stop: Callable[[], bool],
 ) -> list[Finding]:
     """Examine what linear equations on the learnt graph leave unexplained in its training data.
 
@@ -143,6 +152,7 @@ def findings_after(
         known=known,
         doubt=doubt,
         given=given.known.given,
+        should_stop=should_stop,
     )
     return [*found, *about_lags(dag)]
 

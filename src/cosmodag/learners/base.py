@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, warn_about
+from cosmodag.data.diagnose.findings import stopped_early
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.pipeline import FitTask, Learning, Learnt, RefinedFit, fit_prepared
@@ -28,7 +29,7 @@ from cosmodag.fit.time.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.documentation import inherit_descriptions
 from cosmodag.learners.parameters import Setting, SharedParameters
-from cosmodag.solve.watch import QuietWatch, Watch
+from cosmodag.solve.watch import Ending, QuietWatch, Watch
 
 __all__ = ["Learnt", "Prepared", "RefinedFit", "Setting", "StructureLearner"]
 
@@ -138,16 +139,29 @@ class StructureLearner(SharedParameters):
             watch.advance(1)
             yield Learning(place, watch.stop, partial(task.learner._learn, watch=own))
 
-    def examine(self, given: Prepared) -> None:
-        """Record how firm arrows are, and warn of what the equations leave unexplained."""
-        dag = self.fitted_
-        regimes, losses = fitted_regimes(given, dag), turning_losses_of(dag, given)
+    def examine(self, given: Prepared, watch: Watch) -> None:
+        """Record how firm arrows are, and warn of what the equations leave unexplained.
+
+        A stop ends it within about two seconds, and is warned of.
+        """
+        dag, ending = self.fitted_, Ending(watch)
+        regimes = fitted_regimes(given, dag)
+        losses = turning_losses_of(dag, given, ending.of("the evidence for each arrow"))
         about_regimes = [] if regimes is None else regimes.findings(dag.texts)
         known = [*self.findings_, *about_regimes]
         if self.is_linear and dag.is_linear:
-            found = findings_after(dag, given, known, self._doubt)
+            found = findings_after(
+                dag,
+                given,
+                known,
+                self._doubt,
+                ending.of("curved relations, uneven noise and hidden causes"),
+            )
         else:
             found = about_lags(dag)
+        found += stopped_early(ending.unfinished)
+        if ending.unfinished:
+            self.stopped_ = self.stopped_ or watch.stop
         warn_about(found, stacklevel=5)
         self.findings_ = [*known, *found]
         losses = dag.turning_losses if losses is None else losses

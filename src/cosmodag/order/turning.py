@@ -1,5 +1,7 @@
 """What it costs to turn an arrow: the evidence behind directions that a graph's shape fixes."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +35,7 @@ def turning_losses(
     support: NDArray[np.bool_] | None = None,
     required: NDArray[np.bool_] | None = None,
     search_from: float = np.inf,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> NDArray[np.float64]:
     r"""Say how much of the score is lost where the head of each arc comes before its tail.
 
@@ -65,6 +68,8 @@ def turning_losses(
     search_from : float
         Losses from which a better graph with the arrow turned is searched for, if nothing is
         required and there are at most ``SEARCHED_UP_TO`` variables; by default none.
+    should_stop : function
+        Asked before every arc; then losses that are left are NaN, or not searched for.
 
     Returns
     -------
@@ -91,9 +96,12 @@ def turning_losses(
     above = _ancestors(order, tails, heads)
     if asked is not None:
         tails, heads = tails[asked], heads[asked]
-    losses = np.full(len(tails), np.inf)
+    losses = np.full(len(tails), np.nan)
     for place, (u, v) in enumerate(zip(tails.tolist(), heads.tolist(), strict=True)):
+        if should_stop():
+            break
         if required is not None and required[u, v]:
+            losses[place] = np.inf
             continue
         first, last = int(position[u]), int(position[v])
         now = float(scores[first : last + 1].sum())
@@ -105,6 +113,8 @@ def turning_losses(
     if required is None and d <= SEARCHED_UP_TO:
         total = float(scores.sum())
         for place in np.flatnonzero(losses >= search_from).tolist():
+            if should_stop():
+                break
             ends = int(tails[place]), int(heads[place])
             for restarts in (0, _RESTARTS):
                 if search_from <= losses[place] < (_CLEAR * search_from if restarts else np.inf):

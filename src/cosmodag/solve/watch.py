@@ -10,7 +10,10 @@ from typing import Any
 
 from cosmodag.solve.progress_bar import ProgressBar
 
-__all__ = ["Interrupt", "QuietWatch", "Watch", "interrupt_run", "last_interrupt"]
+__all__ = ["Ending", "Interrupt", "QuietWatch", "Watch", "interrupt_run", "last_interrupt"]
+
+# Seconds for examinations of a graph, even after a stop: enough for small tables.
+_GRACE = 1.0
 
 
 class Interrupt(Enum):
@@ -141,3 +144,30 @@ class QuietWatch(Watch):
 
     def advance(self, done: int, note: str = "") -> None:
         """Do nothing."""
+
+
+class Ending:
+    """End of the examinations of a graph: after a stop, but not within their first second.
+
+    Attributes
+    ----------
+    unfinished : list of str
+        Examinations that were ended.
+    """
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._begin = time.monotonic()
+        self.unfinished: list[str] = []
+
+    def of(self, examination: str) -> Callable[[], bool]:
+        """Make the function that an examination asks, while it has work left, whether to end."""
+
+        def is_over() -> bool:
+            if self._watch.stop is None or time.monotonic() - self._begin < _GRACE:
+                return False
+            if examination not in self.unfinished:
+                self.unfinished.append(examination)
+            return True
+
+        return is_over

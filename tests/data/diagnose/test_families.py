@@ -106,6 +106,19 @@ class TestArcs:
         found = examine_arcs(np.column_stack([x + noise, x]), ARC)
         assert max(abs(found.curved[0]), abs(found.uneven[0])) < 3.5
 
+    @pytest.mark.parametrize(("stop", "tested"), [(1, 0), (2, 1)])
+    def test_a_stop_leaves_arcs_untested_and_refutes_none(self, drawn, stop, tested):
+        x, noise = drawn
+        asked = []
+
+        def should_stop():
+            asked.append(None)
+            return len(asked) >= stop  # before the arc, or before it is tested in reverse
+
+        X = np.column_stack([x, x + 0.3 * x**2 + noise])
+        found = examine_arcs(X, ARC, None, should_stop)
+        assert found.curved.tolist() == [0.0] * tested
+
     def test_columns_that_are_left_out(self, drawn):
         x, noise = drawn
         found = examine_arcs(np.column_stack([x, noise]), ARC, np.array([True, False]))

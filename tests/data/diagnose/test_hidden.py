@@ -55,6 +55,21 @@ def test_several_hidden_causes_that_share_effects_are_found():
     assert len(found.effects) > 1
 
 
+def test_a_stop_keeps_what_was_found():
+    X = one_cause()
+    arguments = np.corrcoef(X.T), *_arguments(X)
+    assert find_hidden_causes(*arguments, lambda: True) is None
+    asked = []
+
+    def should_stop():
+        asked.append(None)
+        return len(asked) > 1  # one trial of several
+
+    found = find_hidden_causes(*arguments, should_stop)
+    assert found.gain > 15
+    assert len(found.effects) == 1
+
+
 def test_equations_of_parents_that_determine_each_other_have_slopes():
     copied = np.array([[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]])
     weights, noise = Equations(copied, [[], [], [0, 1]], 100, 0.0).fitted

@@ -9,12 +9,13 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TextIO, cast
 
 import typer
 
 from cosmodag.cli.terminal.cache import remove_damaged
+from cosmodag.cli.terminal.compiling import compile_lines
 from cosmodag.cli.terminal.output import say
 from cosmodag.cli.terminal.signals import (
     EXIT_INTERRUPTED,
@@ -104,7 +105,7 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(function)
     def command(*args: object, **kwargs: object) -> None:
         try:
-            with _one_line_warnings():
+            with _one_line_warnings(), nullcontext() if kwargs.get("quiet") else compile_lines():
                 function(*args, **kwargs)
         except (CosmodagError, OSError, MemoryError, KeyboardInterrupt) as error:
             raise typer.Exit(_report(error)) from error

@@ -1,6 +1,6 @@
 """Findings after a fit: misfit of the learnt graph."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ def after_fit(
     known: Sequence[Finding] = (),
     doubt: Finding | None = None,
     given: NDArray[np.bool_] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> list[Finding]:
     """Test the linear equations of a learnt graph for misfit.
 
@@ -54,13 +55,15 @@ def after_fit(
     given : (d,) array of bool, optional
         Columns without an equation, such as the past of a time series. Hidden causes are searched
         for among the residuals of the others after regression on these.
+    should_stop : function
+        Asked while tests are left, about twice a second; then the findings so far are returned.
 
     Returns
     -------
     list of Finding
         ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply.
     """
-    found = _unexplained(X, names, arcs, order, known, given)
+    found = _unexplained(X, names, arcs, order, known, given, should_stop)
     is_reported = {finding.name for finding in found} & {"curved", "uneven_noise"}
     if doubt is None or (is_reported and doubt.name in ("curved", "uneven_noise")):
         return found
@@ -74,6 +77,7 @@ def _unexplained(
     order: ArrayLike,
     known: Sequence[Finding],
     given: NDArray[np.bool_] | None,
+    should_stop: Callable[[], bool],
 ) -> list[Finding]:
     d = X.shape[1]
     used = np.asarray(X[:: max(1, len(X) // _MOST_ROWS)], np.float64)
@@ -87,7 +91,7 @@ def _unexplained(
     # Columns with ties, such as counts, are covered by another finding.
     is_continuous = value_counts(used)[varying] == 0
     used = standardised(used[:, varying])
-    findings = misfits(examine_arcs(used, arcs, is_continuous), names)
+    findings = misfits(examine_arcs(used, arcs, is_continuous, should_stop), names)
     reported = {finding.name for finding in (*known, *findings)}
     if reported & {"several_populations", "curved"}:
         return findings
@@ -103,7 +107,7 @@ def _unexplained(
         return [*findings, not_examined(len(names), "Hidden causes")]
     correlations = used.T @ used / len(used)
     np.fill_diagonal(correlations, 1.0)
-    return [*findings, *hidden_causes(correlations, arcs, len(used), kept, names)]
+    return [*findings, *hidden_causes(correlations, arcs, len(used), kept, names, should_stop)]
 
 
 def _without_given(

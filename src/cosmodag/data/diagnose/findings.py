@@ -8,9 +8,25 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import DataError, DataWarning, ModelWarning, ScaleWarning, name_list
+from cosmodag.errors import (
+    CosmodagWarning,
+    DataError,
+    DataWarning,
+    InterruptedWarning,
+    ModelWarning,
+    ScaleWarning,
+    name_list,
+)
 
-__all__ = ["SEVERITIES", "Finding", "about", "chosen", "not_examined", "warn_about"]
+__all__ = [
+    "SEVERITIES",
+    "Finding",
+    "about",
+    "chosen",
+    "not_examined",
+    "stopped_early",
+    "warn_about",
+]
 
 Severity = Literal["error", "warning", "notice"]
 SEVERITIES = ("error", "warning", "notice")
@@ -18,7 +34,8 @@ SEVERITIES = ("error", "warning", "notice")
 
 # Findings with their own class of warning: about units, or against the model as a whole, which
 # makes the probabilities of its fits unreliable.
-_CATEGORIES: dict[str, type[DataWarning]] = {
+_CATEGORIES: dict[str, type[CosmodagWarning]] = {
+    "stopped_early": InterruptedWarning,
     **dict.fromkeys(("scale_ratio", "equal_scale", "varsortability"), ScaleWarning),
     **dict.fromkeys(
         (
@@ -85,6 +102,17 @@ def not_examined(columns: int, what: str) -> Finding:
         "of them."
     )
     return Finding("not_examined", (), columns, "notice", sentence)
+
+
+def stopped_early(parts: Sequence[str]) -> list[Finding]:
+    """Report what a time limit or an interruption kept a fit from examining, if anything."""
+    if not parts:
+        return []
+    sentence = (
+        f"The fit was stopped before it had fully examined {' and '.join(parts)}: fit again with "
+        "more time for these."
+    )
+    return [Finding("stopped_early", (), len(parts), "warning", sentence)]
 
 
 def warn_about(findings: Iterable[Finding], stacklevel: int = 2) -> None:

@@ -1,6 +1,6 @@
 """Findings about the arcs of a graph: curved relations, and noise that depends on a parent."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,10 @@ _FREE = 2.0
 
 
 def examine_arcs(
-    X: Floats, arcs: NDArray[np.bool_], tested: NDArray[np.bool_] | None = None
+    X: Floats,
+    arcs: NDArray[np.bool_],
+    tested: NDArray[np.bool_] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> ArcTests:
     """Test for each arc whether the residual of its head is independent of its tail.
 
@@ -37,6 +40,9 @@ def examine_arcs(
         A DAG: True at [u, v] for u → v.
     tested : (d,) array of bool, optional
         Columns whose arcs are tested, by default all; few-valued columns have no additive noise.
+    should_stop : function
+        Asked before every test; then arcs that are left are left out, and those that failed and
+        were not tested in reverse pass.
 
     Examples
     --------
@@ -54,9 +60,12 @@ def examine_arcs(
     parents = [np.flatnonzero(column).tolist() for column in arcs.T]
     weights, _ = Equations(correlations, parents, len(X), 0.0).fitted
     tails, heads = np.nonzero(arcs & usable[:, None] & usable[None, :])
-    tests = arc_tests(standard, standard - standard @ weights, tails, heads)
+    tests = arc_tests(standard, standard - standard @ weights, tails, heads, None, should_stop)
     curved, uneven = tests.curved, tests.uneven
     for place in np.flatnonzero(np.maximum(np.abs(curved), np.abs(uneven)) > _BEYOND).tolist():
+        if should_stop():
+            curved[place] = uneven[place] = 0.0
+            continue
         tail, head = int(tests.tails[place]), int(tests.heads[place])
         others = [head, *(cause for cause in parents[head] if cause != tail)]
         slopes = np.linalg.lstsq(

@@ -1,6 +1,6 @@
 """The finding about hidden common causes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ def hidden_causes(
     rows: int,
     order: NDArray[np.integer],
     names: Sequence[str],
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> list[Finding]:
     """Search for hidden causes that explain groups of columns better than the arcs among them.
 
@@ -37,7 +38,7 @@ def hidden_causes(
         return []
     if np.linalg.eigvalsh(correlations)[0] < _SINGULAR:
         return []  # columns that determine one another are covered by another finding
-    found = find_hidden_causes(correlations, arcs, rows, order)
+    found = find_hidden_causes(correlations, arcs, rows, order, should_stop)
     if found is None or found.gain < _REPORTED:
         return []
     columns = sorted({column for effects in found.effects for column in effects})

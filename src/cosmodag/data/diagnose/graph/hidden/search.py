@@ -6,7 +6,9 @@ is the penalised log-likelihood of the observed columns, which is comparable bet
 without hidden variables.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,8 +67,21 @@ class _State:
     gain: float
 
 
+class _Given(NamedTuple):
+    """Correlations of the observed columns, what scores need, and when to end."""
+
+    correlations: Floats
+    rows: float
+    penalty: float
+    should_stop: Callable[[], bool]
+
+
 def find_hidden_causes(
-    correlations: Floats, arcs: NDArray[np.bool_], rows: float, order: NDArray[np.integer]
+    correlations: Floats,
+    arcs: NDArray[np.bool_],
+    rows: float,
+    order: NDArray[np.integer],
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> HiddenCauses | None:
     """Add hidden causes to a graph while they raise the score.
 
@@ -80,6 +95,8 @@ def find_hidden_causes(
     rows : float
     order : (d,) array of int
         Of its variables, causes first.
+    should_stop : function
+        Asked before every trial, a few hundredths of a second; then the best so far is returned.
 
     Returns
     -------
@@ -87,17 +104,17 @@ def find_hidden_causes(
         None if no promising group of columns was found.
     """
     d = len(correlations)
-    penalty = default_penalty(rows, d)
+    given = _Given(correlations, rows, default_penalty(rows, d), should_stop)
     parents: Parents = [np.flatnonzero(column).tolist() for column in arcs.T]
     best = _State(correlations, parents, order.tolist(), 0.0)
-    if not _promising(best, rows, penalty):
+    if not _promising(given, best):
         return None
     # The graph may have been learnt with another score; the fair comparison is the best graph
     # without hidden causes under this score.
-    best, base = _rival(correlations, best.order, rows, penalty)
+    best, base = _rival(given, best.order)
     found = None
     for _ in range(_MOST):
-        raised = _raised(correlations, best, base, rows, penalty)
+        raised = _raised(given, best, base)
         if raised is None or (found is not None and raised.gain < best.gain + _SETTLED):
             break
         best = found = raised
@@ -106,7 +123,7 @@ def find_hidden_causes(
     if found is None:
         return None
     own = [variable for variable in found.order if variable < d]
-    rival, again = _rival(correlations, own, rows, penalty)
+    rival, again = _rival(given, own)
     return HiddenCauses(
         tuple(_effects(found, hidden, d) for hidden in range(d, len(found.parents))),
         found.gain - max(0.0, again - base),
@@ -115,73 +132,68 @@ def find_hidden_causes(
     )
 
 
-def _rival(
-    correlations: Floats, order: list[int], rows: float, penalty: float
-) -> tuple[_State, float]:
+def _rival(given: _Given, order: list[int]) -> tuple[_State, float]:
     """Search the best graph without hidden causes near an order; return it with its score."""
+    correlations, rows, penalty, _ = given
     d = len(correlations)
-    parents, order = _searched(correlations.copy(), order, rows, penalty, np.ones((d, d), np.bool_))
+    parents, order = _searched(given, correlations.copy(), order, np.ones((d, d), np.bool_))
     base = float(Equations(correlations, parents, rows, penalty).scores.sum())
     return _State(correlations, parents, order, 0.0), base
 
 
-def _raised(
-    correlations: Floats, state: _State, base: float, rows: float, penalty: float
-) -> _State | None:
+def _raised(given: _Given, state: _State, base: float) -> _State | None:
     """Add the hidden cause of largest gain: one round per seed group, more for the best ones."""
-    tried: list[tuple[float, int, Groups]] = []
-    for place, seed in enumerate(_promising(state, rows, penalty)):
-        first = _grown(correlations, state, seed, base, rows, penalty, rounds=1)
+    tried: list[tuple[_State, Iterator[_State]]] = []
+    for seed in _promising(given, state):
+        if given.should_stop():
+            break
+        rounds = _grown(given, state, seed, base)
+        first = next(rounds, None)
         if first is not None:
-            tried.append((-first.gain, place, seed))
-    grown = [
-        _grown(correlations, state, seed, base, rows, penalty, rounds=_ROUNDS)
-        for *_, seed in sorted(tried, key=lambda one: one[:2])[: min(_PURSUED, -(-len(tried) // 4))]
-    ]
-    return max((one for one in grown if one is not None), key=lambda one: one.gain, default=None)
+            tried.append((first, rounds))
+    tried.sort(key=lambda one: -one[0].gain)
+    grown = []
+    for best, rounds in tried[: min(_PURSUED, -(-len(tried) // 4))]:
+        while not given.should_stop() and (later := next(rounds, None)) is not None:
+            best = later
+        grown.append(best)
+    return max(grown, key=lambda one: one.gain, default=None)
 
 
 def _effects(state: _State, hidden: int, d: int) -> tuple[int, ...]:
     return tuple(child for child in range(d) if hidden in state.parents[child])
 
 
-def _promising(state: _State, rows: float, penalty: float) -> list[Groups]:
+def _promising(given: _Given, state: _State) -> list[Groups]:
     """List groups that another hidden cause may explain, best first."""
     members = dense_groups(state.parents)
     if not len(members):
         return []
-    equations = Equations(state.moments, state.parents, rows, penalty)
+    equations = Equations(state.moments, state.parents, given.rows, given.penalty)
     groups = gains_of(members, equations)
     share = min(1.0, (_WIDE / len(state.parents)) ** 2)
     best = np.argsort(-groups.gains, kind="stable")[: max(_FEWEST_SEEDS, round(_SEEDS * share))]
     seeds: dict[tuple[int, ...], Groups] = {}
     for place in best.tolist():
-        if groups.gains[place] > _PROMISING * rows:
+        if groups.gains[place] > _PROMISING * given.rows:
             seed = extended(Groups(*(part[place] for part in groups)), equations)
             seeds[tuple(sorted(seed.members.tolist()))] = seed
     return list(seeds.values())
 
 
-def _grown(
-    correlations: Floats,
-    state: _State,
-    seed: Groups,
-    base: float,
-    rows: float,
-    penalty: float,
-    rounds: int,
-) -> _State | None:
-    """Add one hidden cause to a group; then alternate search, expectation and fit."""
+def _grown(given: _Given, state: _State, seed: Groups, base: float) -> Iterator[_State]:
+    """Add one hidden cause to a group; alternate search, expectation and fit while they gain."""
+    correlations, rows, penalty, _ = given
     d, size = len(correlations), len(state.parents) + 1
     parents = _with_cause(state.parents, seed.members)
     model = _start(Equations(state.moments, parents[:-1], rows, penalty), seed, d)
     order = [size - 1, *state.order]
     may_be = np.ones((size, size), np.bool_)
     may_be[:, d:] = False  # hidden variables have no causes
-    best: _State | None = None
-    for _ in range(rounds):
+    best = -np.inf
+    for _ in range(_ROUNDS):
         moments = model.expected(correlations)
-        parents, order = _searched(moments, order, rows, penalty, may_be)
+        parents, order = _searched(given, moments, order, may_be)
         for _ in range(_ITERATIONS):
             model = Model(*Equations(moments, parents, rows, penalty).fitted, d)
             moments = model.expected(correlations)
@@ -189,11 +201,11 @@ def _grown(
         gain = model.log_likelihood(correlations, rows) - penalty * arcs - base
         reached = _State(moments, parents, order, gain)
         if any(len(_effects(reached, hidden, d)) < _FEWEST for hidden in range(d, size)):
-            break
-        if best is not None and gain < best.gain + _SETTLED:
-            break
-        best = reached
-    return best
+            return
+        if gain < best + _SETTLED:
+            return
+        best = gain
+        yield reached
 
 
 def _with_cause(parents: Parents, members: NDArray[np.intp]) -> list[list[int]]:
@@ -221,14 +233,14 @@ def _start(equations: Equations, seed: Groups, observed: int) -> Model:
 
 
 def _searched(
-    moments: Floats, order: list[int], rows: float, penalty: float, may_be: NDArray[np.bool_]
+    given: _Given, moments: Floats, order: list[int], may_be: NDArray[np.bool_]
 ) -> tuple[list[list[int]], list[int]]:
     size = len(moments)
     np.fill_diagonal(moments, 1.0)
     known = Moments(
         moments[None],
         np.zeros(size, np.int64),
-        np.array([float(rows)]),
+        np.array([float(given.rows)]),
         np.zeros((1, size)),
         np.ones((1, size)),
     )
@@ -236,7 +248,13 @@ def _searched(
     from cosmodag.order import search
 
     found = search(
-        known, order, penalty=penalty, support=may_be, random=np.random.default_rng(0), restarts=0
+        known,
+        order,
+        penalty=given.penalty,
+        support=may_be,
+        random=np.random.default_rng(0),
+        restarts=0,
+        threads=1,  # trials are short
     )
     starts, causes = found.graph.starts, found.graph.parents
     parents = [causes[starts[v] : starts[v + 1]].tolist() for v in range(size)]
