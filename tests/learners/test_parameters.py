@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import cosmodag
 from cosmodag import BlockSearch, Cosmo, EqualVariance, Notears, OrderSearch, VarianceSort, metrics
-from cosmodag.errors import DataError
+from cosmodag.errors import DataError, InterruptedWarning
 from cosmodag.fit.known import NOTHING
 from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.refined import NOISES
@@ -149,6 +149,13 @@ def test_what_a_given_order_does_not_use_is_refused():
     model = VarianceSort().fit(chain_table())
     with pytest.raises(DataError, match=r"^noise is 'non-gaussian', .* use method='order'"):
         cosmodag.refine(model, chain_table(), method="prune", noise="non-gaussian")
+
+
+def test_regressions_stop_in_time():
+    with pytest.warns(InterruptedWarning, match="stopped"):
+        model = VarianceSort(max_time=1e-9).fit(chain_table())
+    assert model.stopped_ == "time"
+    assert VarianceSort(max_time=60.0).fit(chain_table()).edges_.nnz > model.edges_.nnz
 
 
 @pytest.mark.parametrize("name", ["VarianceSort", "EqualVariance", "EmptyGraph"])

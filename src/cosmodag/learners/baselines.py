@@ -5,6 +5,7 @@ because the simulation reveals the order (Reisach, Seiler and Weichwald 2021). A
 these to show anything.
 """
 
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import variance_inflation
+from cosmodag.errors import InterruptedWarning
 from cosmodag.fit.checks import seeds_from
 from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared, StructureLearner
@@ -93,8 +95,15 @@ class SortLearner(RefinedLearner):
             self.criterion,
             support=known.support,
             required=known.required,
+            should_stop=lambda: watch.stop is not None,
         )
-        return Learnt(weights, order)
+        if watch.stop is not None:
+            warnings.warn(
+                "The regressions were stopped: variables late in the order may lack their causes.",
+                InterruptedWarning,
+                stacklevel=4,
+            )
+        return Learnt(weights, order, stopped=watch.stop)
 
 
 class VarianceSort(SortLearner):
