@@ -12,6 +12,7 @@ import subprocess
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
+from typing import get_origin
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "surface.md"
@@ -25,11 +26,24 @@ MODULES = (
     "cosmodag.io",
     "cosmodag.data.diagnose",
     "cosmodag.data.knowledge",
+    "cosmodag.data.time",
+    "cosmodag.assess",
     "cosmodag.refinement",
     "cosmodag.order",
     "cosmodag.report",
     "cosmodag.bench",
     "cosmodag.engines",
+    # Parts for those who add a learner, a mechanism or a loss (`examples/extend`).
+    "cosmodag.errors",
+    "cosmodag.graph.constraint",
+    "cosmodag.model.structure",
+    "cosmodag.model.mechanism",
+    "cosmodag.model.objective",
+    "cosmodag.solve.recipe",
+    "cosmodag.solve.methods.one_problem",
+    "cosmodag.learners.parameters",
+    "cosmodag.learners.refined",
+    "cosmodag.learners.trained.base",
 )
 
 # Folders of earlier plans, and what they are part of now.
@@ -57,6 +71,8 @@ def names() -> str:
 
 def _summary(home: object, name: str) -> str:
     value = getattr(home, name)
+    if get_origin(value) is not None:
+        return "type"
     if not (inspect.ismodule(value) or inspect.isclass(value) or callable(value)):
         return "constant"
     text = inspect.getdoc(value) or ""

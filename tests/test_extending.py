@@ -1,25 +1,40 @@
-"""A learner and a mechanism added from outside, in a few lines and without touching the package."""
+"""Learners, mechanisms and losses added from outside, in a few lines and without other changes."""
 
+import ast
+import importlib.util
+import inspect
+import sys
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from cosmodag import simulate
+import cosmodag
+from cosmodag import metrics, simulate, stability
+from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
+from cosmodag.learners.parameters import Setting
 from cosmodag.learners.trained.base import TrainedLearner
-from cosmodag.model.objective import AnnealedObjective
+from cosmodag.model.mechanism import Mechanism
+from cosmodag.model.objective import LOSSES, AnnealedObjective
 from cosmodag.model.structure import Priority
 from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.schedules import CosineAnnealing
 
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples" / "extend"
+
+pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+
 
 @dataclass(frozen=True)
-class Cubic:
+class Cubic(Mechanism):
     """x̂ = (x + a x³) W, one a for each cause."""
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
@@ -28,29 +43,17 @@ class Cubic:
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
         return (x + functions["bend"] * x**3) @ weights
 
-    def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
-        return weights
 
-    def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
-        return weights
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class CubicCosmo(TrainedLearner):
     """COSMO over cubic relations."""
 
-    def __init__(self, *, lambda1="auto", threshold="auto", scale="center", max_time=None, seed=0):
-        self.lambda1 = lambda1
-        self.threshold = threshold
-        self.scale = scale
-        self.max_time = max_time
-        self.seed = seed
-        self.random_state = seed
+    lambda1: Setting = "auto"
+
+    automatic: ClassVar = {"lambda1": 1e-3}
 
     def solver_for(self, n, d):
         return OneProblem(Recipe(Priority(), Cubic(), AnnealedObjective(), CosineAnnealing(), 64))
-
-    def _rule(self, d):
-        return {"lambda1": 1e-3}
 
     def _constants(self, n, d):
         rates = {"learning_rate": 1e-2, "priority_learning_rate": 3e-3, "beta1": 0.9, "beta2": 0.99}
@@ -61,13 +64,102 @@ class CubicCosmo(TrainedLearner):
         return 120
 
 
-@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_a_learner_and_a_mechanism_from_outside_work_at_once():
     data = simulate.load("n300_d5_ER1_gauss", seed=1)
-    model = CubicCosmo().fit(data.X)
+    model = CubicCosmo(random_state=0).fit(data.X)
     assert model.backend_ == "reference"
     assert is_dag(model.adjacency_)
     missed = (data.graph != 0) & (model.raw_weights_ == 0)
     assert not missed.any()
     found = np.abs(model.raw_weights_[data.graph != 0])
     assert np.median(found) > 0.3
+
+
+@pytest.fixture
+def example(monkeypatch):
+    """Import an example as a new module, whose learner is then the one that `load` finds."""
+    if not EXAMPLES.is_dir():
+        pytest.skip("examples are not distributed")
+
+    def imported(name):
+        spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, module)
+        spec.loader.exec_module(module)
+        return module
+
+    before = dict(LOSSES)
+    yield imported
+    LOSSES.clear()
+    LOSSES.update(before)
+
+
+def golem(module):
+    X = simulate.load("n300_d5_ER1_gauss", seed=1).X
+    return module.GolemEV(steps=150, random_state=0), X
+
+
+def quadratic(module):
+    return module.QuadraticCosmo(epochs=60, random_state=0), module.sample(
+        300, np.random.default_rng(0)
+    )
+
+
+def laplace(module):
+    settings = {"scale": "standardize", "lambda1": 0.01, "lambda2": 0.0, "refine": None}
+    X = module.sample(300, np.random.default_rng(0))[0]
+    return cosmodag.Cosmo(loss="laplace", epochs=30, random_state=0, **settings), X
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [("golem_ev", golem), ("quadratic", quadratic), ("laplace_noise", laplace)],
+)
+def test_an_example_is_fitted_cloned_saved_loaded_reported_and_bootstrapped(
+    name, make, example, tmp_path
+):
+    learner, X = make(example(name))
+    model = clone(learner).fit(X)
+    assert is_dag(model.adjacency_)
+    assert model.edges_.nnz
+    again = clone(model).fit(X)
+    np.testing.assert_array_equal(again.raw_weights_, model.raw_weights_)
+
+    model.save(tmp_path / "model", residuals=True)
+    loaded = cosmodag.load(tmp_path / "model")
+    assert type(loaded) is type(model)
+    assert loaded.get_params() == model.get_params()
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(loaded.sample(9, 0), model.sample(9, 0))
+
+    loaded.report(tmp_path / "page.html")
+    assert type(model).__name__ in (tmp_path / "page.html").read_text("utf-8")
+    sure = stability.bootstrap(model, X, n=2, random_state=0, verbose=False)
+    assert sure.arc_probabilities.shape == model.adjacency_.shape
+
+
+def test_the_order_of_a_new_learner_is_refined(example):
+    data = simulate.load("n300_d5_ER1_gauss", seed=1)
+    learner = example("golem_ev").GolemEV
+    model = learner(steps=20, refine="order", noise="equal-variance", random_state=0).fit(data.X)
+    assert (model.noise_, model.refinement_) == ("equal-variance", "order")
+    assert metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)["shd"] == 0
+    with pytest.raises(DataError, match=r"^steps is 0"):
+        learner(steps=0).fit(data.X)
+    assert "refine : " in inspect.getdoc(learner)
+
+
+def test_a_noise_is_refused_where_equations_cannot_be_refined(example):
+    learner = example("quadratic").QuadraticCosmo
+    with pytest.raises(DataError, match=r"^noise is 'gaussian', .* leave noise out"):
+        learner(noise="gaussian").fit(np.eye(5))
+
+
+def test_names_that_examples_import_are_public():
+    page = (ROOT / "docs" / "surface.md").read_text("utf-8")
+    for script in EXAMPLES.glob("*.py"):
+        for node in ast.walk(ast.parse(script.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("cosmodag"):
+                section = page.partition(f"### `{node.module}`\n")[2].partition("\n### ")[0]
+                for alias in node.names:
+                    assert f"| `{alias.name}` |" in section, f"{node.module}.{alias.name}"

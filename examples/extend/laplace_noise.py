@@ -12,14 +12,12 @@ noise, Laplace noise shows directions even where its scales differ: a → b and 
 
 import argparse
 import warnings
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-import cosmodag
-from cosmodag import Cosmo, metrics, stability
+from cosmodag import Cosmo, metrics
 from cosmodag.errors import ScaleWarning
 from cosmodag.model.objective import LOSSES, Predicted
 
@@ -43,29 +41,21 @@ def sample(n: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]
 
 
 def main() -> None:
-    """Learn, save, load, report and bootstrap."""
+    """Learn by the Gaussian likelihood, and by the new one."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer epochs and resamples")
-    quick = parser.parse_args().quick
+    parser.add_argument("--quick", action="store_true", help="fewer epochs")
+    epochs = 30 if parser.parse_args().quick else 300
     X, truth = sample(1_000, np.random.default_rng(0))
     # Penalties on weights depend on units even where the score does not.
     warnings.simplefilter("ignore", ScaleWarning)
     settings = {"scale": "standardize", "lambda1": 0.01, "lambda2": 0.0, "refine": None}
-    settings |= {"epochs": 30 if quick else 300, "trainings": 10, "random_state": 0}
+    settings |= {"epochs": epochs, "trainings": 10, "random_state": 0}
     for loss in ("likelihood", "laplace"):
         model = Cosmo(loss=loss, **settings).fit(X)
         scores = metrics.evaluate(truth, model.adjacency_, threshold=0.0)
         print(f"{loss:>10}: {scores['shd']} wrong arcs of 3, by {model.backend_}")
-
     model.save("laplace.safetensors")
-    again = cosmodag.load("laplace.safetensors")
-    assert again.loss == "laplace"
-    assert np.array_equal(again.predict(X), model.predict(X))
     model.report("laplace.html")
-    sure = stability.bootstrap(model, X, n=2 if quick else 5, random_state=0)
-    size = Path("laplace.html").stat().st_size
-    print(f"saved, loaded, a report of {size:,} bytes")
-    print(f"the true arcs in {sure.arc_probabilities[truth != 0].min():.0%} of resamples or more")
 
 
 if __name__ == "__main__":

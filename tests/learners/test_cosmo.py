@@ -147,7 +147,7 @@ def test_bad_parameters_are_refused_by_name(small, bad):
 
 @pytest.mark.parametrize("refine", [None, "prune"])
 def test_restarts_without_a_search_are_refused_and_trainings_named(small, refine):
-    with pytest.raises(DataError, match=r"makes no search; .* trainings="):
+    with pytest.raises(DataError, match=r"nothing is searched: .*; .* trainings="):
         Cosmo(restarts=3, refine=refine).fit(small.X)
 
 

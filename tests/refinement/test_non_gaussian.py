@@ -14,7 +14,7 @@ from cosmodag.order.entropy.measure import entropy, non_gaussianity
 from cosmodag.order.scores import growing_penalty
 from cosmodag.refinement.non_gaussian import (
     NonGaussianSearch,
-    default_penalty,
+    entropy_penalty,
     search_non_gaussian,
 )
 
@@ -128,7 +128,7 @@ def test_score_graph_and_weights_are_those_of_the_definition(variables: int, see
             noise - noise.mean(), residuals_on(X, child, parents), atol=1e-8 * X[:, child].std()
         )
     assert found.score == pytest.approx(score, rel=1e-9)
-    assert found.penalty == default_penalty(len(X), variables)
+    assert found.penalty == entropy_penalty(len(X), variables)
 
 
 def test_recovers_a_standardised_exponential_chain() -> None:

@@ -157,7 +157,7 @@ def fit(
     model = make_learner(method, {} if auto else options, {} if auto else settings)
     if refine == "none":
         model.set_params(refine=None)
-    if quiet and "verbose" in model.get_params(deep=False):
+    if quiet:
         model.set_params(verbose=False)
     if auto and lags:
         raise DataError("--auto is for independent rows: leave --lags out, or name a --method.")

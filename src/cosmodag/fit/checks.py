@@ -13,7 +13,6 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_number",
-    "check_restarts",
     "refuse_lags",
     "seeds_from",
 ]
@@ -35,18 +34,6 @@ def check_count(name: str, value: Any, *, low: int = 1) -> None:
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_whole or value < low:
         raise DataError(f"{name} is {value!r}: it must be a whole number of at least {low}.")
-
-
-def check_restarts(restarts: Any, refine: str | None) -> None:
-    """Refuse a number of restarts that is not a count, or that has no search to restart."""
-    if restarts == "auto":
-        return
-    check_count("restarts", restarts, low=0)
-    if refine not in ("auto", "order"):
-        raise DataError(
-            f"restarts={restarts} counts searches from perturbed copies of the best order, and "
-            f"refine={refine!r} makes no search; the number of trainings is trainings=."
-        )
 
 
 def refuse_lags(learner: Any, what: str, instead: str) -> None:

@@ -81,7 +81,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
     def decided(self) -> dict[str, Any]:
         """Parameters that fix what the fit decided, so that resamples do not decide again."""
-        return {"noise": self._dag.noise} if hasattr(self, "noise") else {}
+        return {}
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit from what their ``arrays`` gave."""

@@ -120,7 +120,7 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
         _check_ordered(levels, names)
     X = table if levels.are_ordered else levels.expanded(table)
     absent = np.isnan(X)
-    (seed,) = seeds_from(getattr(model, "random_state", 0), 1)
+    (seed,) = seeds_from(model.random_state, 1)
     draws = np.random.default_rng([seed, 0x6D697373]).normal(size=int(absent.sum()))
     targets = given.targets
     equations, rounds = _without_graph(X, absent, targets), 1
@@ -171,7 +171,7 @@ def _by_graphs(
     """
     from cosmodag.learners.order_search import OrderSearch
 
-    (seed,) = seeds_from(getattr(model, "random_state", 0), 1)
+    (seed,) = seeds_from(model.random_state, 1)
     learner = OrderSearch(
         noise="gaussian", knowledge=model.knowledge, random_state=seed, verbose=False
     )

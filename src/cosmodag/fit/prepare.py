@@ -97,6 +97,7 @@ def prepare(
     Rows in time become windows first: an ordinary table for the rest of the fit, with knowledge.
     """
     learner.check_settings()
+    learner.refuse_idle()
     _check_regimes(learner, regimes)
     values, entries, labels = take_columns(X, interventions, regimes)
     is_named = not isinstance(values, np.ndarray | list | tuple)
@@ -116,6 +117,7 @@ def prepare(
     # Of a window, only the columns at time t: lagged copies repeat them.
     shown = table if window is None else table.of_columns(range(window.d))
     check_levels(learner, shown)
+    learner.refuse_idle(shown)
     findings = [
         *findings,
         *kinds_findings(learner, shown),
@@ -193,7 +195,7 @@ def prepare_table(
     bounds = bounds_of(knowledge if window is None else window.knowledge(knowledge), table.names)
     target_sets, of_regimes = None, None
     if regimes is not None:
-        (seed,) = seeds_from(getattr(learner, "random_state", 0), 1)
+        (seed,) = seeds_from(learner.random_state, 1)
         of_regimes = targets_found(np.asarray(table.X, np.float64), regimes, Known(bounds), seed)
         targets = of_regimes[regimes.labels]
     if targets is not None:

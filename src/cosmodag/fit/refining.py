@@ -21,13 +21,14 @@ from cosmodag.solve.machine.devices import device_named
 if TYPE_CHECKING:
     from cosmodag.fit.known import Known
     from cosmodag.learners.base import Prepared, StructureLearner
+    from cosmodag.learners.refined import SearchedLearner
     from cosmodag.solve.watch import Watch
 
 __all__ = ["refine", "refine_table"]
 
 
 def refine_table(
-    model: "StructureLearner",
+    model: "SearchedLearner",
     given: "Prepared",
     orders: Mapping[str, NDArray[np.intp]],
     watch: "Watch",
@@ -47,7 +48,7 @@ def refine_table(
     method = model.refinement_
     assert method is not None
     watch.begin(1, f"{type(model).__name__}: refining")
-    (seed,) = seeds_from(getattr(model, "random_state", 0), 1)
+    (seed,) = seeds_from(model.random_state, 1)
     known = given.known
     names = [str(name) for name in getattr(model, "feature_names_in_", range(given.X.shape[1]))]
     found = decide_noise(
@@ -65,7 +66,7 @@ def refine_table(
             given=known.given,
         ),
         orders,
-        noise=getattr(model, "noise", "auto"),
+        noise=model.noise,
         method=method,
         by_units=tuple(orders) if is_by_units else (),
         restarts=restarts,

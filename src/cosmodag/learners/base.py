@@ -223,9 +223,8 @@ class StructureLearner(SharedParameters):
 
     def watch(self, fits: int = 1) -> Watch:
         """Make the watch of a number of fits: progress, and a limit on time if there is one."""
-        limit: float | None = getattr(self, "max_time", None)
-        verbose = bool(getattr(self, "verbose", True))
-        return Watch(1, type(self).__name__, None if limit is None else limit * fits, verbose)
+        limit = None if self.max_time is None else self.max_time * fits
+        return Watch(1, type(self).__name__, limit, self.verbose)
 
     def forget(self) -> None:
         """Delete all fitted attributes."""
@@ -245,9 +244,5 @@ class StructureLearner(SharedParameters):
         """Warn of dropped arcs, if the method should not need it."""
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
-        """Turn the order that was learnt into a graph by evidence."""
-        from cosmodag.fit.refining import refine_table
-
-        learnt_order = {} if learnt.order is None else {"learnt": learnt.order}
-        orders = {**learnt_order, **learnt.orders}
-        return refine_table(self, given, orders, watch, restarts=self._restarts)
+        """Turn the order that was learnt into a graph by evidence; see `refinement_for`."""
+        raise NotImplementedError(f"{type(self).__name__} has no refinement.")

@@ -5,22 +5,28 @@ because the simulation reveals the order (Reisach, Seiler and Weichwald 2021). A
 these to show anything.
 """
 
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import variance_inflation
+from cosmodag.errors import InterruptedWarning
 from cosmodag.fit.checks import seeds_from
 from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared, StructureLearner
 from cosmodag.learners.parameters import choice
+from cosmodag.learners.refined import RefinedLearner
 from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.order import choose_parents
 from cosmodag.order.starts.conditional_variances import equal_variance_order
 from cosmodag.solve.watch import Watch
+
+if TYPE_CHECKING:
+    from cosmodag.io.tables.frames import Table
 
 __all__ = ["EmptyGraph", "EqualVariance", "R2Sort", "RandomSort", "SortLearner", "VarianceSort"]
 
@@ -30,7 +36,7 @@ DIGITS = 5
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SortLearner(StructureLearner):
+class SortLearner(RefinedLearner):
     """Base of the learners that order the variables by a rule, then regress.
 
     A subclass implements :meth:`_sort`.
@@ -40,7 +46,7 @@ class SortLearner(StructureLearner):
     criterion : {"bic", "aic", "none"}
         How the adaptive lasso chooses among the predecessors of a variable
         (:func:`cosmodag.learners.regression.regress_on_predecessors`, also with fewer rows than
-        columns); ``"none"`` is least squares on all of them.
+        columns), without refinement; ``"none"`` is least squares on all of them.
     refine : {"auto", "prune", "order", None}
         Use of the order instead of the regression, as in :class:`cosmodag.Cosmo`.
     scale : {"center", "standardize", "none"}
@@ -54,8 +60,7 @@ class SortLearner(StructureLearner):
     """
 
     criterion: str = choice("bic", CRITERIA)
-    refine: str | None = None
-    noise: str = "auto"
+    random_state: Any = 0
 
     # Arrays of d × d that sorting itself takes.
     _sorting_squares: ClassVar[float] = 0.0
@@ -63,6 +68,16 @@ class SortLearner(StructureLearner):
     @abstractmethod
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
         """Order the variables, causes first; the caller enforces what is known of the order."""
+
+    def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
+        """Reasons why the values of parameters would have no effect, by parameter."""
+        found = super().idle_settings(table)
+        if self.refine is not None and self.criterion != type(self).criterion:
+            found["criterion"] = (
+                f"refine={self.refine!r} chooses arcs by its own evidence: set refine=None "
+                "(--refine none), or leave criterion out"
+            )
+        return found
 
     def square_arrays(self, d: int) -> float:
         """Count the d × d float64 arrays that are held at once."""
@@ -80,8 +95,15 @@ class SortLearner(StructureLearner):
             self.criterion,
             support=known.support,
             required=known.required,
+            should_stop=lambda: watch.stop is not None,
         )
-        return Learnt(weights, order)
+        if watch.stop is not None:
+            warnings.warn(
+                "The regressions were stopped: variables late in the order may lack their causes.",
+                InterruptedWarning,
+                stacklevel=4,
+            )
+        return Learnt(weights, order, stopped=watch.stop)
 
 
 class VarianceSort(SortLearner):
@@ -211,6 +233,8 @@ class EmptyGraph(StructureLearner):
     ----------
     threshold : float
         Present so that learners can be exchanged; there is no arc to leave out.
+    random_state : int, Generator, RandomState or None
+        Seed of estimated missing values.
 
     Examples
     --------
@@ -219,6 +243,8 @@ class EmptyGraph(StructureLearner):
     >>> EmptyGraph().fit(data.X).graph_.number_of_edges()
     0
     """
+
+    random_state: Any = 0
 
     _order_from_units = False
 

@@ -1,12 +1,15 @@
 """Order search for tables of every kind: categories, counts, curves."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cosmodag.errors import DataError
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
 from cosmodag.learners.order_search import OrderSearch
 from cosmodag.solve.watch import Watch
+
+if TYPE_CHECKING:
+    from cosmodag.io.tables.frames import Table
 
 __all__ = ["BlockSearch"]
 
@@ -29,7 +32,8 @@ class BlockSearch(OrderSearch):
     columns by numbers changes no arc.
 
     Curves between numbers can decide directions that lines leave open (additive noise); arrows
-    that rest on it have the basis ``"curves"``. `OrderSearch` and `Cosmo` search in the same way
+    that rest on it have the basis ``"curves"``. Curves are searched with Gaussian noise; `noise` is
+    that of lines. `OrderSearch` and `Cosmo` search in the same way
     where a table has categories of three levels or more, or counts.
 
     Parameters
@@ -63,6 +67,16 @@ class BlockSearch(OrderSearch):
         super().check_settings()
         if self.curves not in (True, False, "auto"):
             raise DataError(f"curves is {self.curves!r}: it must be True, False or 'auto'.")
+
+    def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
+        """Reasons why the values of parameters would have no effect, by parameter."""
+        found = super().idle_settings(table)
+        if self.curves is True and self.noise not in ("auto", "gaussian"):
+            found["noise"] = (
+                "curves=True searches with Gaussian noise: set curves to 'auto' or False, or "
+                "noise='gaussian' (--noise gaussian)"
+            )
+        return found
 
     def decided(self) -> dict[str, Any]:
         """Parameters that fix what the fit decided, so that resamples do not decide again."""

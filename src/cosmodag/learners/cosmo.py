@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cosmodag.errors import DataWarning, DivergenceError
 from cosmodag.graph.dags import order_of
 from cosmodag.learners.base import Learnt, Prepared
+from cosmodag.learners.refined import RefinedLearner
 from cosmodag.learners.trained.annealed import AnnealedLearner
 from cosmodag.learners.trained.settings import default_settings, default_steps
 
@@ -30,7 +31,7 @@ _APART = 1e6
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Cosmo(AnnealedLearner):
+class Cosmo(RefinedLearner, AnnealedLearner):
     r"""Linear COSMO: a DAG as W = H ∘ S_{t,ε}(p), learnt by plain gradient descent.
 
     Solves, over strengths H and priorities p,
@@ -70,8 +71,6 @@ class Cosmo(AnnealedLearner):
     takes_levels: ClassVar[bool] = True
 
     refine: str | None = "auto"
-    noise: str = "auto"
-    restarts: int | str = "auto"
 
     def _mechanism(self) -> "Mechanism":
         from cosmodag.model.mechanism import Linear

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.learners.base import Learnt, Prepared, StructureLearner
+from cosmodag.learners.base import Learnt, Prepared
+from cosmodag.learners.refined import SearchedLearner
 from cosmodag.solve.watch import Watch
 
 __all__ = ["OrderSearch"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OrderSearch(StructureLearner):
+class OrderSearch(SearchedLearner):
     r"""Search for the order, and on it the graph, of best score.
 
     Maximises, over orders and over DAGs that agree with them,
@@ -59,12 +60,7 @@ class OrderSearch(StructureLearner):
 
     takes_levels: ClassVar[bool] = True
     _order_from_units: ClassVar[bool] = False
-
-    noise: str = "auto"
-    restarts: int | str = "auto"
-    max_time: float | None = None
-    random_state: Any = None
-    verbose: bool = True
+    _search_by: ClassVar[str] = "use method='order'"
 
     @property
     def refinement_(self) -> str:

@@ -1,26 +1,23 @@
-"""Parameters that all learners share: their meaning, their values, and the rules behind "auto"."""
+"""Parameters that all learners share: their meaning, their values and their checks."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cosmodag.data.kinds import check_kinds
-from cosmodag.fit.checks import check_choice, check_count, check_number, check_restarts
+from cosmodag.errors import DataError
+from cosmodag.fit.checks import check_choice, check_count, check_number
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.missing import CHOICES
 from cosmodag.fit.preparation import SCALES
 
-__all__ = ["METHODS", "NOISES", "SEARCHED", "Setting", "SharedParameters", "choice", "count"]
+if TYPE_CHECKING:
+    from cosmodag.io.tables.frames import Table
+
+__all__ = ["Setting", "SharedParameters", "choice", "count"]
 
 Setting = float | str
 """A number, or ``"auto"`` for the one that a rule gives."""
-
-METHODS = ("prune", "order")
-SEARCHED = 50_000
-"""Variables up to which ``refine="auto"`` searches for a better order (times:
-``benchmarks/answer_large.md``); the correlations then take 10 GB."""
-
-NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 
 _RAW_CUT = 0.3
 
@@ -44,20 +41,6 @@ class SharedParameters(FittedGraph):
 
     Parameters
     ----------
-    refine : {"auto", "prune", "order", None}
-        Use of the learnt order. ``"prune"`` regresses each variable on those before it and keeps
-        the arcs that the evidence supports; ``"order"`` also searches for a better order, from the
-        learnt one and from others; ``"auto"`` is ``"order"`` up to 50,000 variables and ``"prune"``
-        beyond. ``None`` keeps the optimised weights.
-    noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
-        What refinement assumes of the noise: Gaussian with one variance per variable (units do not
-        matter, and only the equivalence class is decided), Gaussian with one common variance, or
-        not Gaussian. ``"auto"`` decides from the data; ``noise_`` and ``noise_reason_`` report the
-        decision.
-    restarts : int or "auto"
-        Maximal number of searches from perturbed copies of the best order, with
-        ``refine="order"``; ``"auto"`` is :func:`cosmodag.order.default_restarts`. They end early if
-        several in a row find nothing.
     threshold : float or "auto"
         Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 after
         refinement, 0.3 without.
@@ -91,6 +74,9 @@ class SharedParameters(FittedGraph):
     missing: str = choice("error", CHOICES)
     scale: str = choice("center", SCALES)
     lags: int = 0
+    max_time: float | None = None
+    random_state: Any = None
+    verbose: bool = True
 
     def check_settings(self) -> None:
         """Refuse parameter values that cannot be used, in one sentence each."""
@@ -103,25 +89,25 @@ class SharedParameters(FittedGraph):
                 check_choice(part.name, getattr(self, part.name), part.metadata["names"])
             elif "is_count" in part.metadata:
                 check_count(part.name, getattr(self, part.name))
-        if getattr(self, "max_time", None) is not None:
+        if self.max_time is not None:
             check_number("max_time", self.max_time, low=0.0)
-        if getattr(self, "refine", None) is not None:
-            check_choice("refine", self.refine, ("auto", *METHODS))
-        if hasattr(self, "noise"):
-            check_choice("noise", self.noise, NOISES)
-        check_restarts(getattr(self, "restarts", "auto"), getattr(self, "refine", "auto"))
 
-    @property
-    def _restarts(self) -> int | None:
-        restarts = getattr(self, "restarts", "auto")
-        return None if restarts == "auto" else int(restarts)
+    def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
+        """Reasons why the values of parameters would have no effect, by parameter.
+
+        Each names the way out. A default, and ``"auto"``, is never in it. Some values have no
+        effect on a table with categories or counts only.
+        """
+        return {}
+
+    def refuse_idle(self, table: "Table | None" = None) -> None:
+        """Refuse values that would have no effect, in one sentence."""
+        for name, reason in self.idle_settings(table).items():
+            raise DataError(f"{name} is {getattr(self, name)!r}, but {reason}.")
 
     def refinement_for(self, d: int) -> str | None:
         """Choose the method of refinement for d variables: None, ``"prune"`` or ``"order"``."""
-        refine: str | None = getattr(self, "refine", None)
-        if refine == "auto":
-            return "order" if d <= SEARCHED else "prune"
-        return refine
+        return None
 
     def why_no_levels(self, d: int) -> str | None:
         """Name the learner, and the setting with which it takes numbers only; None if it does not.

@@ -1,6 +1,7 @@
 """Sparse regression of each variable on those before it in a causal order."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ def regress_on_predecessors(
     support: NDArray[np.bool_] | None = None,
     required: NDArray[np.bool_] | None = None,
     counted: NDArray[Any] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> NDArray[np.float64]:
     r"""Regress each variable on all variables before it in an order, and keep the useful ones.
 
@@ -66,6 +68,8 @@ def regress_on_predecessors(
         Arcs that may exist, and arcs that are always in; these agree with the order.
     counted : (n, d), optional
         How much row i of a table counts in the regression of v, at [i, v].
+    should_stop : callable
+        Called before each regression; after True the variables that are left are not regressed.
 
     Returns
     -------
@@ -96,6 +100,8 @@ def regress_on_predecessors(
     # It warns of redundant regressors that it leaves out, which is intended.
     with ignoring(ConvergenceWarning):
         for k in range(1, len(order)):
+            if should_stop():
+                break
             v, earlier = order[k], order[:k]
             group = moments.group[v]
             products, sizes = moments.correlations[group], moments.scales[group]

@@ -22,7 +22,7 @@ from cosmodag.order.starts.orders import closed_order
 from cosmodag.refinement.best import best_of, distinct
 from cosmodag.refinement.jobs import Job
 
-__all__ = ["NonGaussianSearch", "default_penalty", "search_non_gaussian"]
+__all__ = ["NonGaussianSearch", "entropy_penalty", "search_non_gaussian"]
 
 EXOGENOUS_FIRST = "exogenous-first"
 # Restarts times variables, at most: with twice as many, 100 variables and 300 rows took 1.26 times
@@ -32,7 +32,7 @@ _RESTARTS = 2000
 _CONSTANT = 1e-12  # spread relative to the largest value, below which a column counts as constant
 
 
-def default_penalty(rows: float, variables: int) -> float:
+def entropy_penalty(rows: float, variables: int) -> float:
     """Penalty of an arc: the extended BIC ½ log n + log d, at least log n."""
     return max(float(np.log(rows)), 0.5 * float(np.log(rows)) + float(np.log(variables)))
 
@@ -78,6 +78,7 @@ def search_non_gaussian(
     before: ArrayLike | None = None,
     counted: ArrayLike | None = None,
     weak_parents: bool = False,
+    restarts: int | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
 ) -> NonGaussianSearch:
@@ -106,6 +107,8 @@ def search_non_gaussian(
     weak_parents : bool
         Whether parents that only the shape of the noise makes visible are added at the end
         (`cosmodag.order.entropy.weak_parents`).
+    restarts : int, optional
+        Restarts from perturbed copies of the best order, at most; by default 2,000 / d.
     should_stop : callable, optional
         Called often; after True the best result so far is returned.
     on_progress : callable, optional
@@ -142,7 +145,7 @@ def search_non_gaussian(
     moments = Moments.of(table, counted).with_rows(table, counted)
     job = Job(
         moments,
-        default_penalty(n, d) if penalty is None else float(penalty),
+        entropy_penalty(n, d) if penalty is None else float(penalty),
         allowed,
         needed,
         closed,
@@ -150,7 +153,7 @@ def search_non_gaussian(
         stop,
         on_progress,
         threads=1,  # each further one would make its own records
-        restarts=_RESTARTS // d,
+        restarts=_RESTARTS // d if restarts is None else restarts,
     )
     orders = {name: respecting(check_order(order, d), closed) for name, order in starts.items()}
     assert moments.table is not None

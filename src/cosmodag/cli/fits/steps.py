@@ -115,7 +115,7 @@ def bootstrapped(
             data,
             resamples,
             **fit_arguments,
-            random_state=getattr(model, "random_state", 0),
+            random_state=model.random_state,
             max_time=max_time,
             verbose=not quiet,
         )

@@ -57,8 +57,7 @@ def make_learner(
             )
     types = {parameter.name: parameter.type for parameter in parameters_of(entry_of(method))}
     settings = {name: _as_type(value, types[name]) for name, value in settings.items()}
-    start = {"random_state": 0} if "random_state" in known else {}
-    return learner(**{**start, **given, **settings})
+    return learner(**{"random_state": 0, **given, **settings})
 
 
 def _as_type(value: Any, type_: str) -> Any:

@@ -71,7 +71,7 @@ def parameters_of(entry: LearnerEntry) -> list[Parameter]:
     Examples
     --------
     >>> from cosmodag.learners.registry import LEARNERS
-    >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])]
+    >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])][:6]
     ['threshold', 'knowledge', 'kinds', 'missing', 'scale', 'lags']
     """
     lineage = list(_lineage(f"cosmodag.learners.{entry.module}", entry.name))

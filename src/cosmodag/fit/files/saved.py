@@ -146,6 +146,8 @@ def _rebuilt(
     parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
     model = learner(**parameters)
     model.check_settings()
+    for name in model.idle_settings():  # earlier versions ignored values without effect
+        setattr(model, name, getattr(learner, name))
     _restore(model, arrays, facts)
     check_model(model)
     return model

@@ -14,7 +14,12 @@ from cosmodag.io.tables.frames import Table
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["check_levels", "kinds_findings", "models_kinds", "needs_blocks"]
+__all__ = ["check_levels", "is_block", "kinds_findings", "models_kinds", "needs_blocks"]
+
+
+def is_block(kind: ColumnKind) -> bool:
+    """Whether a column is a category of three levels or more, or a count."""
+    return not kind.is_number or kind.kind == "count"
 
 
 def needs_blocks(kinds: Sequence[ColumnKind]) -> bool:
@@ -22,7 +27,7 @@ def needs_blocks(kinds: Sequence[ColumnKind]) -> bool:
 
     All other kinds are plain columns already, also the indicator of a binary variable.
     """
-    return any(not kind.is_number or kind.kind == "count" for kind in kinds)
+    return any(map(is_block, kinds))
 
 
 def check_levels(learner: "StructureLearner", table: Table) -> None:

@@ -59,7 +59,7 @@ class _Search:
         restarts: int | None,
     ) -> "_Search":
         watch.begin(1, f"{type(model).__name__}: refining")
-        (seed,) = seeds_from(getattr(model, "random_state", 0), 1)
+        (seed,) = seeds_from(model.random_state, 1)
         return cls(model, given, watch, restarts, np.random.default_rng(seed))
 
     def table(self, curves: bool) -> BlockTable:

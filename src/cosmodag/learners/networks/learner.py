@@ -64,6 +64,7 @@ class NetworkLearner(TrainedLearner):
     hidden: tuple[int, ...] = (10,)
     activation: str = choice("sigmoid", ACTIVATIONS)
     arc_strength: str = choice("norm", ARC_STRENGTHS)
+    refine: str | None = None
 
     extra_arrays: ClassVar[tuple[str, ...]] = ("prepared_means_",)
 
@@ -87,15 +88,17 @@ class NetworkLearner(TrainedLearner):
             )
         for size in self.hidden:
             check_count("hidden", size)
-        if getattr(self, "refine", None) == "order":
+        if self.refine == "order":
             raise DataError(
                 "refine is 'order', but a search over orders is for linear relations: use 'prune', "
                 "which also mends the order of networks, or None."
             )
+        if self.refine is not None:
+            check_choice("refine", self.refine, ("auto", "prune"))
 
     def refinement_for(self, d: int) -> str | None:
         """Choose the method of refinement: None or ``"prune"``."""
-        return None if getattr(self, "refine", None) is None else "prune"
+        return None if self.refine is None else "prune"
 
     def _strengths(self, found: ReadOut, solution: Solution) -> NDArray[np.float64]:
         """Strengths of all arcs, from the networks."""

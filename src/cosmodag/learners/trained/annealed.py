@@ -190,9 +190,6 @@ class AnnealedLearner(TrainedLearner):
             return passes.rounds_of(steps=self._steps(d))
         return self.epochs * passes.rounds
 
-    def _constants(self, n: int, d: int) -> dict[str, float]:
-        return {"rounds": float(self._length(n, d)), "beta1": 0.9, "beta2": 0.999}
-
     def _extra(self, solution: "Solution") -> dict[str, Any]:
         return {"priorities_": np.asarray(solution.parameters["order"], np.float64)}
 

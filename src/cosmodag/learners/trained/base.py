@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,6 @@ from sklearn.base import clone
 from cosmodag.data.kinds import declared_names
 from cosmodag.errors import (
     ConvergenceWarning,
-    DataError,
     DivergenceError,
     InterruptedWarning,
 )
@@ -60,11 +59,6 @@ class TrainedLearner(StructureLearner):
         Implementation that trained.
     """
 
-    refine: str | None = None
-    max_time: float | None = None
-    random_state: Any = None
-    verbose: bool = True
-
     extra_facts: ClassVar[tuple[str, ...]] = (
         "history_",
         "settings_",
@@ -75,6 +69,9 @@ class TrainedLearner(StructureLearner):
 
     # Values of parameters that are "auto", if they do not depend on the number of variables.
     automatic: ClassVar[dict[str, float]] = {}
+
+    # Whether the equations are linear, from the first question of a fit on.
+    _is_linear: bool | None = field(default=None, init=False)
 
     # Settings that are equal to another one if they are None or absent.
     _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
@@ -88,9 +85,9 @@ class TrainedLearner(StructureLearner):
         """Values of the parameters that may be ``"auto"``, by name."""
         return self.automatic
 
-    @abstractmethod
     def _constants(self, n: int, d: int) -> dict[str, float]:
         """Return the settings of a problem that are not parameters of the learner, by name."""
+        return {"rounds": float(self._length(n, d)), "beta1": 0.9, "beta2": 0.999}
 
     @abstractmethod
     def _length(self, n: int, d: int) -> int:
@@ -125,18 +122,20 @@ class TrainedLearner(StructureLearner):
         data: NDArray[np.floating[Any]],
         known: Known = NOTHING,
         numbers: dict[str, float] | None = None,
+        solver: "Solver | None" = None,
     ) -> "list[Problem]":
         """Make the problems of prepared data: one per start.
 
         Knowledge bounds every problem, and values that were set have no weight in the loss.
-        ``numbers`` are the settings of the fit, by default those of `settings_for`.
+        ``numbers`` are the settings of the fit, by default those of `settings_for`, and ``solver``
+        is its solver, by default that of `solver_for`.
         """
         from cosmodag.solve.problems import Problem
 
         n, d = data.shape
         numbers = self.settings_for(d) if numbers is None else numbers
         numbers = self._completed({**numbers, **self._constants(n, d)})
-        needs = self.solver_for(n, d).needs
+        needs = (self.solver_for(n, d) if solver is None else solver).needs
         settings = {name: value for name, value in numbers.items() if name in needs}
         data = data.astype(self._precision, copy=False)
         optional: dict[str, Any] = {
@@ -160,6 +159,7 @@ class TrainedLearner(StructureLearner):
 
         other = clone(self)  # leaves a fitted model, and a generator given as its seed, unchanged
         other.check_settings()
+        other.refuse_idle()
         table = as_table(X, declared=declared_names(self.kinds, X))
         given = prepare_table(other, table)
         problems = other.problems_for(given.data, given.known)
@@ -231,19 +231,14 @@ class TrainedLearner(StructureLearner):
         """Whether the equations of variables are linear, so that regressions may replace them."""
         from cosmodag.model.mechanism import Linear
 
-        return self.solver_for(2, 2).recipe.mechanism == Linear()
+        if self._is_linear is None:
+            self._is_linear = self.solver_for(2, 2).recipe.mechanism == Linear()
+        return self._is_linear
 
-    def refinement_for(self, d: int) -> str | None:
-        """Choose the method of refinement; None if the equations are not linear."""
-        refine = getattr(self, "refine", None)
-        if refine is None or self.is_linear:
-            return super().refinement_for(d)
-        if refine == "auto":
-            return None
-        raise DataError(
-            f"refine is {refine!r}, which regresses linearly, but the equations of "
-            f"{type(self).__name__} are not linear: use refine=None."
-        )
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
+        self._is_linear = None  # parameters may have changed
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit; a linear mechanism has the weights alone."""

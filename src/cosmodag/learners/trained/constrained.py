@@ -9,6 +9,7 @@ import numpy as np
 
 from cosmodag.errors import AcyclicityWarning
 from cosmodag.learners.parameters import count
+from cosmodag.learners.refined import RefinedLearner
 from cosmodag.learners.trained.base import Setting, TrainedLearner
 from cosmodag.model.mechanism import Linear
 from cosmodag.solve.methods.central_path import Stage
@@ -115,19 +116,17 @@ class PathLearner(ConstrainedLearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CovarianceLearner(ConstrainedLearner):
+class CovarianceLearner(RefinedLearner, ConstrainedLearner):
     """A linear learner as its authors define it: float64, CPU, deterministic.
 
     The loss is computed from the covariance, so that the time of a step does not depend on n.
     """
 
-    noise: str = "auto"
-
     _precision = np.float64
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StochasticLearner(ConstrainedLearner):
+class StochasticLearner(RefinedLearner, ConstrainedLearner):
     r"""A linear learner as the COSMO paper ran it: Adam on mini-batches.
 
     The loss is :math:`\lVert X - XW \rVert_F^2 / nd`, a mean over variables, so that λ₁ has another
@@ -150,7 +149,6 @@ class StochasticLearner(ConstrainedLearner):
     learning_rate: Setting = "auto"
     epochs: int = count(5000)
     batch_size: int = count(64)
-    noise: str = "auto"
     device: str = "auto"
 
     # Problems in the sequence, usually, for the progress bar.

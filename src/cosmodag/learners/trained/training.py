@@ -13,6 +13,7 @@ from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
     from cosmodag.learners.trained.base import TrainedLearner
+    from cosmodag.solve.plan import Solver
 
 __all__ = ["train_many"]
 
@@ -45,9 +46,10 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
             at_once.append(Learning(place, None, partial(_known_already, learnt)))
             continue
         n, d = given.data.shape
-        key = (learner._solver_of_fit(n, d), learner._device)
+        solver = learner._solver_of_fit(n, d)
+        key = (solver, learner._device)
         settings = learner.settings_for(d)
-        problems = _problems_of(learner, given, tables, settings)
+        problems = _problems_of(learner, given, tables, settings, solver)
         rounds += learner._length(n, d) * len(problems)
         of_group, owners = groups.setdefault(key, ([], []))
         of_group += problems
@@ -71,11 +73,12 @@ def _problems_of(
     given: Prepared,
     tables: dict[Any, Any],
     settings: dict[str, float],
+    solver: "Solver",
 ) -> list[Problem]:
     """Make the problems of one task; `tables` caches tables in the precision of the learner."""
     key = (id(given.data), learner._precision)
     data = tables.setdefault(key, given.data.astype(learner._precision, copy=False))
-    problems = learner.problems_for(data, given.known, settings)
+    problems = learner.problems_for(data, given.known, settings, solver)
     counts = given.row_counts
     if counts is None:
         return problems

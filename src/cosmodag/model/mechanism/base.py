@@ -10,7 +10,10 @@ __all__ = ["Mechanism"]
 
 
 class Mechanism(Protocol):
-    """A family of functions x ↦ x̂ that depend on arcs only through W."""
+    """A family of functions x ↦ x̂ that depend on arcs only through W.
+
+    A subclass defines `start` and `predict`, and `strength` if an arc has several weights.
+    """
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
         """Suggest initial strengths of arcs, and draw the parameters of the functions.
@@ -23,6 +26,8 @@ class Mechanism(Protocol):
 
     def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
         """Weights of arcs as the functions use them: (d, d), or (d, d, h) for h hidden units."""
+        return weights
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
         """Strength of every arc: d × d for any shape of W."""
+        return weights

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosmodag.model.draws import uniform
+from cosmodag.model.mechanism.base import Mechanism
 
 if TYPE_CHECKING:
     import jax
@@ -15,7 +16,7 @@ __all__ = ["Linear"]
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Mechanism):
     """Each variable is a weighted sum of its parents; W is the only parameter."""
 
     takes_numpy: ClassVar[bool] = True
@@ -27,11 +28,3 @@ class Linear:
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
         """x̂ = x W."""
         return x @ weights
-
-    def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """W itself."""
-        return weights
-
-    def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """W itself."""
-        return weights
