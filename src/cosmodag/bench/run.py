@@ -10,7 +10,6 @@ from cosmodag.bench.methods import METHODS
 from cosmodag.bench.plan import TIMING, CellPlan
 from cosmodag.bench.protocol import Experiment
 from cosmodag.bench.store import Row, Store
-from cosmodag.bench.work import as_result, carry_out
 from cosmodag.engines import Failure, each
 
 __all__ = ["Resources", "Run", "rows_of", "run"]
@@ -47,6 +46,8 @@ class Resources:
 
     def do(self, limit: float | None, batches: list[CellBatch]) -> Iterator[tuple[CellBatch, Any]]:
         """Do batches within a time per cell, and yield each with its results as they come."""
+        from cosmodag.bench.work import carry_out
+
         ways: dict[tuple[str, int | None, int | None], list[CellBatch]] = {}
         for batch in batches:
             ways.setdefault(self._way(batch), []).append(batch)
@@ -125,8 +126,8 @@ def run(
 
 def rows_of(batch: CellBatch, outcome: Any) -> list[Row]:
     """One row for each cell of a batch; if the batch failed as a whole, each has the failure."""
-    failed = isinstance(outcome, Failure)
-    results = [as_result(outcome)] * len(batch.cells) if failed else outcome
+    is_failed = isinstance(outcome, Failure)
+    results = [outcome._asdict()] * len(batch.cells) if is_failed else outcome
     return [
         Row(cell.key, batch.key, cell.description, result)
         for cell, result in zip(batch.cells, results, strict=True)

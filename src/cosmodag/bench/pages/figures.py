@@ -83,8 +83,7 @@ def _matrix_figure(entry: Entry) -> tuple[str, bytes]:
     """
     from matplotlib.figure import Figure
 
-    from cosmodag.bench.work.fits import learner_of, scores
-    from cosmodag.bench.work.tables import draw_table
+    from cosmodag.bench.work import draw_table, learner_of, scores
     from cosmodag.simulate import load
 
     graph = min(entry.results)
