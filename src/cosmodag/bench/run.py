@@ -14,9 +14,6 @@ from cosmodag.engines import Failure, each
 
 __all__ = ["Resources", "Run", "rows_of", "run"]
 
-# Environment of processes beside one that uses the GPU: JAX would reserve its memory.
-_NO_GPU = {"JAX_PLATFORMS": "cpu"}
-
 
 @dataclass(frozen=True)
 class Resources:
@@ -24,25 +21,16 @@ class Resources:
 
     On one machine, batches of problems are solved in this process, with all cores or the GPU;
     single fits run in other processes with one thread each, if there are enough cores; timed fits
-    run in processes with one thread each, with most cores idle.
-
-    Attributes
-    ----------
-    engine, address, jobs, gpus
-        As in `cosmodag.engines.each`. Where `jobs` is a number, all but the timing is done in so
-        many processes.
-    device
-        Where problems are solved: ``"auto"``, ``"cpu"`` or ``"gpu"``.
-    cores
-        Number of cores for other processes.
+    run in processes with one thread each, with most cores idle. The engine, its address, `jobs`
+    and `gpus` are those of `cosmodag.engines.each`.
     """
 
     engine: str = "local"
     address: str | None = None
-    jobs: int | None = None
+    jobs: int | None = None  # if a number, all but the timing is done in so many processes
     gpus: float = 0.0
-    device: str = "auto"
-    cores: int = 1
+    device: str = "auto"  # where problems are solved: "auto", "cpu" or "gpu"
+    cores: int = 1  # number for other processes
 
     def do(self, limit: float | None, batches: list[CellBatch]) -> Iterator[tuple[CellBatch, Any]]:
         """Do batches within a time per cell, and yield each with its results as they come."""
@@ -60,7 +48,8 @@ class Resources:
                 jobs=jobs,
                 threads=threads,
                 gpus=self.gpus,
-                variables=_NO_GPU if device == "cpu" else None,
+                # Beside a process that uses the GPU, JAX would reserve its memory.
+                variables={"JAX_PLATFORMS": "cpu"} if device == "cpu" else None,
             )
             for place, outcome in outcomes:
                 yield some[place], outcome

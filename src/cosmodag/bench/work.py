@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cosmodag.bench.cell import Cell, CellBatch
 from cosmodag.bench.methods import METHODS
-from cosmodag.engines.outcomes import Failure, attempt
+from cosmodag.engines import Failure, attempt
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.pipeline import FitTask, Learnt, fit_many
 from cosmodag.fit.prepare import Prepared, prepare

@@ -13,12 +13,19 @@ from numpy.typing import NDArray
 from cosmodag.bench.methods import METHODS
 from cosmodag.bench.plan import CellPlan, Column, Results
 from cosmodag.bench.protocol import Experiment
+from cosmodag.bench.store import Row
 from cosmodag.simulate import parse_name
 
-__all__ = ["Entry", "Figure", "compared", "entries_of", "merged", "paper_figures", "paper_lines"]
-
-# Graphs behind each mean of the paper.
-_PAPER_GRAPHS = 5
+__all__ = [
+    "Entry",
+    "Figure",
+    "compared",
+    "entries_of",
+    "merged",
+    "paper_figures",
+    "paper_pass_times",
+    "pass_times",
+]
 
 
 @dataclass(frozen=True)
@@ -44,13 +51,7 @@ class Figure:
 
 
 def compared(ours: Figure | None, theirs: Figure | None) -> float | None:
-    """Difference in units of its standard error; None if unknown.
-
-    Examples
-    --------
-    >>> compared(Figure(0.98, 0.01, 10), Figure(0.96, 0.03, 5)).__round__(2)
-    1.45
-    """
+    """Difference in units of its standard error; None if unknown."""
     if ours is None or theirs is None:
         return None
     error = float(np.hypot(ours.error, theirs.error))
@@ -68,7 +69,7 @@ class Entry(Column):
     settings: dict[str, float]  # those that the rule chose
 
     @property
-    def key(self) -> tuple[str, str, str | None, bool]:
+    def key(self) -> tuple[object, ...]:
         """Data set, method, rule, and whether tables are standardised: the identity of an entry."""
         return (self.data, self.method, self.rule, self.standardised)
 
@@ -106,10 +107,10 @@ def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
     plan = CellPlan(experiment)
     for column in (column for group in experiment.groups for column in plan.columns(group)):
         cells = plan.validated(column, results)
-        found = [(cell, dict(results[cell.key])) for cell in cells if cell.key in results]
+        found = {cell.graph: dict(results[cell.key]) for cell in cells if cell.key in results}
         if not found:
             continue
-        done = {cell.graph: result for cell, result in found if result["status"] == "done"}
+        done = {graph: result for graph, result in found.items() if result["status"] == "done"}
         times = [results.get(cell.key, {}) for cell in plan.timed(column, results)]
         yield Entry(
             **vars(column),
@@ -127,34 +128,51 @@ def merged(entries: Iterable[Entry]) -> list[Entry]:
     If it was not timed, it takes the times of another entry with the same parameters.
     """
 
-    def fit(entry: Entry) -> tuple[object, ...]:
+    def fit(entry: Entry) -> object:
         """Key of fits that take the same time."""
-        return (*entry.key, *sorted((name, str(value)) for name, value in entry.parameters.items()))
+        return entry.key, repr(sorted(entry.parameters.items()))
 
     best: dict[object, Entry] = {}
     times: dict[object, tuple[float, ...]] = {}
     for entry in entries:
         times[fit(entry)] = max(times.get(fit(entry), ()), entry.seconds, key=len)
-        before = best.get(entry.key)
-        if before is None or len(entry.results) > len(before.results):
+        if entry.key not in best or len(entry.results) > len(best[entry.key].results):
             best[entry.key] = entry
     return [replace(entry, seconds=times[fit(entry)]) for entry in best.values()]
 
 
-def paper_lines(name: str) -> list[dict[str, str]]:
-    """Read one of the paper's tables."""
-    text = files("cosmodag.bench").joinpath("paper", f"{name}.csv").read_text("utf-8")
-    return list(csv.DictReader(text.splitlines()))
+def pass_times(rows: Iterable[Row]) -> dict[tuple[str, str, int], float]:
+    """Seconds per pass over the data, by machine, method and number of variables."""
+    return {
+        (
+            row.result["machine"],
+            row.description["method"],
+            parse_name(row.description["data"]).nodes,
+        ): row.result["epoch_seconds"]
+        for row in rows
+        if row.description["kind"] == "epoch" and row.result["status"] == "done"
+    }
+
+
+def paper_pass_times() -> dict[tuple[str, int], float]:
+    """Read the paper's seconds per pass, by method and number of variables."""
+    lines = _paper_lines("epoch_time")
+    return {(line["algorithm"], int(line["d"])): float(line["epoch_seconds"]) for line in lines}
 
 
 @cache
 def paper_figures(name: str) -> dict[tuple[Any, ...], dict[str, Figure]]:
-    """Read the paper's figures: (graph, noise, d, algorithm) → metric → figure."""
+    """Read the paper's figures, of 5 graphs: (graph, noise, d, algorithm) → metric → figure."""
     return {
         (line["graph"], line.get("noise", "gauss"), int(line["d"]), line["algorithm"]): {
-            metric: Figure(float(line[metric]), float(line[f"{metric}_sd"]), _PAPER_GRAPHS)
+            metric: Figure(float(line[metric]), float(line[f"{metric}_sd"]), 5)
             for metric in ("nhd", "tpr", "auc", "time_s")
             if line.get(metric)
         }
-        for line in paper_lines(name)
+        for line in _paper_lines(name)
     }
+
+
+def _paper_lines(name: str) -> list[dict[str, str]]:
+    text = files("cosmodag.bench").joinpath("paper", f"{name}.csv").read_text("utf-8")
+    return list(csv.DictReader(text.splitlines()))

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.pages.entries import Entry, Figure, compared
-from cosmodag.bench.pages.figures import paper_pass_times, pass_times
+from cosmodag.bench.pages.entries import Entry, Figure, compared, paper_pass_times, pass_times
 from cosmodag.bench.store import Row
 
 __all__ = ["FLAG", "ResultTable", "all_tables", "written"]
@@ -17,28 +17,27 @@ FLAG = "▲"
 """Marks a difference from the paper of more than two standard errors of the difference."""
 
 _MANY = 2.0
-_NOISES = {
-    "gauss": "Gaussian",
-    "exp": "exponential",
-    "gumbel": "Gumbel",
-    "mlp": "networks, Gaussian",
-}
 _SCORES = {"nhd": "NHD", "tpr": "TPR", "auc": "AUC"}
 _METRICS = {**_SCORES, "time_s": "time (s)"}
+_NOISES = {"gauss": "Gaussian", "exp": "exponential", "gumbel": "Gumbel"}
+_NETWORKS = {"mlp": "networks, Gaussian"}
 _ORDER = {name: place for place, name in enumerate(METHODS)}
-_ORACLE = (
+_TIMES = "Times are processor seconds of single fits on one thread; machines differ."
+_APPENDIX = (
     "Mean ± sample standard deviation over graphs. *Oracle*: the configuration with the best mean "
     "AUC, which requires the truth; *held-out score*: the one with the best likelihood of held-out "
-    "rows. Methods with neither label were not tuned."
+    f"rows. Methods with neither label were not tuned. {_TIMES} {FLAG}: more than two standard "
+    "errors of the difference apart."
 )
-_TIMES = "Times are processor seconds of single fits on one thread; machines differ."
 
 # For each tuned method, the method that uses the default settings.
 _RULES = {"cosmo": "cosmo-default", "cosmo-mlp": "cosmo-mlp-default"}
 
+Line = dict[str, str]
+
 
 class ResultTable(NamedTuple):
-    """A table of text: name of its files, title, one dictionary by column for each row, a note."""
+    """A table of text: name of its files, title, text by column for each row, a note."""
 
     name: str
     title: str
@@ -48,13 +47,26 @@ class ResultTable(NamedTuple):
     @property
     def columns(self) -> list[str]:
         """Names of columns, without those that are empty in all rows."""
-        return [name for name in self.lines[0] if any(line[name] for line in self.lines)]
+        return [name for name in self.lines[0] if any(line.get(name) for line in self.lines)]
 
     @property
     def rows(self) -> list[list[str]]:
         """Text of each row, by column."""
-        columns = self.columns
-        return [[line[name] for name in columns] for line in self.lines]
+        return [[line.get(name, "") for name in self.columns] for line in self.lines]
+
+    @property
+    def csv(self) -> str:
+        """The table as CSV."""
+        frame = pd.DataFrame(self.rows, columns=self.columns)
+        return frame.to_csv(index=False, lineterminator="\n")
+
+    @property
+    def markdown(self) -> str:
+        """The table as Markdown, with its title and note."""
+        lines = [self.columns, ["---"] * len(self.columns), *self.rows]
+        body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        note = f"\n{self.note}\n" if self.note else ""
+        return f"## {self.title}\n\n{body}\n{note}"
 
 
 def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[ResultTable]:
@@ -74,54 +86,46 @@ def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[ResultTabl
 
 def _main(entries: Sequence[Entry]) -> ResultTable:
     """Make the main table of the paper: ER4, AUC and time by noise, for tuned methods."""
-    noises = ("gauss", "exp", "gumbel")
     ours = {(*e.family, e.method): e for e in entries if e.is_tuned}
-    found = {(d, method) for graph, noise, d, method in ours if graph == "ER4" and noise in noises}
+    found = {(d, method) for graph, noise, d, method in ours if graph == "ER4" and noise in _NOISES}
     lines = []
     for d, method in sorted(found, key=lambda row: (row[0], _ORDER[row[1]])):
         line = {"d": f"{d}", "method": METHODS[method].label}
-        for noise in noises:
+        for noise in _NOISES:
             entry = ours.get(("ER4", noise, d, method))
             for metric, unit, theirs in (("auc", "AUC", "paper"), ("time_s", "s", "paper s")):
-                figure = entry.figure(metric) if entry else None
-                paper = entry.paper().get(metric) if entry else None
-                line[f"{noise}: {unit}"] = written(figure, metric)
-                line[f"{noise}: {theirs}"] = written(paper, metric)
+                line[f"{noise}: {unit}"] = written(entry and entry.figure(metric), metric)
+                line[f"{noise}: {theirs}"] = written(entry and entry.paper().get(metric), metric)
         lines.append(line)
     return ResultTable("main", "ER4: AUC and time, tuned by the oracle", lines, _TIMES)
 
 
 def _appendix(entries: Sequence[Entry]) -> Iterator[ResultTable]:
     """Make a table for each kind of graph and noise, as in the appendix, also without oracle."""
-    note = f"{_ORACLE} {_TIMES} {FLAG}: more than two standard errors of the difference apart."
     groups = defaultdict(list)
-    for e in sorted(entries, key=lambda e: (e.standardised, _ORDER[e.method], str(e.rule))):
-        groups[e.family[:2]].append(e)
-    for (graph, noise), some in sorted(groups.items()):
-        lines = [
-            {
-                "d": f"{e.family[2]}",
-                "method": e.label,
-                **_pairs(e, e.paper(), _METRICS),
-                "graphs": f"{len(e.results)}" + f" of {len(e.results) + e.failed}" * (e.failed > 0),
-            }
-            for e in sorted(some, key=lambda e: e.family[2])
-        ]
-        title = f"{graph}, {_NOISES.get(noise, noise)} noise"
-        yield ResultTable(f"{graph}-{noise}".lower(), title, lines, note)
+    for e in sorted(
+        entries, key=lambda e: (e.family, e.standardised, _ORDER[e.method], str(e.rule))
+    ):
+        graph, noise, d = e.family
+        of = f" of {len(e.results) + e.failed}" if e.failed else ""
+        line = {"d": f"{d}", "method": e.label} | _pairs(e, e.paper(), _METRICS)
+        groups[graph, noise].append(line | {"graphs": f"{len(e.results)}{of}"})
+    for (graph, noise), lines in groups.items():
+        title = f"{graph}, {(_NOISES | _NETWORKS).get(noise, noise)} noise"
+        yield ResultTable(f"{graph}-{noise}".lower(), title, lines, _APPENDIX)
 
 
 def _ablation(entries: Sequence[Entry]) -> ResultTable:
     """Make the paper's ablation: with and without the penalty on priorities."""
     tuned = [e for e in entries if e.method in ("cosmo", "cosmo-np") and e.is_tuned]
     with_both = {e.data for e in tuned if e.method == "cosmo-np"}
-    lines = []
-    for entry in sorted(tuned, key=lambda e: (e.family, e.method)):
-        if entry.data in with_both:
-            graph, noise, d = entry.family
-            line = {"graph": graph, "noise": noise, "d": f"{d}"}
-            line["method"] = METHODS[entry.method].label
-            lines.append({**line, **_pairs(entry, entry.paper("ablation"), _SCORES)})
+    lines = [
+        dict(zip(("graph", "noise", "d"), map(str, e.family), strict=True))
+        | {"method": METHODS[e.method].label}
+        | _pairs(e, e.paper("ablation"), _SCORES)
+        for e in sorted(tuned, key=lambda e: (e.family, e.method))
+        if e.data in with_both
+    ]
     note = "COSMO-NP has λ_p = 0 and otherwise COSMO's configuration, on the same graphs."
     return ResultTable("ablation", "Ablation: no penalty on priorities", lines, note)
 
@@ -150,7 +154,8 @@ def _differences(entries: Sequence[Entry]) -> ResultTable:
 def _defaults(entries: Sequence[Entry]) -> ResultTable:
     """Compare default settings with the tuned configuration, graph by graph."""
     tuned = {(e.data, _RULES[e.method]): e for e in entries if e.method in _RULES and e.is_tuned}
-    lines, means = [], defaultdict(list)
+    lines: list[Line] = []
+    means: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for entry in sorted(entries, key=lambda e: (e.family[2], e.data)):
         other = tuned.get((entry.data, entry.method))
         graphs = sorted(entry.results.keys() & other.results.keys()) if other else []
@@ -158,29 +163,22 @@ def _defaults(entries: Sequence[Entry]) -> ResultTable:
             continue
         line = {"data": entry.data, "graphs": f"{len(graphs)}"}
         for metric in ("auc", "nhd"):
-            rule, best = ([e.results[g][metric] for g in graphs] for e in (entry, other))
-            apart = Figure.of(np.subtract(rule, best))
-            assert apart is not None
-            difference = f"{apart.mean:+.4f} ± {apart.error:.4f}"
-            line |= _of_rule(metric, f"{np.mean(rule):.3f}", f"{np.mean(best):.3f}", difference)
-            means[entry.family[2], metric].append(apart.mean)
+            rule, best = (np.array([e.results[g][metric] for g in graphs]) for e in (entry, other))
+            apart, column = Figure.of(rule - best), f"{_SCORES[metric]} rule − tuned"
+            line[f"{_SCORES[metric]} rule"] = f"{rule.mean():.3f}"
+            line[f"{_SCORES[metric]} tuned"] = f"{best.mean():.3f}"
+            line[column] = f"{apart.mean:+.4f} ± {apart.error:.4f}"
+            means[entry.family[2]][column].append(apart.mean)
         lines.append(line)
-    for d in sorted({d for d, _ in means}):
-        line = {"data": f"**mean, d = {d}**", "graphs": ""}
-        for metric in ("auc", "nhd"):
-            line |= _of_rule(metric, "", "", f"**{np.mean(means[d, metric]):+.4f}**")
-        lines.append(line)
+    for d, columns in sorted(means.items()):
+        mean = {column: f"**{np.mean(values):+.4f}**" for column, values in columns.items()}
+        lines.append({"data": f"**mean, d = {d}**", **mean})
     return ResultTable(
         "defaults",
         "Default settings compared with the configuration tuned for each data set",
         lines,
         "Raw weights, on the same fresh graphs; ± is the standard error of the paired difference.",
     )
-
-
-def _of_rule(metric: str, *cells: str) -> dict[str, str]:
-    kinds = ("rule", "tuned", "rule − tuned")
-    return {f"{_METRICS[metric]} {kind}": cell for kind, cell in zip(kinds, cells, strict=True)}
 
 
 def _chosen(entries: Sequence[Entry]) -> ResultTable:
@@ -203,10 +201,9 @@ def _pass_times(rows: Sequence[Row]) -> ResultTable:
     for machine, d in sorted({(key[0], key[2]) for key in found}):
         line = {"machine": machine, "d": f"{d:,}"}
         for method in methods:
-            label = METHODS[method].label
-            seconds = {label: found.get((machine, method, d))}
-            seconds[f"paper's {label}"] = theirs.get((method, d))
-            line |= {name: f"{value:.3g}" if value else "" for name, value in seconds.items()}
+            ours, paper = found.get((machine, method, d)), theirs.get((method, d))
+            line[METHODS[method].label] = f"{ours:.3g}" if ours else ""
+            line[f"paper's {METHODS[method].label}"] = f"{paper:.3g}" if paper else ""
         lines.append(line)
     note = "The paper's times were measured on a CPU and include its framework's data loader."
     return ResultTable("epoch-time", "Seconds per pass over the data", lines, note)
@@ -243,7 +240,7 @@ def written(figure: Figure | None, metric: str) -> str:
     return f"{figure.mean:.{digits}f}{deviation}"
 
 
-def _pairs(entry: Entry, paper: dict[str, Figure], metrics: Iterable[str]) -> dict[str, str]:
+def _pairs(entry: Entry, paper: Mapping[str, Figure], metrics: Iterable[str]) -> Line:
     """Our figures and the paper's for several metrics, flagged if they differ."""
     cells = {}
     for metric in metrics:
