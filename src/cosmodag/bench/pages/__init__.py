@@ -5,10 +5,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from cosmodag._version import __version__
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.pages.entries import Entry, entries_of, merged, paper_pass_times, pass_times
-from cosmodag.bench.pages.tables import ResultTable, all_tables
+from cosmodag.bench.pages.entries import Entry, entries_of, merged
+from cosmodag.bench.pages.tables import PAPER, ResultTable, all_tables, paper_pass_times, pass_times
 from cosmodag.bench.protocol import read_experiment
 from cosmodag.bench.store import Row, Store
 from cosmodag.errors import StoreError
@@ -47,7 +49,8 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
         page += ["![Seconds per pass over the data, by number of variables](epoch-time.png)\n"]
     for table in tables:
         write_text(target / "tables" / f"{table.name}.md", table.markdown)
-        write_text(target / "tables" / f"{table.name}.csv", table.csv)
+        frame = pd.DataFrame(table.rows, columns=table.columns)
+        frame.to_csv(target / "tables" / f"{table.name}.csv", index=False, lineterminator="\n")
         page.append(table.markdown)
     write_text(target / "tables.md", "\n".join(page))
     flat = store.table()
@@ -64,15 +67,14 @@ def _pass_figure(rows: Sequence[Row]) -> bytes:
     if not times:
         return b""
     methods = sorted({method for _, method, _ in times})
-    theirs = {("the paper", *key): seconds for key, seconds in paper_pass_times().items()}
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axes = figure.subplots()
-    for machine, method in sorted({key[:2] for key in (*times, *theirs) if key[1] in methods}):
-        found = theirs if machine == "the paper" else times
-        points = sorted((d, t) for (*who, d), t in found.items() if who == [machine, method])
-        line = {"color": f"C{methods.index(method)}", "ls": "--" if found is theirs else "-"}
+    times |= {key: s for key, s in paper_pass_times().items() if key[1] in methods}
+    for machine, method in sorted({key[:2] for key in times}):
+        points = sorted((d, s) for (*who, d), s in times.items() if who == [machine, method])
+        style = {"color": f"C{methods.index(method)}", "ls": "--" if machine == PAPER else "-"}
         label = f"{METHODS[method].label}, {machine}"
-        axes.loglog(*zip(*points, strict=True), marker=".", label=label, **line)
+        axes.loglog(*zip(*points, strict=True), marker=".", label=label, **style)
     axes.set(xlabel="variables d", ylabel="seconds per pass over 1,000 rows")
     axes.grid(alpha=0.3)
     axes.legend()

@@ -13,19 +13,9 @@ from numpy.typing import NDArray
 from cosmodag.bench.methods import METHODS
 from cosmodag.bench.plan import CellPlan, Column, Results
 from cosmodag.bench.protocol import Experiment
-from cosmodag.bench.store import Row
 from cosmodag.simulate import parse_name
 
-__all__ = [
-    "Entry",
-    "Figure",
-    "compared",
-    "entries_of",
-    "merged",
-    "paper_figures",
-    "paper_pass_times",
-    "pass_times",
-]
+__all__ = ["Entry", "Figure", "compared", "entries_of", "merged", "paper_figures", "paper_lines"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +52,7 @@ def compared(ours: Figure | None, theirs: Figure | None) -> float | None:
 class Entry(Column):
     """The results of one method on one data set."""
 
+    family: tuple[str, str, int]  # graph, noise and number of variables
     results: dict[int, dict[str, Any]]  # by the seed of the graph
     failed: int  # number of graphs without results
     seconds: tuple[float, ...]  # times of single fits
@@ -69,20 +60,14 @@ class Entry(Column):
     settings: dict[str, float]  # those that the rule chose
 
     @property
-    def key(self) -> tuple[object, ...]:
-        """Data set, method, rule, and whether tables are standardised: the identity of an entry."""
+    def key(self) -> tuple[str, str, str | None, bool]:
+        """The identity of an entry."""
         return (self.data, self.method, self.rule, self.standardised)
 
     @property
     def is_tuned(self) -> bool:
         """Whether it is tuned by the oracle on unscaled tables, like the paper's rows."""
         return self.rule == "oracle" and not self.standardised
-
-    @property
-    def family(self) -> tuple[str, str, int]:
-        """Graph, noise and number of variables."""
-        parts = parse_name(self.data)
-        return f"{parts.kind}{parts.degree}", parts.mechanism, parts.nodes
 
     @property
     def label(self) -> str:
@@ -96,10 +81,10 @@ class Entry(Column):
             return Figure.of(self.seconds)
         return Figure.of([result[metric] for result in self.results.values()])
 
-    def paper(self, name: str = "results") -> dict[str, Figure]:
-        """Figures of the same row in one of the paper's tables, by metric."""
-        row = (*self.family, self.method)
-        return paper_figures(name).get(row, {}) if self.is_tuned else {}
+    def paper(self, metric: str, name: str = "results") -> Figure | None:
+        """Look up a metric in the same row of one of the paper's tables."""
+        row = paper_figures(name).get((*self.family, self.method), {})
+        return row.get(metric) if self.is_tuned else None
 
 
 def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
@@ -110,10 +95,12 @@ def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
         found = {cell.graph: dict(results[cell.key]) for cell in cells if cell.key in results}
         if not found:
             continue
+        name = parse_name(column.data)
         done = {graph: result for graph, result in found.items() if result["status"] == "done"}
         times = [results.get(cell.key, {}) for cell in plan.timed(column, results)]
         yield Entry(
             **vars(column),
+            family=(f"{name.kind}{name.degree}", name.mechanism, name.nodes),
             results=done,
             failed=len(found) - len(done),
             seconds=tuple(one["seconds"] for one in times if one.get("status") == "done"),
@@ -141,23 +128,10 @@ def merged(entries: Iterable[Entry]) -> list[Entry]:
     return [replace(entry, seconds=times[fit(entry)]) for entry in best.values()]
 
 
-def pass_times(rows: Iterable[Row]) -> dict[tuple[str, str, int], float]:
-    """Seconds per pass over the data, by machine, method and number of variables."""
-    return {
-        (
-            row.result["machine"],
-            row.description["method"],
-            parse_name(row.description["data"]).nodes,
-        ): row.result["epoch_seconds"]
-        for row in rows
-        if row.description["kind"] == "epoch" and row.result["status"] == "done"
-    }
-
-
-def paper_pass_times() -> dict[tuple[str, int], float]:
-    """Read the paper's seconds per pass, by method and number of variables."""
-    lines = _paper_lines("epoch_time")
-    return {(line["algorithm"], int(line["d"])): float(line["epoch_seconds"]) for line in lines}
+def paper_lines(name: str) -> list[dict[str, str]]:
+    """Read one of the paper's tables."""
+    text = files("cosmodag.bench").joinpath("paper", f"{name}.csv").read_text("utf-8")
+    return list(csv.DictReader(text.splitlines()))
 
 
 @cache
@@ -169,10 +143,5 @@ def paper_figures(name: str) -> dict[tuple[Any, ...], dict[str, Figure]]:
             for metric in ("nhd", "tpr", "auc", "time_s")
             if line.get(metric)
         }
-        for line in _paper_lines(name)
+        for line in paper_lines(name)
     }
-
-
-def _paper_lines(name: str) -> list[dict[str, str]]:
-    text = files("cosmodag.bench").joinpath("paper", f"{name}.csv").read_text("utf-8")
-    return list(csv.DictReader(text.splitlines()))
