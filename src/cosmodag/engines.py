@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from queue import SimpleQueue
@@ -218,16 +218,9 @@ def _on_cluster(
     task: dict[str, Any],
 ) -> Iterator[Numbered]:
     """Call a function on items as Ray tasks; one that is lost too often is a failure."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # unless the user enables it
-    try:
-        import ray
-    except ImportError:
-        raise DataError(
-            "The engine 'ray' needs Ray, which is not installed: pip install 'cosmodag[ray]'."
-        ) from None
     if address is None:
         environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
-    with _connected(ray, address, jobs):
+    with _connected(address, jobs) as ray:
         remote = ray.remote(runtime_env={"env_vars": environment}, **task)(attempt)
         shared = ray.put(function)
         most = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))
@@ -247,16 +240,27 @@ def _on_cluster(
             yield pending.pop(finished), outcome
 
 
-def _connected(ray: Any, address: str | None, jobs: int | None) -> AbstractContextManager[Any]:
-    """Connect to Ray at an address, or start it here, until the context ends; not if connected."""
+@contextmanager
+def _connected(address: str | None, jobs: int | None) -> Iterator[Any]:
+    """Connect to Ray at an address, or start it on this machine; restore the state on exit."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # unless the user enables it
+    try:
+        import ray
+    except ImportError:
+        raise DataError(
+            "The engine 'ray' needs Ray, which is not installed: pip install 'cosmodag[ray]'."
+        ) from None
     if ray.is_initialized():
-        return nullcontext()
+        yield ray
+        return
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     if address is None:
         options |= {"num_cpus": jobs, "include_dashboard": False}
     try:
-        return ray.init(address or "local", **options)
+        connection = ray.init(address or "local", **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         first, *_ = str(error).strip().splitlines() or [type(error).__name__]
         place = address or "this machine"
         raise DataError(f"Ray cannot be reached at {place!r}: {first}") from None
+    with connection:
+        yield ray

@@ -78,8 +78,8 @@ class CellPlan:
 
     def columns(self, group: Group) -> list[Column]:
         """Pair each method with each data set and each rule of its search, or with None."""
-        scored = [(method, rule) for rule in group.select for method in group.methods]
-        scored += [(method, None) for method in group.fixed]
+        searched = [(method, rule) for rule in group.select for method in group.methods]
+        scored = [*searched, *((method, None) for method in group.fixed)]
         return [
             Column(group, data, method, rule, standardised)
             for data in group.data

@@ -132,8 +132,8 @@ def _group(place: str, entries: Any) -> Group:
     if not isinstance(entries, dict):
         raise DataError(f"A group of '{place}' is {entries!r}: write it as [[group]].")
     _check_entries(place, entries, get_type_hints(Group))
-    values = {n: tuple(value) if isinstance(value, list) else value for n, value in entries.items()}
-    group = Group(**{**values, "data": _expanded(place, values.get("data", ()))})
+    given: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in entries.items()}
+    group = Group(**given | {"data": _expanded(place, entries.get("data", ()))})
     for problem in _problems(group):
         raise DataError(f"A group of '{place}' {problem}")
     return group

@@ -4,7 +4,7 @@ Importing this module imports JAX, so that the rest of the package imports it on
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from cosmodag.bench.methods import METHODS
 from cosmodag.engines import Failure, attempt
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.pipeline import FitTask, Learnt, fit_many
-from cosmodag.fit.prepare import Prepared, prepare
+from cosmodag.fit.prepare import prepare
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import LEARNERS
 from cosmodag.metrics.counts import count, hamming_scores
@@ -34,9 +34,6 @@ from cosmodag.warning_filters import ignoring
 __all__ = ["carry_out", "draw_table", "learner_of", "scores"]
 
 Result = dict[str, Any]
-
-# Threshold on optimised weights, as in the paper.
-_CUT = 0.3
 
 # Fewer tables than this are simulated faster than other processes start.
 _MANY = 64
@@ -61,14 +58,14 @@ def carry_out(batch: CellBatch, device: str = "auto", limit: float | None = None
     with ignoring(CosmodagWarning):
         if kind == "fit" and METHODS[batch.cells[0].method].is_solved_together:
             return _fit_together(batch.cells, device, limit)
-        work = {"fit": partial(_fit_alone, device), "time": _time_fit, "epoch": _time_passes}[kind]
-        return [_result(attempt(work, cell, limit)) for cell in batch.cells]
+        alone: dict[str, Callable[[Cell], Result]] = {"fit": partial(_fit_alone, device)}
+        alone |= {"time": _time_fit, "epoch": _time_passes}
+        return [_result(attempt(alone[kind], cell, limit)) for cell in batch.cells]
 
 
-def _result(outcome: Mapping[str, Any] | Failure) -> Result:
+def _result(outcome: Any) -> Result:
     """Return the figures of a finished cell, or its failure."""
-    is_failed = isinstance(outcome, Failure)
-    return outcome._asdict() if is_failed else {"status": "done", **outcome}
+    return outcome._asdict() if isinstance(outcome, Failure) else {"status": "done", **outcome}
 
 
 def learner_of(cell: Cell, **others: Any) -> StructureLearner:
@@ -176,21 +173,19 @@ def _fit_together(cells: Sequence[Cell], device: str, limit: float | None) -> li
 
 
 def _as_optimised(task: FitTask, learnt: Learnt, table: Drawn) -> Result:
-    """Score weights as optimised, and the held-out likelihood of the equations with them."""
-    figures = scores(table.graph, task.learner.raw_weights_, _CUT, learnt.order)
-    return {**figures, "score": _likelihood(task.given, learnt, table.held_out)}
+    """Score weights as optimised, cut at 0.3 as in the paper.
 
-
-def _likelihood(given: Prepared, learnt: Learnt, held_out: NDArray[Any]) -> float:
-    """Mean Gaussian log-likelihood of held-out entries, variances from the rows seen.
-
-    Of the optimised equations, without threshold; it does not need the true graph.
+    The score is the mean Gaussian log-likelihood of held-out entries under the optimised equations
+    without threshold, variances from the rows seen; it does not need the true graph.
     """
-    rows = np.concatenate([given.data, given.preparation.apply(held_out)])
+    given = task.given
+    rows = np.concatenate([given.data, given.preparation.apply(table.held_out)])
     squares = (rows - learnt.predict(rows)) ** 2
     seen, unseen = np.split(squares, [len(given.data)])
     variances = np.maximum(seen.mean(axis=0), 1e-12)
-    return float(np.mean(-0.5 * (np.log(2 * np.pi * variances) + unseen / variances)))
+    score = np.mean(-0.5 * (np.log(2 * np.pi * variances) + unseen / variances))
+    figures = scores(table.graph, task.learner.raw_weights_, 0.3, learnt.order)
+    return {**figures, "score": float(score)}
 
 
 def _time_fit(cell: Cell) -> Result:
