@@ -40,12 +40,6 @@ class Column:
     rule: str | None = None
     standardised: bool = False
 
-    @property
-    def is_timed(self) -> bool:
-        """Whether single fits are timed: once for each method that is searched or fixed."""
-        is_first = self.rule in (None, self.group.select[0])
-        return is_first and not self.standardised and METHODS[self.method].like is None
-
 
 @dataclass(frozen=True)
 class CellPlan:
@@ -114,8 +108,10 @@ class CellPlan:
         return self._cells(column, _VALIDATED, column.group.validation, chosen)
 
     def timed(self, column: Column, results: Results) -> list[Cell]:
-        """Cells that time single fits, with the configuration that the rule chooses."""
-        chosen = self.chosen(column, results) if column.is_timed else None
+        """Cells that time single fits, once for each method that is searched or fixed."""
+        is_first = column.rule in (None, *column.group.select[:1]) and not column.standardised
+        is_timed = is_first and METHODS[column.method].like is None
+        chosen = self.chosen(column, results) if is_timed else None
         return self._cells(column, _TIMED, column.group.timing, chosen, "time")
 
     def _drawn(self, method: str, data: str, number: int) -> dict[str, float]:

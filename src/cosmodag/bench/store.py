@@ -69,9 +69,7 @@ class Store(AbstractContextManager["Store"]):
         if not self.path.parent.is_dir():
             raise StoreError(f"'{self.path}' cannot be made: there is no such folder.")
         with self._explained():
-            self._connection = sqlite3.connect(
-                self.path, timeout=_PATIENCE, isolation_level="IMMEDIATE"
-            )
+            self._connection = sqlite3.connect(self.path, _PATIENCE, isolation_level="IMMEDIATE")
             try:
                 self._prepare()
             except BaseException:

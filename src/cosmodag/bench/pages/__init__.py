@@ -10,7 +10,7 @@ import pandas as pd
 from cosmodag._version import __version__
 from cosmodag.bench.methods import METHODS
 from cosmodag.bench.pages.entries import Entry, entries_of, merged
-from cosmodag.bench.pages.tables import PAPER, ResultTable, all_tables, paper_pass_times, pass_times
+from cosmodag.bench.pages.tables import PAPER, ResultTable, all_tables, pass_times
 from cosmodag.bench.protocol import read_experiment
 from cosmodag.bench.store import Row, Store
 from cosmodag.errors import StoreError
@@ -69,7 +69,6 @@ def _pass_figure(rows: Sequence[Row]) -> bytes:
     methods = sorted({method for _, method, _ in times})
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axes = figure.subplots()
-    times |= {key: s for key, s in paper_pass_times().items() if key[1] in methods}
     for machine, method in sorted({key[:2] for key in times}):
         points = sorted((d, s) for (*who, d), s in times.items() if who == [machine, method])
         style = {"color": f"C{methods.index(method)}", "ls": "--" if machine == PAPER else "-"}

@@ -13,15 +13,7 @@ from cosmodag.bench.pages.entries import Entry, Figure, compared, paper_lines
 from cosmodag.bench.store import Row
 from cosmodag.simulate import parse_name
 
-__all__ = [
-    "FLAG",
-    "PAPER",
-    "ResultTable",
-    "all_tables",
-    "paper_pass_times",
-    "pass_times",
-    "written",
-]
+__all__ = ["FLAG", "PAPER", "ResultTable", "all_tables", "pass_times", "written"]
 
 FLAG = "▲"
 """Marks a difference from the paper of more than two standard errors of the difference."""
@@ -57,7 +49,8 @@ class ResultTable(NamedTuple):
     @property
     def rows(self) -> list[list[str]]:
         """Text of each row, by column."""
-        return [[line.get(name, "") for name in self.columns] for line in self.lines]
+        columns = self.columns
+        return [[line.get(name, "") for name in columns] for line in self.lines]
 
     @property
     def markdown(self) -> str:
@@ -177,31 +170,30 @@ def _chosen(entries: Sequence[Entry]) -> Iterator[Line]:
 
 
 def pass_times(rows: Iterable[Row]) -> dict[tuple[str, str, int], float]:
-    """Seconds per pass over the data, by machine, method and number of variables."""
+    """Seconds per pass over the data, by machine, method and number of variables.
+
+    The paper's times of the same methods are those of another machine.
+    """
     found = {}
     for _, _, cell, result in rows:
         if cell["kind"] == "epoch" and result["status"] == "done":
             d = parse_name(cell["data"]).nodes
             found[result["machine"], cell["method"], d] = result["epoch_seconds"]
+    methods = {method for _, method, _ in found}
+    for line in paper_lines("epoch_time"):
+        if line["algorithm"] in methods:
+            found[PAPER, line["algorithm"], int(line["d"])] = float(line["epoch_seconds"])
     return found
-
-
-def paper_pass_times() -> dict[tuple[str, str, int], float]:
-    """Read the paper's seconds per pass, as those of another machine."""
-    lines = paper_lines("epoch_time")
-    return {
-        (PAPER, line["algorithm"], int(line["d"])): float(line["epoch_seconds"]) for line in lines
-    }
 
 
 def _pass_times(rows: Sequence[Row]) -> Iterator[Line]:
     """List seconds per pass over the data, by number of variables, beside the paper's."""
-    found, theirs = pass_times(rows), paper_pass_times()
+    found = pass_times(rows)
     methods = [method for method in METHODS if any(key[1] == method for key in found)]
-    for machine, d in sorted({(key[0], key[2]) for key in found}):
+    for machine, d in sorted({(machine, d) for machine, _, d in found if machine != PAPER}):
         line = {"machine": machine, "d": f"{d:,}"}
         for method in methods:
-            ours, paper = found.get((machine, method, d)), theirs.get((PAPER, method, d))
+            ours, paper = found.get((machine, method, d)), found.get((PAPER, method, d))
             line[METHODS[method].label] = f"{ours:.3g}" if ours else ""
             line[f"paper's {METHODS[method].label}"] = f"{paper:.3g}" if paper else ""
         yield line
