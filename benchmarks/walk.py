@@ -81,11 +81,11 @@ def bootstrap() -> None:
 
 def bench_cell() -> None:
     """Do one cell of the benchmark."""
-    from cosmodag.bench.cell import Cell
-    from cosmodag.bench.work.fits import fit_cells
+    from cosmodag.bench.cell import Cell, CellBatch
+    from cosmodag.bench.work import carry_out
 
     settings = {"refine": None, "threshold": 0.3, "scale": "none", "epochs": 5}
-    fit_cells([Cell("fit", "cosmo", "n200_d8_ER2_gauss", 0, settings)], "cpu", None)
+    carry_out(CellBatch((Cell("fit", "cosmo", "n200_d8_ER2_gauss", 0, settings),)), "cpu")
 
 
 WALKS: dict[str, Callable[[], None]] = {

@@ -208,6 +208,12 @@ def test_a_cell_that_cannot_be_done_is_a_row(tmp_path: Path) -> None:
         assert "room" in store.rows()[0].result["message"]
 
 
+def test_a_table_that_cannot_be_simulated_fails_its_own_cell_only() -> None:
+    names = ("n100_d5_ER4_gauss", "n100_d5_ER1_gauss")  # the first has no room for 20 arcs
+    batch = CellBatch(tuple(Cell("fit", "empty-graph", name, 0) for name in names))
+    assert [result["status"] for result in carry_out(batch, "cpu")] == ["failed", "done"]
+
+
 def test_times_are_taken_apart(tmp_path: Path) -> None:
     with Store(tmp_path / "results.sqlite") as store:
         run(read_experiment(TIMED), store, FEW, timing=False)

@@ -77,6 +77,21 @@ def test_bad_experiments_are_refused_in_a_sentence(text: str, expected: str) -> 
     assert "\n" not in str(caught.value).strip() or "TOML" in str(caught.value)
 
 
+def test_without_a_rule_what_is_fixed_is_still_scored_and_timed() -> None:
+    text = """name = "x"
+    [[group]]
+    data = ["n9_d3_ER1_gauss"]
+    fixed = ["empty-graph"]
+    select = []
+    timing = 2
+    """
+    stages = list(CellPlan(read_experiment(text)).stages({}))
+    assert [(s.name, len(s.batches)) for s in stages if s.batches] == [
+        ("validation", 5),
+        ("timing", 2),
+    ]
+
+
 def test_an_experiment_that_is_not_there_is_refused() -> None:
     with pytest.raises(DataError, match="smoke"):
         find_experiment("no-such-experiment")

@@ -42,7 +42,7 @@ def test_run_then_resume_then_report(folder: Path, capsys: pytest.CaptureFixture
         "store": "",
     }
     assert main(["bench", "report", "-o", "pages"]) == 0
-    assert capsys.readouterr().out.strip() == str(Path("pages") / "index.html")
+    assert capsys.readouterr().out.strip() == str(Path("pages") / "tables.md")
     assert (folder / "pages" / "tables.md").exists()
 
 

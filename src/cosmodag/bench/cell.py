@@ -58,14 +58,7 @@ class CellBatch:
 
 
 def batched(cells: Iterable[Cell], size: int) -> tuple[CellBatch, ...]:
-    """Put cells that one program can do into batches; a cell that occurs twice is done once.
-
-    Examples
-    --------
-    >>> cells = [Cell("fit", "cosmo", "n10_d3_ER1_gauss", graph) for graph in (1, 2, 1, 3)]
-    >>> [len(batch.cells) for batch in batched(cells, 2)]
-    [2, 1]
-    """
+    """Put cells that one program can do into batches; a cell that occurs twice is done once."""
     groups: dict[tuple[object, ...], dict[str, Cell]] = {}
     for cell in cells:
         rows, variables, *_ = cell.data.split("_")

@@ -61,12 +61,6 @@ def draw(
     """Draw configuration `number` of a data set, log-uniformly in its ranges.
 
     It does not depend on the other configurations.
-
-    Examples
-    --------
-    >>> one = draw({"lambda1": (1e-4, 1e-3)}, "n1000_d30_ER4_exp", 3)
-    >>> 1e-4 <= one["lambda1"] <= 1e-3
-    True
     """
     random = np.random.default_rng([seed, zlib.crc32(data.encode()), number])
     return {

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cosmodag.bench.cell import Cell, CellBatch, batched
 from cosmodag.bench.methods import METHODS, draw, ranges_for
-from cosmodag.bench.protocol import Experiment, Group
+from cosmodag.bench.protocol import RULES, Experiment, Group
 
 __all__ = ["TIMING", "CellPlan", "CellStage", "Column", "Results", "choose"]
 
@@ -22,9 +21,6 @@ TIMING = "timing"
 # First seeds of graphs: searches, validations and timings have different graphs.
 _SEARCHED, _VALIDATED, _TIMED = 1_000_000, 2_000_000, 3_000_000
 _PER_SEED = 10_000_000
-
-# The figure that is averaged over graphs and maximised, by rule.
-_MAXIMISED = {"oracle": "auc", "score": "score"}
 
 
 class CellStage(NamedTuple):
@@ -44,12 +40,6 @@ class Column:
     rule: str | None = None
     standardised: bool = False
 
-    @property
-    def is_timed(self) -> bool:
-        """Whether single fits are timed: once for each method that is searched or fixed."""
-        is_first = self.rule in (None, self.group.select[0])
-        return is_first and not self.standardised and METHODS[self.method].like is None
-
 
 @dataclass(frozen=True)
 class CellPlan:
@@ -64,56 +54,43 @@ class CellPlan:
 
         Searches and validations come first, group by group, so that finished groups are complete.
         """
-        flat = chain.from_iterable
         groups = self.experiment.groups
         for group in groups:
-            searched = [
-                cells
-                for data in group.data
-                for method in group.methods
-                if METHODS[method].like is None
-                for cells in self.searched(group, method, data)
-            ]
-            yield CellStage("search", batched(flat(searched), group.batch))
-            validated = [self.validated(column, results) for column in self.columns(group)]
-            yield CellStage("validation", batched(flat(validated), group.batch))
+            pairs = [(data, method) for data in group.data for method in group.methods]
+            searches = [self.searched(group, m, data) for data, m in pairs if not METHODS[m].like]
+            cells = [cell for search in searches for one in search for cell in one]
+            yield CellStage("search", batched(cells, group.batch))
+            cells = [cell for one in self.columns(group) for cell in self.validated(one, results)]
+            yield CellStage("validation", batched(cells, group.batch))
         for group in groups:
-            columns = [
-                Column(group, data, method) for data in group.data for method in group.epochs
-            ]
-            epochs = [
-                self._cells(column, _TIMED, 1, {}, kind="epoch", device=self.device)
-                for column in columns
-            ]
-            yield CellStage("epochs", _singly(flat(epochs)))
+            alone = [Column(group, data, method) for data in group.data for method in group.epochs]
+            passes = [self._cells(one, _TIMED, 1, {}, "epoch", self.device) for one in alone]
+            yield CellStage("epochs", batched([cell for (cell,) in passes], 1))
         for group in groups:
-            timed = [self.timed(column, results) for column in self.columns(group)]
-            yield CellStage(TIMING, _singly(flat(timed)))
+            cells = [cell for one in self.columns(group) for cell in self.timed(one, results)]
+            yield CellStage(TIMING, batched(cells, 1))
 
-    def columns(self, group: Group) -> Iterator[Column]:
+    def columns(self, group: Group) -> list[Column]:
         """Pair each method with each data set and each rule of its search, or with None."""
         searched = [(method, rule) for rule in group.select for method in group.methods]
         scored = [*searched, *((method, None) for method in group.fixed)]
-        for data in group.data:
-            for method, rule in scored:
-                yield Column(group, data, method, rule)
-            for method, rule in scored:
-                if method in group.standardised:
-                    yield Column(group, data, method, rule, standardised=True)
+        return [
+            Column(group, data, method, rule, standardised)
+            for data in group.data
+            for standardised in (False, True)
+            for method, rule in scored
+            if not standardised or method in group.standardised
+        ]
 
     def searched(self, group: Group, method: str, data: str) -> list[list[Cell]]:
         """Cells of a search: for each configuration one for each graph."""
         place = (id(group), method, data)
         if place not in self._searches:
-            step = group.graphs * group.fresh
+            column, step = Column(group, data, method), group.graphs * group.fresh
+            drawn = [self._drawn(method, data, number) for number in range(group.configurations)]
             self._searches[place] = [
-                self._cells(
-                    Column(group, data, method),
-                    _SEARCHED + number * step,
-                    group.graphs,
-                    self._drawn(method, data, number),
-                )
-                for number in range(group.configurations)
+                self._cells(column, _SEARCHED + number * step, group.graphs, settings)
+                for number, settings in enumerate(drawn)
             ]
         return self._searches[place]
 
@@ -131,9 +108,11 @@ class CellPlan:
         return self._cells(column, _VALIDATED, column.group.validation, chosen)
 
     def timed(self, column: Column, results: Results) -> list[Cell]:
-        """Cells that time single fits, with the configuration that the rule chooses."""
-        chosen = self.chosen(column, results) if column.is_timed else None
-        return self._cells(column, _TIMED, column.group.timing, chosen, kind="time")
+        """Cells that time single fits, once for each method that is searched or fixed."""
+        is_first = column.rule in (None, *column.group.select[:1]) and not column.standardised
+        is_timed = is_first and METHODS[column.method].like is None
+        chosen = self.chosen(column, results) if is_timed else None
+        return self._cells(column, _TIMED, column.group.timing, chosen, "time")
 
     def _drawn(self, method: str, data: str, number: int) -> dict[str, float]:
         return draw(ranges_for(METHODS[method].space, data), data, number, self.experiment.seed)
@@ -169,11 +148,7 @@ def choose(candidates: Sequence[Sequence[Cell]], results: Results, rule: str) ->
     for number, cells in enumerate(candidates):
         found = [results.get(cell.key, {}) for cell in cells]
         if all(result.get("status") == "done" for result in found):
-            mean = float(np.mean([float(result[_MAXIMISED[rule]]) for result in found]))
+            mean = float(np.mean([float(result[RULES[rule]]) for result in found]))
             if np.isfinite(mean):
                 means[number] = mean
     return max(means, key=means.__getitem__, default=None)
-
-
-def _singly(cells: Iterator[Cell]) -> tuple[CellBatch, ...]:
-    return tuple(CellBatch((cell,)) for cell in {cell.key: cell for cell in cells}.values())

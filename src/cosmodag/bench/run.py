@@ -10,13 +10,9 @@ from cosmodag.bench.methods import METHODS
 from cosmodag.bench.plan import TIMING, CellPlan
 from cosmodag.bench.protocol import Experiment
 from cosmodag.bench.store import Row, Store
-from cosmodag.bench.work import as_result, carry_out
 from cosmodag.engines import Failure, each
 
 __all__ = ["Resources", "Run", "rows_of", "run"]
-
-# Environment of processes beside one that uses the GPU: JAX would reserve its memory.
-_NO_GPU = {"JAX_PLATFORMS": "cpu"}
 
 
 @dataclass(frozen=True)
@@ -25,28 +21,21 @@ class Resources:
 
     On one machine, batches of problems are solved in this process, with all cores or the GPU;
     single fits run in other processes with one thread each, if there are enough cores; timed fits
-    run in processes with one thread each, with most cores idle.
-
-    Attributes
-    ----------
-    engine, address, jobs, gpus
-        As in `cosmodag.engines.each`. Where `jobs` is a number, all but the timing is done in so
-        many processes.
-    device
-        Where problems are solved: ``"auto"``, ``"cpu"`` or ``"gpu"``.
-    cores
-        Number of cores for other processes.
+    run in processes with one thread each, with most cores idle. The engine, its address, `jobs`
+    and `gpus` are those of `cosmodag.engines.each`.
     """
 
     engine: str = "local"
     address: str | None = None
-    jobs: int | None = None
+    jobs: int | None = None  # if a number, all but the timing is done in so many processes
     gpus: float = 0.0
-    device: str = "auto"
-    cores: int = 1
+    device: str = "auto"  # where problems are solved: "auto", "cpu" or "gpu"
+    cores: int = 1  # number for other processes
 
     def do(self, limit: float | None, batches: list[CellBatch]) -> Iterator[tuple[CellBatch, Any]]:
         """Do batches within a time per cell, and yield each with its results as they come."""
+        from cosmodag.bench.work import carry_out
+
         ways: dict[tuple[str, int | None, int | None], list[CellBatch]] = {}
         for batch in batches:
             ways.setdefault(self._way(batch), []).append(batch)
@@ -59,7 +48,8 @@ class Resources:
                 jobs=jobs,
                 threads=threads,
                 gpus=self.gpus,
-                variables=_NO_GPU if device == "cpu" else None,
+                # Beside a process that uses the GPU, JAX would reserve its memory.
+                variables={"JAX_PLATFORMS": "cpu"} if device == "cpu" else None,
             )
             for place, outcome in outcomes:
                 yield some[place], outcome
@@ -125,8 +115,8 @@ def run(
 
 def rows_of(batch: CellBatch, outcome: Any) -> list[Row]:
     """One row for each cell of a batch; if the batch failed as a whole, each has the failure."""
-    failed = isinstance(outcome, Failure)
-    results = [as_result(outcome)] * len(batch.cells) if failed else outcome
+    is_failed = isinstance(outcome, Failure)
+    results = [outcome._asdict()] * len(batch.cells) if is_failed else outcome
     return [
         Row(cell.key, batch.key, cell.description, result)
         for cell, result in zip(batch.cells, results, strict=True)

@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,7 +45,7 @@ class Row(NamedTuple):
     result: dict[str, Any]
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """A file of results, created if `create` is true; a context that closes it.
 
     A file that is damaged, belongs to another program or version, or cannot be written raises a
@@ -69,15 +69,12 @@ class Store:
         if not self.path.parent.is_dir():
             raise StoreError(f"'{self.path}' cannot be made: there is no such folder.")
         with self._explained():
-            self._connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+            self._connection = sqlite3.connect(self.path, _PATIENCE, isolation_level="IMMEDIATE")
             try:
                 self._prepare()
             except BaseException:
                 self.close()
                 raise
-
-    def __enter__(self) -> "Store":
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -129,13 +126,13 @@ class Store:
         """Create the tables of a new file; refuse a damaged file, or one of another program."""
         ask = self._connection.execute
         ask("BEGIN")  # one moment for all three: another process may be creating the tables
-        found = ask("SELECT type, sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
-        (application,) = ask("PRAGMA application_id").fetchone()
-        (layout,) = ask("PRAGMA user_version").fetchone()
+        found = set(ask("SELECT type, sql FROM sqlite_master WHERE sql NOT NULL"))
+        [(application,)], [(layout,)] = ask("PRAGMA application_id"), ask("PRAGMA user_version")
         ask("COMMIT")
         if application == 0 and not found:
             ask("PRAGMA journal_mode = WAL")
-            with self._transaction():
+            with self._connection:  # commits, or rolls back after an error
+                ask("BEGIN IMMEDIATE")
                 for table in _TABLES:
                     ask(table.replace("TABLE", "TABLE IF NOT EXISTS"))
                 ask(f"PRAGMA application_id = {_APPLICATION}")
@@ -148,21 +145,14 @@ class Store:
                 f"one has {_LAYOUT}): give another name."
             )
         # A view, or a computed column, would run code when it is read.
-        elif set(found) != {("table", table) for table in _TABLES}:
+        elif found != {("table", table) for table in _TABLES}:
             raise StoreError(f"'{self.path}' holds other tables than cosmodag makes. {_REMEDY}")
         ask("PRAGMA synchronous = NORMAL")
-        (verdict, *_) = ask("PRAGMA quick_check").fetchone()
-        if verdict != "ok":
-            raise sqlite3.DatabaseError(verdict)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        with self._connection:  # commits, or rolls back after an error
-            yield
+        if (verdict := ask("PRAGMA quick_check").fetchone()) != ("ok",):
+            raise sqlite3.DatabaseError(*verdict)
 
     def _write(self, statement: str, values: Sequence[tuple[str, ...]]) -> None:
-        with self._explained(), self._transaction():
+        with self._explained(), self._connection:
             self._connection.executemany(statement, values)
 
     def _read(self, statement: str) -> list[tuple[Any, ...]]:

@@ -101,8 +101,8 @@ def report(
 ) -> None:
     """Write tables and figures of all experiments in a store.
 
-    Writes one self-contained HTML page; each table as Markdown and CSV, with the paper's figures
-    beside ours; and all rows as CSV and Parquet.
+    Writes one page of Markdown; each table as Markdown and CSV, with the paper's figures beside
+    ours; and all rows as CSV and Parquet.
     """
     from cosmodag.bench import Store
     from cosmodag.bench.pages import write_report

@@ -17,9 +17,6 @@ from cosmodag.simulate import parse_name
 
 __all__ = ["Entry", "Figure", "compared", "entries_of", "merged", "paper_figures", "paper_lines"]
 
-# Graphs behind each mean of the paper.
-_PAPER_GRAPHS = 5
-
 
 @dataclass(frozen=True)
 class Figure:
@@ -44,13 +41,7 @@ class Figure:
 
 
 def compared(ours: Figure | None, theirs: Figure | None) -> float | None:
-    """Difference in units of its standard error; None if unknown.
-
-    Examples
-    --------
-    >>> compared(Figure(0.98, 0.01, 10), Figure(0.96, 0.03, 5)).__round__(2)
-    1.45
-    """
+    """Difference in units of its standard error; None if unknown."""
     if ours is None or theirs is None:
         return None
     error = float(np.hypot(ours.error, theirs.error))
@@ -61,6 +52,7 @@ def compared(ours: Figure | None, theirs: Figure | None) -> float | None:
 class Entry(Column):
     """The results of one method on one data set."""
 
+    family: tuple[str, str, int]  # graph, noise and number of variables
     results: dict[int, dict[str, Any]]  # by the seed of the graph
     failed: int  # number of graphs without results
     seconds: tuple[float, ...]  # times of single fits
@@ -69,19 +61,13 @@ class Entry(Column):
 
     @property
     def key(self) -> tuple[str, str, str | None, bool]:
-        """Data set, method, rule, and whether tables are standardised: the identity of an entry."""
+        """The identity of an entry."""
         return (self.data, self.method, self.rule, self.standardised)
 
     @property
     def is_tuned(self) -> bool:
         """Whether it is tuned by the oracle on unscaled tables, like the paper's rows."""
         return self.rule == "oracle" and not self.standardised
-
-    @property
-    def family(self) -> tuple[str, str, int]:
-        """Graph, noise and number of variables."""
-        parts = parse_name(self.data)
-        return f"{parts.kind}{parts.degree}", parts.mechanism, parts.nodes
 
     @property
     def label(self) -> str:
@@ -95,10 +81,10 @@ class Entry(Column):
             return Figure.of(self.seconds)
         return Figure.of([result[metric] for result in self.results.values()])
 
-    def paper(self, name: str = "results") -> dict[str, Figure]:
-        """Figures of the same row in one of the paper's tables, by metric."""
-        row = (*self.family, self.method)
-        return paper_figures(name).get(row, {}) if self.is_tuned else {}
+    def paper(self, metric: str, name: str = "results") -> Figure | None:
+        """Look up a metric in the same row of one of the paper's tables."""
+        row = paper_figures(name).get((*self.family, self.method), {})
+        return row.get(metric) if self.is_tuned else None
 
 
 def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
@@ -106,13 +92,15 @@ def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
     plan = CellPlan(experiment)
     for column in (column for group in experiment.groups for column in plan.columns(group)):
         cells = plan.validated(column, results)
-        found = [(cell, dict(results[cell.key])) for cell in cells if cell.key in results]
+        found = {cell.graph: dict(results[cell.key]) for cell in cells if cell.key in results}
         if not found:
             continue
-        done = {cell.graph: result for cell, result in found if result["status"] == "done"}
+        name = parse_name(column.data)
+        done = {graph: result for graph, result in found.items() if result["status"] == "done"}
         times = [results.get(cell.key, {}) for cell in plan.timed(column, results)]
         yield Entry(
             **vars(column),
+            family=(f"{name.kind}{name.degree}", name.mechanism, name.nodes),
             results=done,
             failed=len(found) - len(done),
             seconds=tuple(one["seconds"] for one in times if one.get("status") == "done"),
@@ -127,16 +115,15 @@ def merged(entries: Iterable[Entry]) -> list[Entry]:
     If it was not timed, it takes the times of another entry with the same parameters.
     """
 
-    def fit(entry: Entry) -> tuple[object, ...]:
+    def fit(entry: Entry) -> object:
         """Key of fits that take the same time."""
-        return (*entry.key, *sorted((name, str(value)) for name, value in entry.parameters.items()))
+        return entry.key, repr(sorted(entry.parameters.items()))
 
     best: dict[object, Entry] = {}
     times: dict[object, tuple[float, ...]] = {}
     for entry in entries:
         times[fit(entry)] = max(times.get(fit(entry), ()), entry.seconds, key=len)
-        before = best.get(entry.key)
-        if before is None or len(entry.results) > len(before.results):
+        if entry.key not in best or len(entry.results) > len(best[entry.key].results):
             best[entry.key] = entry
     return [replace(entry, seconds=times[fit(entry)]) for entry in best.values()]
 
@@ -149,10 +136,10 @@ def paper_lines(name: str) -> list[dict[str, str]]:
 
 @cache
 def paper_figures(name: str) -> dict[tuple[Any, ...], dict[str, Figure]]:
-    """Read the paper's figures: (graph, noise, d, algorithm) → metric → figure."""
+    """Read the paper's figures, of 5 graphs: (graph, noise, d, algorithm) → metric → figure."""
     return {
         (line["graph"], line.get("noise", "gauss"), int(line["d"]), line["algorithm"]): {
-            metric: Figure(float(line[metric]), float(line[f"{metric}_sd"]), _PAPER_GRAPHS)
+            metric: Figure(float(line[metric]), float(line[f"{metric}_sd"]), 5)
             for metric in ("nhd", "tpr", "auc", "time_s")
             if line.get(metric)
         }

@@ -1,229 +1,212 @@
 """The paper's tables beside ours, and others: defaults, choices, times, failures."""
 
+import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
 
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.pages.entries import Entry, Figure, compared
-from cosmodag.bench.pages.figures import paper_pass_times, pass_times
+from cosmodag.bench.pages.entries import Entry, Figure, compared, paper_lines
 from cosmodag.bench.store import Row
+from cosmodag.simulate import parse_name
 
-__all__ = ["FLAG", "ResultTable", "all_tables", "written"]
+__all__ = ["FLAG", "PAPER", "ResultTable", "all_tables", "pass_times", "written"]
 
 FLAG = "▲"
 """Marks a difference from the paper of more than two standard errors of the difference."""
 
-_MANY = 2.0
-_NOISES = {
-    "gauss": "Gaussian",
-    "exp": "exponential",
-    "gumbel": "Gumbel",
-    "mlp": "networks, Gaussian",
-}
+PAPER = "the paper"
+"""Name of the paper's machine, of which the times of passes are known."""
+
+_TEXTS = tomllib.loads(files("cosmodag.bench").joinpath("paper", "tables.toml").read_text("utf-8"))
+_NOISES = ("gauss", "exp", "gumbel")
 _SCORES = {"nhd": "NHD", "tpr": "TPR", "auc": "AUC"}
 _METRICS = {**_SCORES, "time_s": "time (s)"}
 _ORDER = {name: place for place, name in enumerate(METHODS)}
-_ORACLE = (
-    "Mean ± sample standard deviation over graphs. *Oracle*: the configuration with the best mean "
-    "AUC, which requires the truth; *held-out score*: the one with the best likelihood of held-out "
-    "rows. Methods with neither label were not tuned."
-)
-_TIMES = "Times are processor seconds of single fits on one thread; machines differ."
 
 # For each tuned method, the method that uses the default settings.
 _RULES = {"cosmo": "cosmo-default", "cosmo-mlp": "cosmo-mlp-default"}
 
+Line = dict[str, str]
+
 
 class ResultTable(NamedTuple):
-    """A table of text: name of its files, title, one dictionary by column for each row, a note."""
+    """A table of text: name of its files, title, note, text by column for each row."""
 
     name: str
     title: str
-    lines: Sequence[Mapping[str, str]]
-    note: str = ""
+    note: str
+    lines: Sequence[Line]
 
     @property
     def columns(self) -> list[str]:
         """Names of columns, without those that are empty in all rows."""
-        return [name for name in self.lines[0] if any(line[name] for line in self.lines)]
+        return [name for name in self.lines[0] if any(line.get(name) for line in self.lines)]
 
     @property
     def rows(self) -> list[list[str]]:
         """Text of each row, by column."""
         columns = self.columns
-        return [[line[name] for name in columns] for line in self.lines]
+        return [[line.get(name, "") for name in columns] for line in self.lines]
+
+    @property
+    def markdown(self) -> str:
+        """The table as Markdown, with its title and note."""
+        lines = [self.columns, ["---"] * len(self.columns), *self.rows]
+        body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        return f"## {self.title}\n\n{body}\n" + f"\n{self.note}\n" * bool(self.note)
 
 
 def all_tables(entries: Sequence[Entry], rows: Sequence[Row]) -> list[ResultTable]:
     """Make every table for which there are results."""
-    made = (
-        _main(entries),
+    pairs = [(e.figure(metric), e.paper(metric)) for e in entries for metric in _SCORES]
+    made = [
+        _table("main", _main(entries)),
         *_appendix(entries),
-        _ablation(entries),
-        _differences(entries),
-        _defaults(entries),
-        _chosen(entries),
-        _pass_times(rows),
-        _failures(rows),
-    )
+        _table("ablation", _ablation(entries)),
+        _table(
+            "differences", _differences(entries), count=sum(compared(*p) is not None for p in pairs)
+        ),
+        _table("defaults", _defaults(entries)),
+        _table("chosen", _chosen(entries)),
+        _table("epoch-time", _pass_times(rows)),
+        _table("failures", _failures(rows)),
+    ]
     return [table for table in made if table.lines]
 
 
-def _main(entries: Sequence[Entry]) -> ResultTable:
+def _table(kind: str, lines: Iterable[Line], name: str = "", **values: object) -> ResultTable:
+    """Make a table with the title and the note of its kind."""
+    title, note = (_TEXTS[kind].get(part, "").format(**values) for part in ("title", "note"))
+    return ResultTable(name or kind, title, note, list(lines))
+
+
+def _main(entries: Sequence[Entry]) -> Iterator[Line]:
     """Make the main table of the paper: ER4, AUC and time by noise, for tuned methods."""
-    noises = ("gauss", "exp", "gumbel")
     ours = {(*e.family, e.method): e for e in entries if e.is_tuned}
-    found = {(d, method) for graph, noise, d, method in ours if graph == "ER4" and noise in noises}
-    lines = []
+    found = {(d, method) for graph, noise, d, method in ours if graph == "ER4" and noise in _NOISES}
     for d, method in sorted(found, key=lambda row: (row[0], _ORDER[row[1]])):
         line = {"d": f"{d}", "method": METHODS[method].label}
-        for noise in noises:
+        for noise in _NOISES:
             entry = ours.get(("ER4", noise, d, method))
             for metric, unit, theirs in (("auc", "AUC", "paper"), ("time_s", "s", "paper s")):
-                figure = entry.figure(metric) if entry else None
-                paper = entry.paper().get(metric) if entry else None
-                line[f"{noise}: {unit}"] = written(figure, metric)
-                line[f"{noise}: {theirs}"] = written(paper, metric)
-        lines.append(line)
-    return ResultTable("main", "ER4: AUC and time, tuned by the oracle", lines, _TIMES)
+                line[f"{noise}: {unit}"] = written(entry.figure(metric) if entry else None, metric)
+                line[f"{noise}: {theirs}"] = written(entry.paper(metric) if entry else None, metric)
+        yield line
 
 
 def _appendix(entries: Sequence[Entry]) -> Iterator[ResultTable]:
     """Make a table for each kind of graph and noise, as in the appendix, also without oracle."""
-    note = f"{_ORACLE} {_TIMES} {FLAG}: more than two standard errors of the difference apart."
     groups = defaultdict(list)
-    for e in sorted(entries, key=lambda e: (e.standardised, _ORDER[e.method], str(e.rule))):
-        groups[e.family[:2]].append(e)
-    for (graph, noise), some in sorted(groups.items()):
-        lines = [
-            {
-                "d": f"{e.family[2]}",
-                "method": e.label,
-                **_pairs(e, e.paper(), _METRICS),
-                "graphs": f"{len(e.results)}" + f" of {len(e.results) + e.failed}" * (e.failed > 0),
-            }
-            for e in sorted(some, key=lambda e: e.family[2])
-        ]
-        title = f"{graph}, {_NOISES.get(noise, noise)} noise"
-        yield ResultTable(f"{graph}-{noise}".lower(), title, lines, note)
+    for e in sorted(
+        entries, key=lambda e: (e.family, e.standardised, _ORDER[e.method], str(e.rule))
+    ):
+        line = {"d": f"{e.family[2]}", "method": e.label, **_pairs(e, _METRICS)}
+        of = f" of {len(e.results) + e.failed}" if e.failed else ""
+        groups[e.family[:2]].append({**line, "graphs": f"{len(e.results)}{of}"})
+    for (graph, noise), lines in groups.items():
+        words = {"graph": graph, "noise": _TEXTS["noises"].get(noise, noise), "flag": FLAG}
+        yield _table("appendix", lines, f"{graph}-{noise}".lower(), **words)
 
 
-def _ablation(entries: Sequence[Entry]) -> ResultTable:
+def _ablation(entries: Sequence[Entry]) -> Iterator[Line]:
     """Make the paper's ablation: with and without the penalty on priorities."""
     tuned = [e for e in entries if e.method in ("cosmo", "cosmo-np") and e.is_tuned]
     with_both = {e.data for e in tuned if e.method == "cosmo-np"}
-    lines = []
-    for entry in sorted(tuned, key=lambda e: (e.family, e.method)):
-        if entry.data in with_both:
-            graph, noise, d = entry.family
-            line = {"graph": graph, "noise": noise, "d": f"{d}"}
-            line["method"] = METHODS[entry.method].label
-            lines.append({**line, **_pairs(entry, entry.paper("ablation"), _SCORES)})
-    note = "COSMO-NP has λ_p = 0 and otherwise COSMO's configuration, on the same graphs."
-    return ResultTable("ablation", "Ablation: no penalty on priorities", lines, note)
+    for e in sorted(tuned, key=lambda e: (e.family, e.method)):
+        if e.data in with_both:
+            graph, noise, d = e.family
+            line = {"graph": graph, "noise": noise, "d": f"{d}", "method": METHODS[e.method].label}
+            yield line | _pairs(e, _SCORES, "ablation")
 
 
-def _differences(entries: Sequence[Entry]) -> ResultTable:
+def _differences(entries: Sequence[Entry]) -> Iterator[Line]:
     """List what differs from the paper by more than two standard errors of the difference."""
-    lines, count = [], 0
     for entry in entries:
         for metric, name in _SCORES.items():
-            ours, theirs = entry.figure(metric), entry.paper().get(metric)
+            ours, theirs = entry.figure(metric), entry.paper(metric)
             apart = compared(ours, theirs)
-            count += apart is not None
-            if apart is not None and abs(apart) > _MANY:
+            if apart is not None and abs(apart) > 2:
                 line = {"data": entry.data, "method": entry.label, "metric": name}
                 line |= {"ours": written(ours, metric), "paper": written(theirs, metric)}
                 line["standard errors"] = f"{apart:+.1f}"
                 line["better"] = "ours" if (apart > 0) != (metric == "nhd") else "the paper's"
-                lines.append(line)
-    note = (
-        f"{count} figures were compared; by chance alone about 5 in 100 would "
-        "differ by more than two standard errors, and more with only 5 graphs each."
-    )
-    return ResultTable("differences", "Where ours and the paper's differ", lines, note)
+                yield line
 
 
-def _defaults(entries: Sequence[Entry]) -> ResultTable:
+def _defaults(entries: Sequence[Entry]) -> Iterator[Line]:
     """Compare default settings with the tuned configuration, graph by graph."""
     tuned = {(e.data, _RULES[e.method]): e for e in entries if e.method in _RULES and e.is_tuned}
-    lines, means = [], defaultdict(list)
+    means: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for entry in sorted(entries, key=lambda e: (e.family[2], e.data)):
         other = tuned.get((entry.data, entry.method))
         graphs = sorted(entry.results.keys() & other.results.keys()) if other else []
         if other is None or entry.standardised or not graphs:
             continue
         line = {"data": entry.data, "graphs": f"{len(graphs)}"}
-        for metric in ("auc", "nhd"):
-            rule, best = ([e.results[g][metric] for g in graphs] for e in (entry, other))
-            apart = Figure.of(np.subtract(rule, best))
+        for metric, name in (("auc", "AUC"), ("nhd", "NHD")):
+            rule, best = (np.array([e.results[g][metric] for g in graphs]) for e in (entry, other))
+            apart = Figure.of(rule - best)
             assert apart is not None
-            difference = f"{apart.mean:+.4f} ± {apart.error:.4f}"
-            line |= _of_rule(metric, f"{np.mean(rule):.3f}", f"{np.mean(best):.3f}", difference)
-            means[entry.family[2], metric].append(apart.mean)
-        lines.append(line)
-    for d in sorted({d for d, _ in means}):
-        line = {"data": f"**mean, d = {d}**", "graphs": ""}
-        for metric in ("auc", "nhd"):
-            line |= _of_rule(metric, "", "", f"**{np.mean(means[d, metric]):+.4f}**")
-        lines.append(line)
-    return ResultTable(
-        "defaults",
-        "Default settings compared with the configuration tuned for each data set",
-        lines,
-        "Raw weights, on the same fresh graphs; ± is the standard error of the paired difference.",
-    )
+            line |= {f"{name} rule": f"{rule.mean():.3f}", f"{name} tuned": f"{best.mean():.3f}"}
+            line[f"{name} rule − tuned"] = f"{apart.mean:+.4f} ± {apart.error:.4f}"
+            means[entry.family[2]][f"{name} rule − tuned"].append(apart.mean)
+        yield line
+    for d, columns in sorted(means.items()):
+        mean = {column: f"**{np.mean(values):+.4f}**" for column, values in columns.items()}
+        yield {"data": f"**mean, d = {d}**", **mean}
 
 
-def _of_rule(metric: str, *cells: str) -> dict[str, str]:
-    kinds = ("rule", "tuned", "rule − tuned")
-    return {f"{_METRICS[metric]} {kind}": cell for kind, cell in zip(kinds, cells, strict=True)}
-
-
-def _chosen(entries: Sequence[Entry]) -> ResultTable:
+def _chosen(entries: Sequence[Entry]) -> Iterator[Line]:
     """List the configurations that searches chose."""
     searched = [e for e in entries if e.settings and not e.standardised]
     names = sorted({name for entry in searched for name in entry.settings})
-    lines = [
-        {"data": e.data, "method": e.label, "of": f"{e.group.configurations}"}
-        | {n: f"{e.settings[n]:.2e}" if n in e.settings else "" for n in names}
-        for e in searched
-    ]
-    return ResultTable("chosen", "Configurations that were chosen", lines)
+    for e in searched:
+        line = {"data": e.data, "method": e.label, "of": f"{e.group.configurations}"}
+        yield line | {n: f"{e.settings[n]:.2e}" if n in e.settings else "" for n in names}
 
 
-def _pass_times(rows: Sequence[Row]) -> ResultTable:
+def pass_times(rows: Iterable[Row]) -> dict[tuple[str, str, int], float]:
+    """Seconds per pass over the data, by machine, method and number of variables.
+
+    The paper's times of the same methods are those of another machine.
+    """
+    found = {}
+    for _, _, cell, result in rows:
+        if cell["kind"] == "epoch" and result["status"] == "done":
+            d = parse_name(cell["data"]).nodes
+            found[result["machine"], cell["method"], d] = result["epoch_seconds"]
+    methods = {method for _, method, _ in found}
+    for line in paper_lines("epoch_time"):
+        if line["algorithm"] in methods:
+            found[PAPER, line["algorithm"], int(line["d"])] = float(line["epoch_seconds"])
+    return found
+
+
+def _pass_times(rows: Sequence[Row]) -> Iterator[Line]:
     """List seconds per pass over the data, by number of variables, beside the paper's."""
-    found, theirs = pass_times(rows), paper_pass_times()
+    found = pass_times(rows)
     methods = [method for method in METHODS if any(key[1] == method for key in found)]
-    lines = []
-    for machine, d in sorted({(key[0], key[2]) for key in found}):
+    for machine, d in sorted({(machine, d) for machine, _, d in found if machine != PAPER}):
         line = {"machine": machine, "d": f"{d:,}"}
         for method in methods:
-            label = METHODS[method].label
-            seconds = {label: found.get((machine, method, d))}
-            seconds[f"paper's {label}"] = theirs.get((method, d))
-            line |= {name: f"{value:.3g}" if value else "" for name, value in seconds.items()}
-        lines.append(line)
-    note = "The paper's times were measured on a CPU and include its framework's data loader."
-    return ResultTable("epoch-time", "Seconds per pass over the data", lines, note)
+            ours, paper = found.get((machine, method, d)), found.get((PAPER, method, d))
+            line[METHODS[method].label] = f"{ours:.3g}" if ours else ""
+            line[f"paper's {METHODS[method].label}"] = f"{paper:.3g}" if paper else ""
+        yield line
 
 
-def _failures(rows: Sequence[Row]) -> ResultTable:
+def _failures(rows: Sequence[Row]) -> Iterator[Line]:
     """Count cells without results, by method and error."""
-    counts = Counter(
-        (row.description["method"], row.description["data"], row.result["status"])
-        for row in rows
-        if row.result["status"] != "done"
-    )
-    lines = [
-        {"method": method, "data": data, "what": status, "cells": f"{number}"}
-        for (method, data, status), number in sorted(counts.items())
+    found = [
+        (row.description["method"], row.description["data"], row.result["status"]) for row in rows
     ]
-    return ResultTable("failures", "Cells without figures", lines)
+    counts = Counter(one for one in found if one[2] != "done")
+    for (method, data, status), number in sorted(counts.items()):
+        yield {"method": method, "data": data, "what": status, "cells": f"{number}"}
 
 
 def written(figure: Figure | None, metric: str) -> str:
@@ -243,13 +226,13 @@ def written(figure: Figure | None, metric: str) -> str:
     return f"{figure.mean:.{digits}f}{deviation}"
 
 
-def _pairs(entry: Entry, paper: dict[str, Figure], metrics: Iterable[str]) -> dict[str, str]:
-    """Our figures and the paper's for several metrics, flagged if they differ."""
+def _pairs(entry: Entry, metrics: Iterable[str], paper: str = "results") -> Line:
+    """Our figures and those of one of the paper's tables, flagged if they differ."""
     cells = {}
     for metric in metrics:
-        ours, theirs = entry.figure(metric), paper.get(metric)
+        ours, theirs = entry.figure(metric), entry.paper(metric, paper)
         apart = compared(ours, theirs) if metric != "time_s" else None
-        flag = f" {FLAG}" if apart is not None and abs(apart) > _MANY else ""
+        flag = f" {FLAG}" if apart is not None and abs(apart) > 2 else ""
         cells[_METRICS[metric]] = written(ours, metric) + flag
         cells[f"paper's {_METRICS[metric]}"] = written(theirs, metric)
     return cells

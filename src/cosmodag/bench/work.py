@@ -1,0 +1,240 @@
+"""The work of cells: fits that are solved together, fits one by one, and times.
+
+Importing this module imports JAX, so that the rest of the package imports it only to work.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from cosmodag.bench.cell import Cell, CellBatch
+from cosmodag.bench.methods import METHODS
+from cosmodag.engines import Failure, attempt
+from cosmodag.errors import CosmodagWarning
+from cosmodag.fit.pipeline import FitTask, Learnt, fit_many
+from cosmodag.fit.prepare import prepare
+from cosmodag.learners.base import StructureLearner
+from cosmodag.learners.registry import LEARNERS
+from cosmodag.metrics.counts import count, hamming_scores
+from cosmodag.metrics.orders import order_divergence
+from cosmodag.metrics.ranking import ranking_scores
+from cosmodag.simulate import load, parse_name
+from cosmodag.solve.machine.threads import cores
+from cosmodag.solve.plan import plan_many
+from cosmodag.solve.training.passes import Passes
+from cosmodag.solve.watch import Watch
+from cosmodag.warning_filters import ignoring
+
+__all__ = ["carry_out", "draw_table", "learner_of", "scores"]
+
+Result = dict[str, Any]
+
+# Fewer tables than this are simulated faster than other processes start.
+_MANY = 64
+
+# Passes over the data: number in each repetition and repetitions, as in the paper, and the seconds
+# after which no further repetition begins.
+_PASSES, _REPETITIONS, _ENOUGH = 5, 5, 20.0
+
+# Parameters that shorten a fit and leave the compiled programs unchanged.
+_SHORT = {"epochs": 1, "max_iter": 1}
+
+# Settings that a method changes between problems, as in its first problem.
+_FIRST = {"multiplier": 1.0, "penalty": 1.0, "score_weight": 1.0, "radius": 1.0, "rounds": 5.0}
+
+
+def carry_out(batch: CellBatch, device: str = "auto", limit: float | None = None) -> list[Result]:
+    """Do the cells of a batch: one result each, in their order.
+
+    Problems are solved on a device; `limit` is the number of seconds per cell.
+    """
+    kind = batch.cells[0].kind
+    with ignoring(CosmodagWarning):
+        if kind == "fit" and METHODS[batch.cells[0].method].is_solved_together:
+            return _fit_together(batch.cells, device, limit)
+        alone: dict[str, Callable[[Cell], Result]] = {"fit": partial(_fit_alone, device)}
+        alone |= {"time": _time_fit, "epoch": _time_passes}
+        return [_result(attempt(alone[kind], cell, limit)) for cell in batch.cells]
+
+
+def _result(outcome: Any) -> Result:
+    """Return the figures of a finished cell, or its failure."""
+    return outcome._asdict() if isinstance(outcome, Failure) else {"status": "done", **outcome}
+
+
+def learner_of(cell: Cell, **others: Any) -> StructureLearner:
+    """Make the learner of a cell, which shows no progress."""
+    kind = LEARNERS[METHODS[cell.method].learner].load()
+    known = kind().get_params()
+    common = {"random_state": cell.graph, "verbose": False, **others}
+    accepted = {name: value for name, value in common.items() if name in known}
+    return kind(**{**accepted, **cell.parameters})
+
+
+class Drawn(NamedTuple):
+    """A simulated table, and the true graph.
+
+    ``seen`` and ``held_out`` are (n, d) float32, centred by the means of the rows seen, on request
+    divided by their standard deviations. No fit sees the held-out rows.
+    """
+
+    seen: NDArray[np.float32]
+    held_out: NDArray[np.float32]
+    graph: Any
+
+
+def draw_table(cell: Cell) -> Drawn:
+    """Simulate the table of a cell.
+
+    With one seed, data sets that differ only in the number of rows share their first ones: the rows
+    seen are those of ``simulate.load(cell.data, cell.graph)``.
+    """
+    rows = parse_name(cell.data).samples
+    assert rows is not None
+    rest = cell.data.partition("_")[2]
+    data = load(f"n{2 * rows}_{rest}", seed=cell.graph)
+    X = data.X - data.X[:rows].mean(axis=0)
+    if cell.standardised:
+        X /= X[:rows].std(axis=0)
+    X = X.astype(np.float32)
+    # Copies, so that a part that is sent or kept does not hold the whole table.
+    return Drawn(X[:rows].copy(), X[rows:].copy(), data.graph)
+
+
+def _draw_tables(cells: Sequence[Cell]) -> list[Drawn]:
+    """Simulate the tables of cells, in several processes if there are many; equal ones once."""
+    names = [(cell.data, cell.graph, cell.standardised) for cell in cells]
+    which = dict(zip(names, cells, strict=True))
+    processes = Parallel(cores() if len(which) >= _MANY else 1, batch_size="auto")
+    made = processes(delayed(draw_table)(cell) for cell in which.values())
+    drawn = dict(zip(which, made, strict=True))
+    return [drawn[name] for name in names]
+
+
+def scores(graph: Any, weights: Any, cut: float, order: Any = None) -> Result:
+    """Return the paper's metrics over all d² entries, and the share of arcs that an order breaks.
+
+    Weights that are not finite raise `FloatingPointError`.
+    """
+    if not np.isfinite(weights).all():
+        raise FloatingPointError("the weights are not finite")
+    tails, heads = np.nonzero(graph)
+    counts = count(tails, heads, np.abs(weights) > cut)
+    all_scores = {**hamming_scores(counts), **ranking_scores(tails, heads, weights)}
+    figures = {name: all_scores[name] for name in ("nhd", "tpr", "fpr", "shd", "auc")}
+    figures["edges"] = counts.edges
+    if order is not None:
+        figures["violated"] = order_divergence(graph, order) / max(1, counts.true_edges)
+    return figures
+
+
+def _fit_alone(device: str, cell: Cell) -> Result:
+    """Fit one learner with refinement, and score the graph that a user gets."""
+    table = draw_table(cell)
+    model = learner_of(cell, device=device).fit(table.seen)
+    weights = np.where(model.adjacency_ != 0, model.weights_, 0.0)
+    figures = scores(table.graph, weights, 0.0, model.causal_order_)
+    return {**figures, "score": model.score(table.held_out)}
+
+
+def _fit_together(cells: Sequence[Cell], device: str, limit: float | None) -> list[Result]:
+    """Fit the learners of cells of one method and one shape of table in one call.
+
+    Weights are scored as optimised.
+    """
+    tables = _draw_tables(cells)
+    models = [learner_of(cell, device=device) for cell in cells]
+    pairs = zip(models, tables, strict=True)
+    prepared = {id(table): prepare(model, table.seen) for model, table in pairs}
+    tasks = [FitTask(m, prepared[id(t)]) for m, t in zip(models, tables, strict=True)]
+
+    def take(place: int, learnt: Learnt) -> Any:
+        """Score one fit, and delete it."""
+        outcome = attempt(partial(_as_optimised, tasks[place], learnt), tables[place])
+        tasks[place].learner.forget()
+        return outcome
+
+    results: list[Result] = [{} for _ in cells]
+    with Watch(1, "", None if limit is None else limit * len(cells), show=False) as watch:
+        for place, stopped, error, taken in fit_many(tasks, watch, take=take):
+            if stopped == "time":
+                reason = f"It took longer than the limit of {limit:g} s per cell."
+                taken = Failure("timeout", reason)
+            elif error is not None:
+                taken = Failure("diverged", str(error))
+            results[place] = _result(taken)
+    return results
+
+
+def _as_optimised(task: FitTask, learnt: Learnt, table: Drawn) -> Result:
+    """Score weights as optimised, cut at 0.3 as in the paper.
+
+    The score is the mean Gaussian log-likelihood of held-out entries under the optimised equations
+    without threshold, variances from the rows seen; it does not need the true graph.
+    """
+    given = task.given
+    rows = np.concatenate([given.data, given.preparation.apply(table.held_out)])
+    squares = (rows - learnt.predict(rows)) ** 2
+    seen, unseen = np.split(squares, [len(given.data)])
+    variances = np.maximum(seen.mean(axis=0), 1e-12)
+    score = np.mean(-0.5 * (np.log(2 * np.pi * variances) + unseen / variances))
+    figures = scores(table.graph, task.learner.raw_weights_, 0.3, learnt.order)
+    return {**figures, "score": float(score)}
+
+
+def _time_fit(cell: Cell) -> Result:
+    """Time one fit as the paper does: processor time of ``fit`` alone, on one thread.
+
+    A short fit of the same table comes first, so that compilation is not timed.
+    """
+    seen = draw_table(cell).seen
+    model = learner_of(cell, device="cpu")
+    short = {name: value for name, value in _SHORT.items() if name in model.get_params()}
+    learner_of(cell, device="cpu").set_params(**short).fit(seen)
+    wall, processor = time.perf_counter(), time.process_time()
+    model.fit(seen)
+    seconds = time.process_time() - processor
+    return {"seconds": seconds, "wall_seconds": time.perf_counter() - wall}
+
+
+def _time_passes(cell: Cell) -> Result:
+    """Time passes over the data, in the first problem that a method trains; the median counts.
+
+    Compilation is not timed.
+    """
+    model: Any = learner_of(cell, device=cell.device)  # one that trains
+    data = np.asarray(load(cell.data, seed=cell.graph).X, np.float32)
+    problems = model.problems_for(data - data.mean(axis=0))
+    solver = model.solver_for(*data.shape)
+    (plan,) = plan_many(solver, problems, cell.device or "auto")
+    recipe = solver.recipes[0]
+    batch = plan.batch(recipe, problems, plan.batches[0])
+    changed = recipe.needs - set(batch.settings)
+    batch = batch.with_settings(**{name: _FIRST[name] for name in changed})
+    rounds = Passes.over(len(data), recipe.batch_size).rounds
+    backend = batch.backend
+
+    def advanced(state: Any, passes: int) -> Any:
+        """Train further, and wait until it is done."""
+        state = backend.advance(batch, state, 0, passes * rounds)
+        return jax.block_until_ready(state)  # type: ignore[no-untyped-call]
+
+    state, times = backend.start(batch), list[float]()
+    with backend.limited(batch, state):
+        state = advanced(state, 1)
+        while len(times) < _REPETITIONS and sum(times) < _ENOUGH / _PASSES:
+            begin = time.perf_counter()
+            state = advanced(state, _PASSES)
+            times.append((time.perf_counter() - begin) / _PASSES)
+    return {
+        "epoch_seconds": float(np.median(times)),
+        "repetitions": len(times),
+        "backend": backend.name,
+        "machine": plan.device.device_kind,
+    }
