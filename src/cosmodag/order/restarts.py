@@ -149,8 +149,13 @@ class Climb:
         self.ended_early |= reached.was_stopped
         return local
 
-    def restart(self, local: LocalSearch, limit: int, patience: int) -> None:
-        """Restart ``limit`` times, or until ``patience`` restarts in a row found nothing better."""
+    def restart(self, local: LocalSearch, limit: int, patience: int | None = None) -> None:
+        """Restart ``limit`` times, or until ``patience`` restarts in a row found nothing better.
+
+        The patience is by default the larger of 20 and a third of the number of variables.
+        """
+        if patience is None:
+            patience = max(20, local.problem.variables // 3)
         self._report()
         alone = self.threads == 1 or local.is_batched
         searchers = [local]

@@ -80,7 +80,7 @@ def decide_noise(
     free = {name: order for name, order in orders.items() if name not in by_units}
     if noise == "non-gaussian" and method == "order":
         reason = "Noise that is not Gaussian was asked for."
-        return _non_gaussian(_by_entropy(given, free, random, stop), reason)
+        return _non_gaussian(_by_entropy(given, free, restarts, random, stop), reason)
 
     def search(starts: Mapping[str, NDArray[Any]], score: str, not_equal: str | None) -> Refined:
         return refine_linear(
@@ -109,7 +109,7 @@ def decide_noise(
     is_open = noise == "auto" and method == "order" and found.noise == "gaussian"
     if not is_open or found.ended_early or len(found.order) > ENTROPY_LIMIT:
         return found
-    return _beyond_gaussian(given, free, found, random, stop)
+    return _beyond_gaussian(given, free, found, restarts, random, stop)
 
 
 def _against_equal(given: NoiseInputs) -> str | None:
@@ -134,6 +134,7 @@ def _beyond_gaussian(
     given: NoiseInputs,
     orders: Mapping[str, NDArray[np.intp]],
     found: Decided,
+    restarts: int | None,
     random: np.random.Generator,
     stop: Callable[[], bool],
 ) -> Decided:
@@ -162,7 +163,7 @@ def _beyond_gaussian(
         share = len(coarse) / len(joined)
         return _doubted(found, scores, "few_valued_noise", columns, share, seen)
     starts = {**orders, "gaussian search": found.order}
-    searched = _by_entropy(given, starts, random, stop)
+    searched = _by_entropy(given, starts, restarts, random, stop)
     holds = noise_dependence(given.X, searched.weights, given.counted)
     scores["arcs_refuted"] = holds.share
 
@@ -237,6 +238,7 @@ def _non_gaussian(found: NonGaussianSearch, reason: str) -> Decided:
 def _by_entropy(
     given: NoiseInputs,
     orders: Mapping[str, NDArray[np.intp]],
+    restarts: int | None,
     random: np.random.Generator,
     stop: Callable[[], bool],
 ) -> NonGaussianSearch:
@@ -250,6 +252,7 @@ def _by_entropy(
         before=given.before,
         counted=given.counted,
         weak_parents=True,
+        restarts=restarts,
         should_stop=stop,
     )
 
