@@ -124,12 +124,12 @@ class Climb:
             local = self._local(problem, order)
         else:
             local = memory.local
-            local.hire(self.run, self.threads, self.should_stop)
+            local.set_threads(self.run, self.threads, self.should_stop)
             local.start_from(order)
             local.state.shared[3] = 1
         if memory is not None:
             memory.local = local
-        # The start, and then the result of the quick search, are answers for those who stop early.
+        # A search that is stopped returns the best so far: the start, or the quick search's result.
         self.best, self.total = local.order, local.total
         self._report()
         # First a quick search, in which trials end early; then an exact one. In 12 searches

@@ -56,7 +56,7 @@ def refine_linear(
     threads: int | None = None,
     device: Host | jax.Device | None = None,
 ) -> Refined:
-    """Find the DAG of best score that given orders, and what lies near them, have to offer.
+    """Find the DAG of best score on given orders, or on orders near them.
 
     Parameters
     ----------
