@@ -5,8 +5,7 @@ order search that other scores use, from given starts and from `exogenous_first_
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +19,9 @@ from cosmodag.order.parents import check_order
 from cosmodag.order.starts.orders import closed_order
 from cosmodag.refinement.best import best_of, distinct
 from cosmodag.refinement.jobs import Job
+from cosmodag.refinement.noise.outcome import Decided
 
-__all__ = ["NonGaussianSearch", "default_penalty", "search_non_gaussian"]
+__all__ = ["default_penalty", "search_non_gaussian"]
 
 EXOGENOUS_FIRST = "exogenous-first"
 _CONSTANT = 1e-12  # spread relative to the largest value, below which a column counts as constant
@@ -30,36 +30,6 @@ _CONSTANT = 1e-12  # spread relative to the largest value, below which a column 
 def default_penalty(rows: float, variables: int) -> float:
     """Penalty of an arc: the extended BIC ½ log n + log d, at least log n."""
     return max(float(np.log(rows)), 0.5 * float(np.log(rows)) + float(np.log(variables)))
-
-
-@dataclass(frozen=True)
-class NonGaussianSearch:
-    """The best order found, its graph, and how it was found.
-
-    Attributes
-    ----------
-    order : ndarray (d,)
-        Causes first.
-    weights : csr_array (d, d)
-        ``weights[u, v]`` is the coefficient of the arc u → v in the data's units, by least squares
-        on the chosen parents. Stored entries are the arcs; a required arc may have weight 0.
-    score : float
-        Of the table with standardised columns, so that it does not depend on units; of the graph
-        before weak parents were added.
-    penalty : float
-        c, the score an arc has to gain.
-    report : list of dict
-        Per start: name, score before and after, moves, seconds, whether chosen.
-    stopped : bool
-        Whether ``should_stop`` ended the search before it had converged.
-    """
-
-    order: NDArray[np.int64]
-    weights: Any
-    score: float
-    penalty: float
-    report: list[dict[str, Any]]
-    stopped: bool
 
 
 def search_non_gaussian(
@@ -76,7 +46,7 @@ def search_non_gaussian(
     restarts: int | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_progress: Callable[[int, float], None] | None = None,
-) -> NonGaussianSearch:
+) -> Decided:
     """Find the order and graph with the best non-Gaussian score.
 
     The starts, and the exogenous-first order, which is always added, are searched as
@@ -112,8 +82,8 @@ def search_non_gaussian(
 
     Returns
     -------
-    NonGaussianSearch
-        Its score is never below that of a start.
+    Decided
+        Its total is never below that of a start.
 
     Examples
     --------
@@ -160,10 +130,11 @@ def search_non_gaussian(
     free = np.zeros((d, d), np.bool_) if closed is None else closed
     orders[EXOGENOUS_FIRST] = exogenous_first_order(columns, free, stop)
     best, report = best_of(job, "order", "non-gaussian", distinct(orders))
-    weights = best.graph.matrix()
-    if weak_parents:
-        weights = with_weak_parents(moments, best.order, best.graph, job.penalty, allowed)
-    return NonGaussianSearch(best.order, weights, best.total, job.penalty, report, best.ended_early)
+    found = Decided.of(best, "non-gaussian", "Noise that is not Gaussian was asked for.", report)
+    if not weak_parents:
+        return found
+    weights = with_weak_parents(moments, best.order, best.graph, job.penalty, allowed)
+    return replace(found, weights=weights)
 
 
 def _mask(mask: ArrayLike | None, name: str, size: int) -> NDArray[np.bool_] | None:

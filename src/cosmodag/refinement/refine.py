@@ -22,7 +22,7 @@ from cosmodag.order.tiles.columns import Columns
 from cosmodag.order.tiles.pruning import tiles_are_better
 from cosmodag.refinement.best import best_of, distinct
 from cosmodag.refinement.jobs import Job
-from cosmodag.refinement.refined import Refined
+from cosmodag.refinement.noise.outcome import Decided
 from cosmodag.refinement.variance_choice import gaussian_best, refine_by_best_score
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def refine_linear(
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
     device: Host | jax.Device | None = None,
-) -> Refined:
+) -> Decided:
     """Find the DAG of best score on given orders, or on orders near them.
 
     Parameters
@@ -103,7 +103,7 @@ def refine_linear(
     >>> from cosmodag import simulate
     >>> data = simulate.load("n1000_d10_ER2_gauss", seed=0)
     >>> found = refine_linear(data.X, {}, random=np.random.default_rng(0))
-    >>> bool(np.all((found.weights.toarray() != 0) == data.graph)), found.score
+    >>> bool(np.all((found.weights.toarray() != 0) == data.graph)), found.noise
     (True, 'equal-variance')
     """
     if method not in ("prune", "order"):
@@ -146,7 +146,7 @@ def refine_linear(
     else:
         orders = {name: order for name, order in orders.items() if name not in barred}
         best, report = gaussian_best(job, method, orders, rivals)
-    return Refined.of(best, score, f"The score {score!r} was asked for.", report)
+    return Decided.of(best, score, f"The score {score!r} was asked for.", report)
 
 
 def _moments(
