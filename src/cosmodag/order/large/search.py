@@ -70,13 +70,19 @@ def search_large(
     True
     """
     aim = score_for(moments, score)
-    rules: dict[str, Any] = {"support": support, "required": required}
     first = check_order(start, moments.variables, before, required)
-    choose = partial(choose_parents, moments, penalty=penalty, threads=threads, **rules)
+    choose = partial(
+        choose_parents,
+        moments,
+        penalty=penalty,
+        support=support,
+        required=required,
+        threads=threads,
+    )
     begun = choose(first)
     count = available_threads(threads)
     with mapper(count) as run:
-        problem = problem_of(moments, penalty, before=before, **rules)
+        problem = problem_of(moments, penalty, support=support, required=required, before=before)
         climb = _LargeSearch(problem, first, random, run, count, should_stop or (lambda: False))
         try:
             equal, slack = moments if aim.has_common_variance else None, aim.slack(penalty)
