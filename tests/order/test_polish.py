@@ -8,7 +8,7 @@ import pytest
 from cosmodag import simulate
 from cosmodag.order import Moments, choose_parents
 from cosmodag.order.polish import polish
-from cosmodag.order.scores import SCORES, default_penalty, gaussian_total, total_of
+from cosmodag.order.scores import default_penalty, gaussian_total, total_of
 
 
 def best_total(moments, order, penalty):
@@ -41,7 +41,7 @@ def test_few_variables_get_nearly_their_best_parents(seed):
     assert -1e-6 < missed < penalty / 2
 
 
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("score", ["gaussian", "equal-variance"])
 @pytest.mark.parametrize("is_counted", [False, True])
 def test_it_obeys_is_never_worse_and_has_least_squares_weights(score, is_counted):
     data = simulate.load("n80_d15_ER4_gauss", seed=4)

@@ -1,10 +1,15 @@
-"""Penalty per arc: an extended BIC."""
+"""Penalty per arc, an extended BIC; scores by name."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from order_reference import linear_table
 
-from cosmodag.order.scores import default_penalty
+from cosmodag.order import search
+from cosmodag.order.moments import Moments
+from cosmodag.order.scores import SCORES, default_penalty
 
 
 @pytest.mark.parametrize(
@@ -25,3 +30,17 @@ def test_the_penalty_has_no_jump_where_variables_outnumber_rows(variables):
 
 def test_the_penalty_is_at_least_log_n():
     assert default_penalty(10_000, 5) == pytest.approx(math.log(10_000))
+
+
+def test_a_further_score_is_one_object(monkeypatch):
+    def total(moments, graph, penalty):
+        return -float(graph.arcs)
+
+    fewest = replace(SCORES["gaussian"], name="fewest arcs", total=total, restart_work=0)
+    monkeypatch.setitem(SCORES, fewest.name, fewest)
+    table, _ = linear_table(np.random.default_rng(0), 300, 8)
+    found = search(
+        Moments.of(table), np.arange(8), score=fewest.name, random=np.random.default_rng(0)
+    )
+    assert found.score == -found.graph.arcs
+    assert found.restarts == 0

@@ -98,8 +98,8 @@ def test_a_non_gaussian_search_is_never_worse_than_its_starts(seed, d, rows):
     assert len(names) in (len(distinct), len(distinct) + 1)
     assert last.removesuffix(", searched") in names
     for entry in found.report:
-        assert found.score >= entry["after"] >= entry["before"]
-    assert np.isfinite(found.score)
+        assert found.total >= entry["after"] >= entry["before"]
+    assert np.isfinite(found.total)
     assert np.isfinite(found.weights.data).all()
     assert_forward(found.weights, found.order)
 

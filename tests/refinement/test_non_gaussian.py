@@ -12,11 +12,8 @@ from cosmodag.graph.dags import is_dag
 from cosmodag.metrics import evaluate
 from cosmodag.order.entropy.measure import entropy, non_gaussianity
 from cosmodag.order.scores import growing_penalty
-from cosmodag.refinement.non_gaussian import (
-    NonGaussianSearch,
-    entropy_penalty,
-    search_non_gaussian,
-)
+from cosmodag.refinement.noise.outcome import Decided
+from cosmodag.refinement.non_gaussian import entropy_penalty, search_non_gaussian
 
 Table = NDArray[np.float64]
 
@@ -59,7 +56,7 @@ def standardised(X: Table) -> Table:
     return np.asarray((X - X.mean(axis=0)) / X.std(axis=0))
 
 
-def search(X: Table, seed: int = 0, **options: object) -> NonGaussianSearch:
+def search(X: Table, seed: int = 0, **options: object) -> Decided:
     starts = options.pop("starts", {})
     return search_non_gaussian(X, starts, random=np.random.default_rng(seed), **options)
 
@@ -117,18 +114,17 @@ def test_score_graph_and_weights_are_those_of_the_definition(variables: int, see
     X = linear_table(120, variables, seed)
     found = search(X)
     scaled, weights = standardised(X), found.weights.toarray()
-    score = 0.0
+    score, penalty = 0.0, entropy_penalty(len(X), variables)
     for place, child in enumerate(found.order):
-        parents = plain_parents(scaled, child, list(found.order[:place]), found.penalty)
+        parents = plain_parents(scaled, child, list(found.order[:place]), penalty)
         assert sorted(parents) == np.flatnonzero(weights[:, child]).tolist()
         score -= len(X) * plain_entropy(residuals_on(scaled, child, parents))
-        score -= found.penalty * len(parents)
+        score -= penalty * len(parents)
         noise = X[:, child] - X @ weights[:, child]
         np.testing.assert_allclose(
             noise - noise.mean(), residuals_on(X, child, parents), atol=1e-8 * X[:, child].std()
         )
-    assert found.score == pytest.approx(score, rel=1e-9)
-    assert found.penalty == entropy_penalty(len(X), variables)
+    assert found.total == pytest.approx(score, rel=1e-9)
 
 
 def test_recovers_a_standardised_exponential_chain() -> None:
@@ -152,7 +148,7 @@ def test_same_seed_same_answer_and_units_do_not_matter() -> None:
     first, again, scaled = search(X), search(X), search(X * factors)
     for other in (again, scaled):
         np.testing.assert_array_equal(first.order, other.order)
-        assert first.score == other.score
+        assert first.total == other.total
     np.testing.assert_array_equal(first.weights.toarray(), again.weights.toarray())
     expected = first.weights.toarray() * factors / factors[:, None]
     np.testing.assert_array_equal(expected, scaled.weights.toarray())
@@ -203,7 +199,7 @@ def test_rows_that_set_a_variable_do_not_count_in_its_equation() -> None:
 
     half = search(X, counted=np.full((600, 3), 0.5), penalty=5.0)
     full = search(X, penalty=10.0)
-    assert 2 * half.score == pytest.approx(full.score)
+    assert 2 * half.total == pytest.approx(full.total)
     with pytest.raises(DataError, match="weights"):
         search(X, counted=np.zeros((600, 3)))
 
@@ -212,9 +208,9 @@ def test_stops_when_asked_with_a_valid_result() -> None:
     X = linear_table(100, 12, 0)
     calls = iter([False] * 5)
     found = search(X, starts={"given": np.arange(12)}, should_stop=lambda: next(calls, True))
-    assert found.stopped
-    assert found.score >= max(entry["before"] for entry in found.report)
-    assert not search(X).stopped
+    assert found.ended_early
+    assert found.total >= max(entry["before"] for entry in found.report)
+    assert not search(X).ended_early
 
 
 def test_progress_never_falls() -> None:
@@ -222,7 +218,7 @@ def test_progress_never_falls() -> None:
     found = search(linear_table(100, 8, 1), on_progress=lambda *made: seen.append(made))
     scores = [score for _, score in seen]
     np.testing.assert_array_less(scores[:-1], np.array(scores[1:]) + 1e-6)
-    assert scores[-1] == pytest.approx(found.score)
+    assert scores[-1] == pytest.approx(found.total)
 
 
 @pytest.mark.parametrize("rows", [2, 6, 300])
@@ -233,7 +229,7 @@ def test_constant_and_duplicate_columns_and_few_rows(rows: int) -> None:
     X[:, 6] = X[:, 0] + X[:, 3]
     found = search(X)
     weights = found.weights.toarray()
-    assert np.isfinite(found.score)
+    assert np.isfinite(found.total)
     assert np.isfinite(weights).all()
     assert not weights[2].any()
     assert not weights[:, 2].any()

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     )
     from cosmodag.order.moments import Moments
     from cosmodag.order.networks.pruning import prune_networks
-    from cosmodag.order.order_search import Found, default_restarts, search
+    from cosmodag.order.order_search import Found, search
     from cosmodag.order.parents import choose_parents
     from cosmodag.order.regression_graph import RegressionGraph
     from cosmodag.order.restarts import Memory
+    from cosmodag.order.scores import default_restarts
     from cosmodag.order.starts.conditional_variances import equal_variance_order
     from cosmodag.order.starts.orders import variance_order
 
@@ -53,7 +54,7 @@ _HOMES = {
     "RegressionGraph": "regression_graph",
     "choose_block_parents": "blocks",
     "choose_parents": "parents",
-    "default_restarts": "order_search",
+    "default_restarts": "scores",
     "equal_variance_order": "starts.conditional_variances",
     "prune_networks": "networks.pruning",
     "search": "order_search",

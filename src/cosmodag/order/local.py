@@ -65,17 +65,17 @@ class LocalSearch:
         should_stop: Callable[[], bool],
     ) -> None:
         self.problem = problem
-        self.hire(run, threads, should_stop)
+        self.set_threads(run, threads, should_stop)
         self.is_batched = problem.variables >= BATCHED_FROM
         self.state: State = new_state(problem, order, threads if self.is_batched else 0)
         self.workers: SimpleQueue[State] = SimpleQueue()
         self.moves = 0
         self.renew()
 
-    def hire(self, run: Mapper, threads: int, should_stop: Callable[[], bool]) -> None:
+    def set_threads(self, run: Mapper, threads: int, should_stop: Callable[[], bool]) -> None:
         """Set the threads to use; records are kept."""
         self.run, self.threads, self.should_stop = run, threads, should_stop
-        self.hired_for: Any = None
+        self.workers_of_pool: Any = None
 
     @property
     def order(self) -> NDArray[np.int64]:
@@ -177,9 +177,9 @@ class LocalSearch:
 
     def _make_workers(self) -> None:
         """Make workers on the present state, and again where its pool was replaced."""
-        if self.hired_for is self.state.notes:
+        if self.workers_of_pool is self.state.notes:
             return
-        self.hired_for = self.state.notes
+        self.workers_of_pool = self.state.notes
         self.workers = SimpleQueue()
         for number in range(self.threads):
             self.workers.put(new_worker(self.state, number))

@@ -7,17 +7,16 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.errors import DataError
 from cosmodag.order.moments import Moments
 from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.polish import POLISHED_UP_TO, polish
 from cosmodag.order.problem import problem_of
 from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.restarts import Climb, Memory
-from cosmodag.order.scores import NON_GAUSSIAN, SCORES, default_penalty, total_of
+from cosmodag.order.scores import default_penalty, default_restarts, score_for
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-__all__ = ["Found", "common_precision", "default_restarts", "search"]
+__all__ = ["Found", "common_precision", "search"]
 
 # Orders that are polished after restarts. Better parents can change which of them is the best: on a
 # table of 50 variables and 500 rows the last but a few led to a BIC lower by 9.
@@ -43,6 +42,8 @@ class Found:
         Restarts that found a better order, and its score.
     ended_early : bool
         Whether it was asked to stop.
+    is_polished : bool
+        Whether `polish` has looked at the parents.
     """
 
     order: NDArray[np.int64]
@@ -53,27 +54,12 @@ class Found:
     restarts: int
     improved: list[tuple[int, float]]
     ended_early: bool
-
-    @property
-    def is_polished(self) -> bool:
-        """Whether `polish` has looked at the parents."""
-        return self.restarts > 0 and len(self.order) <= POLISHED_UP_TO
+    is_polished: bool = False
 
 
 # Variables from which several threads are worth starting: with 15, two threads took 1.7 times the
 # CPU time of one, and twice the time.
 _SHARED_FROM = 20
-
-
-def default_restarts(d: int) -> int:
-    """Most restarts of a search of d variables, unless told otherwise.
-
-    Examples
-    --------
-    >>> default_restarts(30), default_restarts(1000), default_restarts(100_000)
-    (200, 40, 0)
-    """
-    return min(200, 40_000 // max(d, 1))
 
 
 def search(
@@ -127,7 +113,7 @@ def search(
     before : (d, d) array of bool, optional
         What must come before what; transitively closed. The start must agree.
     restarts : int, optional
-        At most; by default `default_restarts`.
+        At most; by default `default_restarts`, which is 0 with equal variances.
     patience : int, optional
         Restarts in a row without success after which the search ends; by default the larger of 20
         and a third of the number of variables.
@@ -151,9 +137,7 @@ def search(
     >>> found.score > found.start_score
     True
     """
-    allowed = SCORES if moments.table is None else (NON_GAUSSIAN,)
-    if score not in allowed:
-        raise DataError(f"score is {score!r}: it must be one of {allowed}.")
+    aim = score_for(moments, score)
     d = moments.variables
     first = check_order(start, d, before, required)
     penalty = default_penalty(float(moments.rows.max()), d) if penalty is None else float(penalty)
@@ -169,34 +153,33 @@ def search(
         threads=threads,
     )
     begun = choose(first)
-    start_score = total_of(score, moments, begun, penalty)
+    start_score = aim.total(moments, begun, penalty)
     if threads is None and moments.variables < _SHARED_FROM:
         threads = 1
     count = available_threads(threads)
     with mapper(count) as run:
-        # Estimated gains are Gaussian: no trial by entropy ends early for them.
-        slack = np.inf if score == NON_GAUSSIAN else penalty
-        climb = Climb(run, count, random, should_stop or (lambda: False), on_progress, slack)
-        with_ends &= score != "equal-variance"
-        is_exact = score == "gaussian" or with_ends
+        stop = should_stop or (lambda: False)
+        climb = Climb(run, count, random, stop, on_progress, aim.slack(penalty))
+        with_ends &= aim.tries_ends
+        is_exact = aim.has_exact_pass or with_ends
         local = climb.search(problem_with(), first, memory, is_exact, with_ends)
-        for _ in range(ROUNDS if score == "equal-variance" else 0):
+        for _ in range(ROUNDS if aim.has_common_variance else 0):
             moves = climb.moves
             problem = problem_with(precision=common_precision(moments, climb.residuals))
             local = climb.search(problem, climb.best, with_ends=False)
             if climb.moves == moves or climb.ended_early:
                 break
-        most = default_restarts(d) if restarts is None else restarts
-        climb.restart(local, most, max(20, d // 3) if patience is None else patience)
+        most = default_restarts(d, score) if restarts is None else restarts
+        climb.restart(local, most, patience)
     improve = partial(
         polish, moments, score=score, penalty=penalty, support=support, required=required
     )
-    is_polished = climb.restarts > 0 and d <= POLISHED_UP_TO and score != NON_GAUSSIAN
+    is_polished = climb.restarts > 0 and d <= POLISHED_UP_TO and aim.is_polished
     finalists = climb.bests[-FINALISTS if is_polished else -1 :][::-1]
     graphs = [
         improve(order, choose(order)) if is_polished else choose(order) for order in finalists
     ]
-    totals = [total_of(score, moments, graph, penalty) for graph in graphs]
+    totals = [aim.total(moments, graph, penalty) for graph in graphs]
     best = int(np.argmax(totals))
     order, graph, total = finalists[best], graphs[best], totals[best]
     if total < start_score:
@@ -210,6 +193,7 @@ def search(
         climb.restarts,
         climb.improved,
         climb.ended_early,
+        is_polished,
     )
 
 

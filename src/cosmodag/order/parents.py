@@ -107,7 +107,7 @@ def parents_left(problem: Problem, order: NDArray[np.int64]) -> NDArray[np.bool_
 def check_order(
     order: ArrayLike, d: int, *relations: NDArray[np.bool_] | None
 ) -> NDArray[np.int64]:
-    """Refuse what is not an order of d variables, or is against what must come before what."""
+    """Refuse what is not an order of d variables, or an order that contradicts a relation."""
     checked = np.array(order, np.int64)
     if checked.shape != (d,) or not np.array_equal(np.sort(checked), np.arange(d)):
         raise DataError(f"An order lists each of 0 … {d - 1} once; this one does not.")

@@ -20,7 +20,7 @@ from cosmodag.order.moments import Moments
 from cosmodag.order.parents import parents_left
 from cosmodag.order.problem import problem_of
 from cosmodag.order.regression_graph import RegressionGraph
-from cosmodag.order.scores import noise_variances, total_of
+from cosmodag.order.scores import SCORES, noise_variances
 
 __all__ = ["POLISHED_UP_TO", "polish"]
 
@@ -71,7 +71,8 @@ def polish(
     >>> moments, order = Moments.of(data.X), np.argsort(data.X.var(axis=0))
     >>> first = choose_parents(moments, order, penalty=5.3)
     >>> better = polish(moments, order, first, score="gaussian", penalty=5.3)
-    >>> total_of("gaussian", moments, better, 5.3) > total_of("gaussian", moments, first, 5.3)
+    >>> from cosmodag.order.scores import gaussian_total
+    >>> gaussian_total(moments, better, 5.3) > gaussian_total(moments, first, 5.3)
     True
     """
     d = moments.variables
@@ -84,7 +85,7 @@ def polish(
     squares = moments.own_scales**2
     precision = np.full(d, np.nan)
     problem = problem_of(moments, penalty, support=support, required=required)
-    if score == "equal-variance":
+    if SCORES[score].has_common_variance:
         rows = np.where(moments.has_noise, moments.own_rows, 0.0)
         common = float(rows @ noise_variances(moments, graph)) / max(rows.sum(), 1.0)
         precision = squares / max(common, 1e-300)
@@ -113,7 +114,8 @@ def polish(
     heads, tails = np.nonzero(arcs.T)
     scores = -0.5 * moments.own_rows * np.log(residuals) - penalty * arcs.sum(axis=0)
     found = RegressionGraph.of(moments, tails, heads, weights[tails, heads], residuals, scores)
-    better = total_of(score, moments, found, penalty) > total_of(score, moments, graph, penalty)
+    total = SCORES[score].total
+    better = total(moments, found, penalty) > total(moments, graph, penalty)
     return found if better else graph
 
 

@@ -124,12 +124,12 @@ class Climb:
             local = self._local(problem, order)
         else:
             local = memory.local
-            local.hire(self.run, self.threads, self.should_stop)
+            local.set_threads(self.run, self.threads, self.should_stop)
             local.start_from(order)
             local.state.shared[3] = 1
         if memory is not None:
             memory.local = local
-        # The start, and then the result of the quick search, are answers for those who stop early.
+        # A search that is stopped returns the best so far: the start, or the quick search's result.
         self.best, self.total = local.order, local.total
         self._report()
         # First a quick search, in which trials end early; then an exact one. In 12 searches
@@ -149,8 +149,13 @@ class Climb:
         self.ended_early |= reached.was_stopped
         return local
 
-    def restart(self, local: LocalSearch, limit: int, patience: int) -> None:
-        """Restart ``limit`` times, or until ``patience`` restarts in a row found nothing better."""
+    def restart(self, local: LocalSearch, limit: int, patience: int | None = None) -> None:
+        """Restart ``limit`` times, or until ``patience`` restarts in a row found nothing better.
+
+        The patience is by default the larger of 20 and a third of the number of variables.
+        """
+        if patience is None:
+            patience = max(20, local.problem.variables // 3)
         self._report()
         alone = self.threads == 1 or local.is_batched
         searchers = [local]

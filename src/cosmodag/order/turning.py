@@ -48,9 +48,11 @@ def turning_losses(
 
     Where an arrow rests on arcs around it that are doubtful themselves, a graph that turns it and
     changes those fits nearly as well, and none of the four orders leads to it. Among few variables
-    it is searched for. Of the arrows with losses of 5 or more 21 of 86 were wrong without that
-    search (d = 8, n = 250, weights .15 to .6, 40 tables) and 3 of 25 with it (25 of these tables);
-    with d = 11, n = 450 and weights of .1 to .5 still 7 of 31.
+    it is searched for, without restarts and then with two of its own: ``restarts`` of a learner
+    counts those of its search for a graph, not these of the evidence. Of the arrows with losses of
+    5 or more 21 of 86 were wrong without that search (d = 8, n = 250, weights .15 to .6, 40 tables)
+    and 3 of 25 with it (25 of these tables); with d = 11, n = 450 and weights of .1 to .5 still 7
+    of 31.
 
     Parameters
     ----------

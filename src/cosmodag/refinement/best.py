@@ -7,25 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order import default_restarts
 from cosmodag.order.large import LARGE
 from cosmodag.order.polish import POLISHED_UP_TO, polish
 from cosmodag.order.regression_graph import RegressionGraph
-from cosmodag.order.scores import NON_GAUSSIAN, total_of
+from cosmodag.order.scores import SCORES
 from cosmodag.order.starts.orders import is_wide
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.refinement.jobs import Job, Result
 
-__all__ = ["ALL_UP_TO", "best_of", "distinct", "restarts_for"]
+__all__ = ["ALL_UP_TO", "best_of", "distinct"]
 
 # Up to this size every start is searched; beyond it the two of best score, since a search from a
 # bad one takes most of the time (d = 200, standardised: 185 of 193 s) and found nothing better.
 ALL_UP_TO = 40
-
-
-def restarts_for(d: int, rows: float) -> int:
-    """Restarts of a search of d variables: none where they would cost more than they find."""
-    return default_restarts(d) if d <= LARGE or is_wide(d, rows) else 0
 
 
 def best_of(
@@ -56,9 +50,10 @@ def best_of(
             searches = 0
         results.append(result)
     best = _first_of_best(results)
-    if method == "order" and restarts and score != "equal-variance" and job.restarts:
+    most = job.restarts_by(score) if restarts and method == "order" else 0
+    if most:
         name = f"{best.entry['start']}, searched"
-        best = job.finish(method, score, name, best.order, restarts=job.restarts)
+        best = job.finish(method, score, name, best.order, restarts=most)
         results.append(best)
     best.entry["chosen"] = True
     early = any(result.ended_early for result in results)
@@ -77,7 +72,7 @@ def _polished(job: Job, score: str, best: Result) -> tuple[RegressionGraph, floa
     """Look once more at the parents that the best order has, where that costs little."""
     moments = job.moments
     is_large = isinstance(moments, Columns) or moments.variables > POLISHED_UP_TO
-    if best.is_polished or is_large or score == NON_GAUSSIAN:
+    if best.is_polished or is_large or not SCORES[score].is_polished:
         return best.graph, best.total
     graph = polish(
         moments,
@@ -88,7 +83,7 @@ def _polished(job: Job, score: str, best: Result) -> tuple[RegressionGraph, floa
         support=job.support,
         required=job.required,
     )
-    total = total_of(score, moments, graph, job.penalty)
+    total = SCORES[score].total(moments, graph, job.penalty)
     best.entry["after"] = total
     return graph, total
 

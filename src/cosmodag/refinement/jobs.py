@@ -15,7 +15,8 @@ from cosmodag.order import Found, Memory, choose_parents, search
 from cosmodag.order.large import LARGE, search_large
 from cosmodag.order.moments import Moments
 from cosmodag.order.regression_graph import RegressionGraph
-from cosmodag.order.scores import total_of
+from cosmodag.order.scores import SCORES, default_restarts
+from cosmodag.order.starts.orders import is_wide
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.order.tiles.pruning import prune_in_tiles
 
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
 
     from cosmodag.solve.machine.devices import Host
 
-__all__ = ["Job", "Result"]
+__all__ = ["Job", "Result", "restarts_for"]
+
+
+def restarts_for(d: int, rows: float, score: str = "gaussian") -> int:
+    """Restarts of a search of d variables: none where they would cost more than they find."""
+    return default_restarts(d, score) if d <= LARGE or is_wide(d, rows) else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +46,7 @@ class Job:
     should_stop: Callable[[], bool]
     on_progress: Callable[[int, float], None] | None
     threads: int | None
-    restarts: int
+    restarts: int | None  # at most; None for `restarts_for`
     device: Host | jax.Device | None = None
     known: dict[bytes, RegressionGraph] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
@@ -69,6 +75,13 @@ class Job:
                 )
         return self.known[key]
 
+    def restarts_by(self, score: str) -> int:
+        """Restarts of a search by a score, at most."""
+        return self._default(score) if self.restarts is None else self.restarts
+
+    def _default(self, score: str) -> int:
+        return restarts_for(self.moments.variables, float(self.moments.rows.max()), score)
+
     def finish(
         self, method: str, score: str, name: str, order: NDArray[np.int64], restarts: int = 0
     ) -> Result:
@@ -76,18 +89,21 @@ class Job:
         begin, is_polished = time.perf_counter(), False
         if method == "prune" or self.should_stop():
             graph = self.pruned(order)
-            total = total_of(score, self.moments, graph, self.penalty)
+            total = SCORES[score].total(self.moments, graph, self.penalty)
             in_tiles = isinstance(self.moments, Columns)
             before_it, moves = total, 0
             early = method != "prune" or (in_tiles and self.should_stop())
         else:
+            # Restarts among all columns cost too much where none are made by default.
+            is_large = self.moments.variables >= LARGE and not (restarts and self._default(score))
             how: Callable[..., Found] = search_large
-            if self.moments.variables < LARGE or restarts:
+            if not is_large:
                 # Other starts only have to show where the best search begins.
-                how = partial(search, restarts=restarts, memory=self.memory, with_ends=restarts > 0)
+                how = partial(search, memory=self.memory, with_ends=restarts > 0)
             found = how(
                 self.moments,
                 order,
+                restarts=restarts,
                 score=score,
                 penalty=self.penalty,
                 support=self.support,

@@ -20,9 +20,9 @@ from cosmodag.order.starts.orders import (
 )
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.order.tiles.pruning import tiles_are_better
-from cosmodag.refinement.best import best_of, distinct, restarts_for
+from cosmodag.refinement.best import best_of, distinct
 from cosmodag.refinement.jobs import Job
-from cosmodag.refinement.refined import Refined
+from cosmodag.refinement.noise.outcome import Decided
 from cosmodag.refinement.variance_choice import gaussian_best, refine_by_best_score
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from cosmodag.solve.machine.devices import Host
 
 __all__ = ["refine_linear"]
+
+_SCORES = tuple(score.name for score in SCORES.values() if not score.needs_table)
 
 
 def refine_linear(
@@ -53,8 +55,8 @@ def refine_linear(
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
     device: Host | jax.Device | None = None,
-) -> Refined:
-    """Find the DAG of best score that given orders, and what lies near them, have to offer.
+) -> Decided:
+    """Find the DAG of best score on given orders, or on orders near them.
 
     Parameters
     ----------
@@ -77,8 +79,9 @@ def refine_linear(
     further : bool
         Whether a search also starts from `further_starts`.
     restarts : int, optional
-        Restarts from perturbed copies of the best order, at most; by default `default_restarts`.
-        They end early after several in a row that find nothing better.
+        Restarts from perturbed copies of the best order, at most; by default `default_restarts` of
+        the score, and none beyond 1,000 variables unless rows are far fewer. They end early after
+        several in a row that find nothing better.
     scale_free : bool
         Whether the score with a variance for each variable may start only from orders that do not
         depend on units, so that its result does not either, even among graphs of one score.
@@ -100,13 +103,13 @@ def refine_linear(
     >>> from cosmodag import simulate
     >>> data = simulate.load("n1000_d10_ER2_gauss", seed=0)
     >>> found = refine_linear(data.X, {}, random=np.random.default_rng(0))
-    >>> bool(np.all((found.weights.toarray() != 0) == data.graph)), found.score
+    >>> bool(np.all((found.weights.toarray() != 0) == data.graph)), found.noise
     (True, 'equal-variance')
     """
     if method not in ("prune", "order"):
         raise DataError(f"method is {method!r}: it must be 'prune' or 'order'.")
-    if score not in ("auto", *SCORES):
-        raise DataError(f"score is {score!r}: it must be one of 'auto', {SCORES}.")
+    if score not in ("auto", *_SCORES):
+        raise DataError(f"score is {score!r}: it must be one of 'auto', {_SCORES}.")
     is_ruled = support is not None or required is not None
     moments = _moments(data, in_tiles=method == "prune" and not is_ruled, device=device)
     random = random or np.random.default_rng()
@@ -124,9 +127,7 @@ def refine_linear(
         should_stop or (lambda: False),
         on_progress,
         threads,
-        restarts_for(moments.variables, float(moments.rows.max()))
-        if restarts is None
-        else restarts,
+        restarts,
         device,
     )
     orders = {name: respecting(order, closed) for name, order in starts.items()}
@@ -140,12 +141,12 @@ def refine_linear(
     rivals = {name: orders[name] for name in barred if name in by_units}
     if score == "auto":
         return refine_by_best_score(job, method, orders, barred, rivals, not_equal)
-    if score == "gaussian":
+    if SCORES[score].has_common_variance:
+        best, report = best_of(job, method, score, orders)
+    else:
         orders = {name: order for name, order in orders.items() if name not in barred}
         best, report = gaussian_best(job, method, orders, rivals)
-    else:
-        best, report = best_of(job, method, score, orders)
-    return Refined.of(best, score, f"The score {score!r} was asked for.", report)
+    return Decided.of(best, score, f"The score {score!r} was asked for.", report)
 
 
 def _moments(

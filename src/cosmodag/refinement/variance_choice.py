@@ -14,8 +14,8 @@ from cosmodag.order.moments import Moments
 from cosmodag.order.starts.orders import HUBS_FIRST, RANDOM, SCALE_FREE
 from cosmodag.refinement.best import ALL_UP_TO, best_of
 from cosmodag.refinement.jobs import Job, Result
+from cosmodag.refinement.noise.outcome import Decided
 from cosmodag.refinement.noise.variances import Variances, are_plausible, compare_best
-from cosmodag.refinement.refined import Refined
 
 __all__ = ["gaussian_best", "refine_by_best_score"]
 
@@ -30,7 +30,7 @@ def refine_by_best_score(
     barred: Sequence[str],
     rivals: Mapping[str, NDArray[np.int64]],
     not_equal: str | None,
-) -> Refined:
+) -> Decided:
     """Search with equal variances where they are plausible, and with unequal ones; compare.
 
     A graph with a variance for each variable is returned from a search that started at one of the
@@ -39,7 +39,7 @@ def refine_by_best_score(
     allowed = {name: order for name, order in orders.items() if name not in barred}
     if not_equal is not None:
         best, report = gaussian_best(job, method, allowed, rivals)
-        return Refined.of(best, "gaussian", not_equal, report)
+        return Decided.of(best, "gaussian", not_equal, report)
     # A generator of its own: the scale-free score then draws the same numbers whether or not
     # equal variances were searched, which depends on units.
     for_equal = replace(job, random=deepcopy(job.random))
@@ -52,7 +52,7 @@ def refine_by_best_score(
     if is_plausible:
         equal, compared, report = _tried_equal(for_equal, method, trusted)
         if compared.are_equal:
-            return Refined.of(equal, "equal-variance", compared.explanation, report, compared)
+            return Decided.of(equal, "equal-variance", compared.explanation, report, compared)
         if not barred:
             allowed = {"equal-variance search": equal.order, **allowed}
     best, entries = gaussian_best(job, method, allowed, rivals)
@@ -63,10 +63,10 @@ def refine_by_best_score(
         if compared.are_equal:
             best.entry["chosen"] = False
             report += entries
-            return Refined.of(equal, "equal-variance", compared.explanation, report, compared)
+            return Decided.of(equal, "equal-variance", compared.explanation, report, compared)
         report = entries + report
     compared = _compare(job.moments, equal or best, best)
-    return Refined.of(best, "gaussian", compared.explanation, report, compared)
+    return Decided.of(best, "gaussian", compared.explanation, report, compared)
 
 
 def gaussian_best(

@@ -40,17 +40,27 @@ class Record:
 class ParentRecords(ABC):
     """Chosen parents of every variable by some score, with the conditions under which they hold.
 
-    A score defines how the parents of one variable are chosen (`made`).
+    A score defines how the parents of one variable are chosen (`choose`). At ``rules[v, u]`` is
+    whether u may, must or must not be a parent of v.
     """
 
-    def __init__(self, variables: int) -> None:
-        self.known: list[list[Record]] = [[] for _ in range(variables)]
+    def __init__(self, problem: BlockProblem) -> None:
+        self.problem, d = problem, problem.variables
+        self.known: list[list[Record]] = [[] for _ in range(d)]
+        self.rules = np.full((d, d), CANDIDATE, np.int64)
+        if problem.support is not None:
+            self.rules[~np.asarray(problem.support, np.bool_).T] = NO_CANDIDATE
+        if problem.before is not None:
+            self.rules[np.asarray(problem.before, np.bool_)] = NO_CANDIDATE
+        if problem.required is not None:
+            self.rules[np.asarray(problem.required, np.bool_).T] = REQUIRED
+        np.fill_diagonal(self.rules, NO_CANDIDATE)
 
     @abstractmethod
-    def made(self, v: int, earlier: int) -> Record:
+    def choose(self, v: int, earlier: int) -> Record:
         """Choose the parents of a variable after those whose bits are set."""
 
-    def at(self, v: int, earlier: int) -> Record:
+    def record(self, v: int, earlier: int) -> Record:
         """Give the record of a variable after those whose bits are set."""
         known = self.known[v]
         for place, record in enumerate(known):
@@ -58,14 +68,14 @@ class ParentRecords(ABC):
                 if place:  # the next question is most often answered by the same record
                     known.insert(0, known.pop(place))
                 return record
-        known.insert(0, self.made(v, earlier))
+        known.insert(0, self.choose(v, earlier))
         return known[0]
 
     def total(self, order: list[int]) -> float:
         """Sum of the local scores."""
         earlier, total = 0, 0.0
         for v in order:
-            total += self.at(v, earlier).score
+            total += self.record(v, earlier).score
             earlier |= 1 << v
         return total
 
@@ -74,7 +84,7 @@ class ParentRecords(ABC):
         d, earlier = len(order), 0
         widths, scores = np.zeros((d, d), np.int64), np.zeros(d)
         for v in order:
-            record = self.at(v, earlier)
+            record = self.record(v, earlier)
             widths[:, v] = record.widths
             scores[v] = record.score
             earlier |= 1 << v
@@ -86,19 +96,11 @@ class Records(ParentRecords):
     """Parents chosen by the score of blocks of columns (`cosmodag.order.blocks.columns`)."""
 
     def __init__(self, problem: BlockProblem) -> None:
-        super().__init__(problem.variables)
-        self.problem = problem
+        super().__init__(problem)
         moments, d = problem.moments, problem.variables
         self.layout = problem.layout
         self.space = new_space(self.layout)
         self.group = moments.group[self.layout[0, :-1]]
-        self.rules = np.full((d, d), CANDIDATE, np.int64)
-        if problem.support is not None:
-            self.rules[~np.asarray(problem.support, np.bool_).T] = NO_CANDIDATE
-        if problem.before is not None:
-            self.rules[np.asarray(problem.before, np.bool_)] = NO_CANDIDATE
-        if problem.required is not None:
-            self.rules[np.asarray(problem.required, np.bool_).T] = REQUIRED
         per_arc = problem.penalty + problem.arc_penalty
         growing = growing_penalty(per_arc, d) / per_arc if per_arc else 1.0
         prices = np.array([problem.penalty, problem.arc_penalty])
@@ -118,13 +120,12 @@ class Records(ParentRecords):
         score, found = self._chosen(v, roles)
         return score, found[1]
 
-    def made(self, v: int, earlier: int) -> Record:
+    def choose(self, v: int, earlier: int) -> Record:
         """Grow and shrink the parents of a variable after those whose bits are set."""
         roles = self.rules[v].copy()
         for u in range(len(roles)):
             if roles[u] == CANDIDATE and not earlier >> u & 1:
                 roles[u] = LATER
-        roles[v] = NO_CANDIDATE
         score, (path, widths, later) = self._chosen(v, roles)
         before, behind = (as_bits(np.flatnonzero(part).tolist()) for part in (path, later))
         return Record(before, behind, widths, score)

@@ -167,7 +167,7 @@ class _Climb:
 
     def _placed_best(self, order: list[int], v: int) -> list[int]:
         """Put one variable to its best place."""
-        at, bit = self.records.at, 1 << v
+        record, bit = self.records.record, 1 << v
         present = order.index(v)
         rest = [u for u in order if u != v]
         low = max((i + 1 for i, u in enumerate(rest) if self.bound[u, v]), default=0)
@@ -176,9 +176,9 @@ class _Climb:
         earlier, passed, totals = 0, 0.0, []
         for place, u in enumerate([*rest, v]):
             if low <= place <= high:
-                totals.append((at(v, earlier).score + passed, place))
+                totals.append((record(v, earlier).score + passed, place))
             if place < len(rest) and place < high:
-                passed += at(u, earlier).score - at(u, earlier | bit).score
+                passed += record(u, earlier).score - record(u, earlier | bit).score
             earlier |= 1 << u
         best, place = max(totals, key=lambda pair: pair[0])
         now = next(total for total, where in totals if where == present)

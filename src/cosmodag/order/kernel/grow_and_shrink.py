@@ -18,13 +18,44 @@ import numpy as np
 from cosmodag.compiled import part
 from cosmodag.order.scores import NEGLIGIBLE
 
-__all__ = ["grow", "shrink", "wide"]
+__all__ = ["extend", "grow", "shrink", "wide"]
 
 # Counters are initialised as ``wide(0)``: a plain 0 has another type, for which Numba compiles the
 # called functions a second time.
 wide: Any = np.int64
 # The maximum is searched in chunks of so many columns: most chunks hold no new maximum.
 CHUNK = 64
+
+
+@part
+def extend(work: Any, k: int, best: int, count: int, left: Any, along: Any) -> float:
+    """Add a column to a path of k: ``work[k]``, its correlations, becomes its row of W.
+
+    ``left`` and ``along`` of ``count`` columns are brought up to date; returns the entry of b.
+    """
+    new, i = work[k], wide(0)
+    while i + 4 <= k:
+        r0, r1, r2, r3 = work[i], work[i + 1], work[i + 2], work[i + 3]
+        f0, f1, f2, f3 = r0[best], r1[best], r2[best], r3[best]
+        for t in range(count):
+            new[t] -= f0 * r0[t] + f1 * r1[t] + f2 * r2[t] + f3 * r3[t]
+        i += 4
+    while i < k:
+        r0 = work[i]
+        f0 = r0[best]
+        for t in range(count):
+            new[t] -= f0 * r0[t]
+        i += 1
+    root = np.sqrt(left[best])
+    scale, b = 1.0 / root, along[best] / root
+    for t in range(count):
+        w = new[t] * scale
+        new[t] = w
+        left[t] -= w * w
+        along[t] -= b * w
+    left[best] = 0.0
+    along[best] = 0.0
+    return b
 
 
 @part
@@ -84,35 +115,15 @@ def grow(
         # Add the best column.
         if k >= room:
             return -1, variance
-        root = np.sqrt(left[best])
         new, own = work[k], factor[k]
         source = correlations[columns[best]]
         for t in range(everyone):
             new[t] = source[columns[t]]
         for i in range(k):
             own[i] = work[i, best]
-        own[k] = root
-        i = 0
-        while i + 4 <= k:
-            f0, f1, f2, f3 = own[i], own[i + 1], own[i + 2], own[i + 3]
-            r0, r1, r2, r3 = work[i], work[i + 1], work[i + 2], work[i + 3]
-            for t in range(everyone):
-                new[t] -= f0 * r0[t] + f1 * r1[t] + f2 * r2[t] + f3 * r3[t]
-            i += 4
-        while i < k:
-            f0, r0 = own[i], work[i]
-            for t in range(everyone):
-                new[t] -= f0 * r0[t]
-            i += 1
-        scale, b = 1.0 / root, along[best] / root
-        for t in range(everyone):
-            w = new[t] * scale
-            new[t] = w
-            left[t] -= w * w
-            along[t] -= b * w
-        left[best] = 0.0
-        along[best] = 0.0
-        path[k], loading[k], gains[k] = best, b, gain
+        own[k] = np.sqrt(left[best])
+        loading[k] = extend(work, k, best, everyone, left, along)
+        path[k], gains[k] = best, gain
         variance = max(variance - gain, NEGLIGIBLE)
         k += 1
     return k, variance

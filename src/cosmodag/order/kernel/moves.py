@@ -33,7 +33,7 @@ def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
     reach the best gain ends early.
     """
     notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
-    order, current, heard_by = state.shared[0], state.shared[1], state.shared[2]
+    order, current, mentions = state.shared[0], state.shared[1], state.shared[2]
     mark, hit, moved, changed = state.own[1], state.own[2], state.own[3], state.own[4]
     penalty = state.settings[3]
     state.counters[4] += 1
@@ -45,7 +45,7 @@ def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
     while done < count and (kind == 1 or kind == 3):
         w = moved[done]
         done += 1
-        first, last = wide(0), heard_by[w]
+        first, last = wide(0), mentions[w]
         if kind == 1:
             first = current[w] + HEADER
             last = first + notes[current[w] + 1]
@@ -54,7 +54,7 @@ def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
                 a = notes[i]
                 inside = key[a] > low
             else:
-                a = state.heard[w, i]
+                a = state.mentioned_by[w, i]
                 inside = False
                 if key[w] < key[a] < high:
                     own = current[a] + HEADER
@@ -95,13 +95,13 @@ def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
         middle = record + HEADER + notes[record + 2]
         for side in range(2):
             if side == 0:
-                first, last = wide(0), heard_by[s]
+                first, last = wide(0), mentions[s]
             elif kind < 2:
                 first, last = record + HEADER, middle
             else:
                 first, last = middle, middle + notes[record + 3]
             for t in range(first, last):
-                w = wide(state.heard[s, t] if side == 0 else notes[t])
+                w = wide(state.mentioned_by[s, t] if side == 0 else notes[t])
                 near = key[w]
                 if mark[w] == stamp or near < low or near > high or (near < at) != (kind < 2):
                     continue
@@ -178,7 +178,7 @@ def sweep(
                     trials += 1
                 parents = trials
                 for i in range(counts[x]):
-                    y = wide(state.heard[x, i])
+                    y = wide(state.mentioned_by[x, i])
                     if key[y] > key[x]:
                         begin = current[y] + HEADER
                         for t in range(begin, begin + notes[current[y] + 1]):

@@ -27,14 +27,14 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
     once its bound, ``total_hope`` at first, falls below ``least``. Where the move is made, the new
     records become the present ones. Where space is too small, ``counters[3]`` says which.
     """
-    settings, rules, heard, counters = state.settings, state.rules, state.heard, state.counters
+    settings, rules, counters = state.settings, state.rules, state.counters
     notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
     current, counts, dirty = state.shared[1], state.shared[2], state.shared[3]
-    newest, changed = state.own[0], state.own[4]
+    newest, changed, mentioned_by = state.own[0], state.own[4], state.mentioned_by
     columns, marks, path, keep = state.ints[0], state.ints[1], state.ints[2], state.ints[3]
     near, room, d = state.near, state.work.shape[0] - 4, len(key)
     left, along, weights = state.work[room], state.work[room + 1], state.work[room + 3]
-    later = d if heard.shape[1] else 0
+    later = d if mentioned_by.shape[1] else 0
     total = 0.0
     for place in range(n):
         v = changed[place]
@@ -171,16 +171,16 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                     for t in range(old + HEADER, old + HEADER + notes[old + 2] + notes[old + 3]):
                         x = notes[t]
                         for q in range(counts[x]):
-                            if heard[x, q] == v:
+                            if mentioned_by[x, q] == v:
                                 counts[x] -= 1
-                                heard[x, q] = heard[x, counts[x]]
+                                mentioned_by[x, q] = mentioned_by[x, counts[x]]
                                 break
                 for t in range(
                     found + HEADER, found + HEADER + notes[found + 2] + notes[found + 3]
                 ):
                     x = notes[t]
-                    if counts[x] < heard.shape[1]:
-                        heard[x, counts[x]] = v
+                    if counts[x] < mentioned_by.shape[1]:
+                        mentioned_by[x, counts[x]] = v
                         counts[x] += 1
                 current[v] = found
         else:

@@ -30,8 +30,8 @@ class State(NamedTuple):
     before: NDArray[np.uint8]  # (d, d) or empty: [x, v] whether x must come before v
     notes: NDArray[np.int32]  # pool of records: integers
     reals: NDArray[np.float64]  # pool of records: numbers
-    heard: NDArray[np.int32]  # (d, width): variables whose present record mentions x, at [x]
-    shared: NDArray[np.int64]  # (4, d): order, present record, number of entries of ``heard``,
+    mentioned_by: NDArray[np.int32]  # (d, width): variables whose present record mentions x, at [x]
+    shared: NDArray[np.int64]  # (4, d): order, present record, number of variables that mention x,
     # whether the moves of the variable are to be tried
     own: NDArray[np.int64]  # (7, d): newest record, moved in this trial, listed in this trial,
     # moved variables, changed variables, tails and heads of the arcs to try

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from cosmodag.compiled import borrowing
-from cosmodag.order.kernel.grow_and_shrink import CHUNK, grow, shrink, wide
+from cosmodag.order.kernel.grow_and_shrink import CHUNK, extend, grow, shrink, wide
 from cosmodag.order.scores import NEGLIGIBLE
 
 __all__ = ["explain_some", "scan"]
@@ -94,30 +92,10 @@ def scan(
                 break
             if k >= room:
                 return place
-            root = np.sqrt(left[best])
             new, source = work[k], matrix[best]
             for j in range(d):
                 new[j] = source[j]
-            i = wide(0)
-            while i + 4 <= k:
-                r0, r1, r2, r3 = work[i], work[i + 1], work[i + 2], work[i + 3]
-                f0, f1, f2, f3 = r0[best], r1[best], r2[best], r3[best]
-                for j in range(d):
-                    new[j] -= f0 * r0[j] + f1 * r1[j] + f2 * r2[j] + f3 * r3[j]
-                i += 4
-            while i < k:
-                r0 = work[i]
-                f0 = r0[best]
-                for j in range(d):
-                    new[j] -= f0 * r0[j]
-                i += 1
-            scale, b = 1.0 / root, along[best] / root
-            for j in range(d):
-                w = new[j] * scale
-                new[j] = w
-                left[j] -= w * w
-                along[j] -= b * w
-            left[best], along[best] = 0.0, 0.0
+            b = extend(work, k, best, d, left, along)
             variance = max(variance - b * b, NEGLIGIBLE)
             k += 1
         counts[place] = filled

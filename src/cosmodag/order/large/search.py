@@ -1,6 +1,7 @@
 """Rounds of local searches on lists of candidates, which are extended between them."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from cosmodag.order.moments import Moments
 from cosmodag.order.order_search import Found, common_precision
 from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space
-from cosmodag.order.scores import total_of
+from cosmodag.order.restarts import Climb
+from cosmodag.order.scores import score_for
 from cosmodag.solve.machine.threads import available_threads, mapper
 
 __all__ = ["LARGE", "search_large", "unexplained"]
@@ -36,6 +38,7 @@ def search_large(
     support: NDArray[np.bool_] | None = None,
     required: NDArray[np.bool_] | None = None,
     before: NDArray[np.bool_] | None = None,
+    restarts: int = 0,
     should_stop: Stop | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
@@ -52,6 +55,8 @@ def search_large(
     ----------
     moments, start, random, penalty, score, support, required, before, should_stop, on_progress
         As for `search`.
+    restarts : int
+        At most; on the lists that the search ended with.
     threads : int, optional
         The result does not depend on it.
 
@@ -64,26 +69,47 @@ def search_large(
     >>> found.score > found.start_score
     True
     """
-    rules: dict[str, Any] = {"support": support, "required": required}
+    aim = score_for(moments, score)
     first = check_order(start, moments.variables, before, required)
-    begun = choose_parents(moments, first, penalty=penalty, threads=threads, **rules)
-    start_score = total_of(score, moments, begun, penalty)
+    choose = partial(
+        choose_parents,
+        moments,
+        penalty=penalty,
+        support=support,
+        required=required,
+        threads=threads,
+    )
+    begun = choose(first)
     count = available_threads(threads)
     with mapper(count) as run:
-        problem = problem_of(moments, penalty, before=before, **rules)
+        problem = problem_of(moments, penalty, support=support, required=required, before=before)
         climb = _LargeSearch(problem, first, random, run, count, should_stop or (lambda: False))
         try:
-            climb.improve(None if score == "gaussian" else moments, penalty, on_progress)
-            if score == "equal-variance":
-                climb.assume_equal(moments)
-                climb.improve(moments, penalty, on_progress)
+            equal, slack = moments if aim.has_common_variance else None, aim.slack(penalty)
+            climb.improve(equal, slack, on_progress)
+            if equal is not None:
+                climb.assume_equal(equal)
+                climb.improve(equal, slack, on_progress)
         except Stopped:
             climb.ended_early = True
-    graph = choose_parents(moments, climb.order, penalty=penalty, threads=threads, **rules)
-    total = total_of(score, moments, graph, penalty)
-    if total < start_score:
-        climb.order, graph, total = first, begun, start_score
-    return Found(climb.order, graph, total, start_score, climb.moves, 0, [], climb.ended_early)
+        searched = climb.order
+        if restarts and not climb.ended_early:
+            climb.restart(restarts, on_progress)
+    # Restarts compare orders on the lists: among all columns the order before may be better.
+    orders = [climb.order, *([searched] if climb.improved else []), first]
+    graphs = [*map(choose, orders[:-1]), begun]
+    totals = [aim.total(moments, graph, penalty) for graph in graphs]
+    best = int(np.argmax(totals))
+    return Found(
+        orders[best],
+        graphs[best],
+        totals[best],
+        totals[-1],
+        climb.moves,
+        climb.restarts,
+        climb.improved,
+        climb.ended_early,
+    )
 
 
 class _LargeSearch:
@@ -107,6 +133,8 @@ class _LargeSearch:
         self.lists = Lists(problem, run)
         self.residuals: NDArray[np.float64] = np.ones(problem.variables)
         self.moves = 0
+        self.restarts = 0
+        self.improved: list[tuple[int, float]] = []
         self.ended_early = False
 
     def improve(
@@ -146,13 +174,22 @@ class _LargeSearch:
 
     def _improved(self, local: LocalSearch, slack: float) -> int:
         """Make moves until none helps, or the search is stopped; give how many."""
-        before = local.moves
+        before, self.local = local.moves, local
         try:
             local.improve(self.random, slack)
         finally:
             self.order, self.residuals = local.order, local.residuals()
             self.moves += local.moves - before
         return local.moves - before
+
+    def restart(self, limit: int, on_progress: Callable[[int, float], None] | None) -> None:
+        """Restart from perturbed copies of the best order, on the present lists."""
+        climb = Climb(self.run, self.threads, self.random, self.should_stop, on_progress, np.inf)
+        climb.best, climb.total = self.order, self.local.total
+        climb.restart(self.local, limit)
+        self.order, self.ended_early = climb.best, climb.ended_early
+        self.moves += climb.moves
+        self.restarts, self.improved = climb.restarts, climb.improved
 
     def assume_equal(self, moments: Moments) -> None:
         """Go on with one noise variance for all: the median of what is left."""

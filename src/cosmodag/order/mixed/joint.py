@@ -13,6 +13,7 @@ from scipy.special import gammaln, logsumexp
 
 from cosmodag.order.bits import as_bits, members
 from cosmodag.order.blocks import BlockProblem, FoundBlocks, ParentRecords, Record
+from cosmodag.order.blocks.columns import CANDIDATE, REQUIRED
 from cosmodag.order.mixed.table import BlockTable
 
 __all__ = ["JointRecords", "shares_of", "states_of"]
@@ -71,8 +72,7 @@ class JointRecords(ParentRecords):
     """
 
     def __init__(self, table: BlockTable, problem: BlockProblem) -> None:
-        super().__init__(problem.variables)
-        self.problem = problem
+        super().__init__(problem)
         embedding, d = table.embedding, problem.variables
         columns = [embedding.levels_of(table.X[:, v], v) for v in range(d)]
         self.levels = np.column_stack(columns)
@@ -80,25 +80,14 @@ class JointRecords(ParentRecords):
         self.rows = [np.arange(len(table.X))[table.rows_of(v)] for v in range(d)]
         self.share = table.share
         self.normalisers = _Normalisers()
-        self.candidates = [self._candidates(v) for v in range(d)]
+        may, must = self.rules == CANDIDATE, self.rules == REQUIRED
+        self.candidates = [np.flatnonzero(row).tolist() for row in may]
+        self.required = [as_bits(np.flatnonzero(row).tolist()) for row in must]
         self.scored: list[dict[int, float]] = [{} for _ in range(d)]
 
-    def _candidates(self, v: int) -> tuple[list[int], int]:
-        """Variables that may be parents of v, and the bits of those that must be."""
-        problem, may = self.problem, np.ones(self.problem.variables, np.bool_)
-        may[v] = False
-        if problem.support is not None:
-            may &= np.asarray(problem.support, np.bool_)[:, v]
-        if problem.before is not None:
-            may &= ~np.asarray(problem.before, np.bool_)[v]
-        must = 0
-        if problem.required is not None:
-            must = as_bits(np.flatnonzero(np.asarray(problem.required, np.bool_)[:, v]).tolist())
-        return [u for u in np.flatnonzero(may).tolist() if not must >> u & 1], must
-
-    def made(self, v: int, earlier: int) -> Record:
+    def choose(self, v: int, earlier: int) -> Record:
         """Add the parent that raises the score most while one does, then drop those that do not."""
-        candidates, must = self.candidates[v]
+        candidates, must = self.candidates[v], self.required[v]
         chosen, later, now = must, 0, self.score(v, must)
         while True:
             best, gain, others = -1, _LEAST_GAIN, []

@@ -212,7 +212,10 @@ class _Search:
         return self.families.gains(v, self.state.families[v], later, _INPUTS_TRIED)
 
     def _earlier(self, v: int, places: NDArray[np.intp]) -> list[_Move]:
-        """List moves of v towards the causes: what it passes may use it, and it loses that."""
+        """List moves of v to earlier places: variables that it passes may become its children.
+
+        They can no longer be its inputs.
+        """
         order, families, _ = self.state
         moves, gain, loss = [], 0.0, 0.0
         inputs = families[v].inputs

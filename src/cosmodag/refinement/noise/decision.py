@@ -16,9 +16,8 @@ from cosmodag.refinement.noise.curves import arc_curves
 from cosmodag.refinement.noise.dependence import Dependence, noise_dependence
 from cosmodag.refinement.noise.inputs import NoiseInputs
 from cosmodag.refinement.noise.outcome import Decided, Doubt
-from cosmodag.refinement.non_gaussian import NonGaussianSearch, search_non_gaussian
+from cosmodag.refinement.non_gaussian import search_non_gaussian
 from cosmodag.refinement.refine import refine_linear
-from cosmodag.refinement.refined import Refined
 
 if TYPE_CHECKING:
     import jax
@@ -79,10 +78,9 @@ def decide_noise(
     stop = should_stop or (lambda: False)
     free = {name: order for name, order in orders.items() if name not in by_units}
     if noise == "non-gaussian" and method == "order":
-        reason = "Noise that is not Gaussian was asked for."
-        return _non_gaussian(_by_entropy(given, free, random, stop, restarts), reason)
+        return _by_entropy(given, free, restarts, random, stop)
 
-    def search(starts: Mapping[str, NDArray[Any]], score: str, not_equal: str | None) -> Refined:
+    def search(starts: Mapping[str, NDArray[Any]], score: str, not_equal: str | None) -> Decided:
         return refine_linear(
             given.X if given.moments is None else given.moments,
             starts,
@@ -105,11 +103,11 @@ def decide_noise(
         of_experiments = {"experiments": search(orders, "gaussian", None).order}
         orders, free = {**orders, **of_experiments}, {**free, **of_experiments}
     score = "gaussian" if noise == "non-gaussian" else noise
-    found = _gaussian(search(orders, score, _against_equal(given) if noise == "auto" else None))
+    found = search(orders, score, _against_equal(given) if noise == "auto" else None)
     is_open = noise == "auto" and method == "order" and found.noise == "gaussian"
     if not is_open or found.ended_early or len(found.order) > ENTROPY_LIMIT:
         return found
-    return _beyond_gaussian(given, free, found, random, stop, restarts)
+    return _beyond_gaussian(given, free, found, restarts, random, stop)
 
 
 def _against_equal(given: NoiseInputs) -> str | None:
@@ -134,9 +132,9 @@ def _beyond_gaussian(
     given: NoiseInputs,
     orders: Mapping[str, NDArray[np.intp]],
     found: Decided,
+    restarts: int | None,
     random: np.random.Generator,
     stop: Callable[[], bool],
-    restarts: int | None,
 ) -> Decided:
     """Assume noise that is not Gaussian where residuals are not, and the model then holds."""
     # Where a variable was set, what is left of it is no noise.
@@ -163,7 +161,7 @@ def _beyond_gaussian(
         share = len(coarse) / len(joined)
         return _doubted(found, scores, "few_valued_noise", columns, share, seen)
     starts = {**orders, "gaussian search": found.order}
-    searched = _by_entropy(given, starts, random, stop, restarts)
+    searched = _by_entropy(given, starts, restarts, random, stop)
     holds = noise_dependence(given.X, searched.weights, given.counted)
     scores["arcs_refuted"] = holds.share
 
@@ -171,7 +169,8 @@ def _beyond_gaussian(
         assert worst is not None
         tail, head = (given.names[v] for v in worst)
         seen = f"{seen} (most of all between {tail!r} and {head!r})"
-        plain = replace(found, report=[*_report(searched, False), *found.report])
+        not_chosen = [{**entry, "chosen": False} for entry in searched.report]
+        plain = replace(found, report=[*not_chosen, *found.report])
         return _doubted(plain, scores, kind, worst, share, seen)
 
     if holds.refutes:
@@ -180,8 +179,8 @@ def _beyond_gaussian(
     scores["arcs_bent"] = bent.share
     if bent.refutes:
         return refuted("curved", bent.worst, bent.share, bent.seen)
-    decided = _non_gaussian(searched, _confirmed(verdict, holds))
-    return replace(decided, scores=scores, report=[*found.report, *decided.report])
+    report = [*found.report, *searched.report]
+    return replace(searched, reason=_confirmed(verdict, holds), scores=scores, report=report)
 
 
 def _doubted(
@@ -211,37 +210,13 @@ def _confirmed(verdict: NonGaussianity, holds: Dependence) -> str:
     )
 
 
-def _gaussian(found: Refined) -> Decided:
-    scores = {} if found.compared is None else found.compared.numbers()
-    return Decided(
-        order=found.order,
-        weights=found.weights,
-        noise=found.score,
-        reason=found.why,
-        report=found.report,
-        ended_early=found.ended_early,
-        scores=scores,
-    )
-
-
-def _non_gaussian(found: NonGaussianSearch, reason: str) -> Decided:
-    return Decided(
-        order=found.order,
-        weights=found.weights,
-        noise="non-gaussian",
-        reason=reason,
-        report=_report(found, True),
-        ended_early=found.stopped,
-    )
-
-
 def _by_entropy(
     given: NoiseInputs,
     orders: Mapping[str, NDArray[np.intp]],
+    restarts: int | None,
     random: np.random.Generator,
     stop: Callable[[], bool],
-    restarts: int | None,
-) -> NonGaussianSearch:
+) -> Decided:
     """Search with the entropy of residuals as the score."""
     return search_non_gaussian(
         given.X,
@@ -255,8 +230,3 @@ def _by_entropy(
         restarts=restarts,
         should_stop=stop,
     )
-
-
-def _report(found: NonGaussianSearch, chosen: bool) -> list[dict[str, Any]]:
-    """List the starts of a search; none is the chosen one where its result is not used."""
-    return [{**entry, "chosen": chosen and entry["chosen"]} for entry in found.report]

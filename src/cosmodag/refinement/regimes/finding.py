@@ -106,7 +106,7 @@ def find_targets(
             random=np.random.default_rng(seed),
             should_stop=should_stop,
         )
-        return np.asarray(found.graph.adjacency().toarray(), np.bool_)
+        return found.adjacency()
 
     score = regime_score(X, labels, stated, may_change)
     first = searched(_first_alone(labels, stated, may_change))
