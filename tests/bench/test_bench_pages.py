@@ -130,11 +130,11 @@ def test_the_report_is_whole(store: Store, tmp_path: Path) -> None:
     page = write_report(store, tmp_path / "report")
     text = page.read_text(encoding="utf-8")
     assert text.count("\n## ") >= 6
-    assert re.findall(r"!\[[^]]*\]\(([^)]*)\)", text) == ["epoch-time.png"]
+    assert re.findall(r"!\[[^]]*\]\(([^)]*)\)", text) == ["epoch-time.png", "matrices.png"]
     for name in ("main", "er4-gauss", "ablation", "defaults"):
         assert (page.parent / "tables" / f"{name}.md").read_text(encoding="utf-8") in text
         assert (page.parent / "tables" / f"{name}.csv").stat().st_size > 0
-    for file in ("rows.csv", "rows.parquet", "epoch-time.png"):
+    for file in ("rows.csv", "rows.parquet", "epoch-time.png", "matrices.png"):
         assert (page.parent / file).stat().st_size > 0
 
 
