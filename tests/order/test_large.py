@@ -90,7 +90,7 @@ def test_rules_are_obeyed():
 def test_lists_hold_paths_and_only_grow():
     table, _ = linear_table(np.random.default_rng(1), 300, D)
     moments = Moments.of(table)
-    lists = Lists(problem_of(moments, 3.0), one_by_one)
+    lists = Lists(problem_of(moments, 3.0), one_by_one, lambda: False)
     seen = np.zeros((D, D), bool)
     for order in (np.arange(D), np.arange(D)[::-1]):
         near = lists.extended(np.array(order)).near
@@ -102,6 +102,13 @@ def test_lists_hold_paths_and_only_grow():
         arcs = choose_parents(moments, order, penalty=3.0).adjacency().toarray() != 0
         assert np.all(arcs <= listed.T)
         seen = listed
+
+
+def test_a_scan_of_all_columns_can_be_stopped():
+    moments = Moments.of(linear_table(np.random.default_rng(1), 300, D)[0])
+    lists = Lists(problem_of(moments, 3.0), one_by_one, lambda: True)
+    with pytest.raises(local.Stopped):
+        lists.extended(np.arange(D))
 
 
 def test_what_the_best_others_leave():

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.order.large.scan import scan
+from cosmodag.order.local import Stopped
 from cosmodag.order.problem import FIRST_ROOM, Problem
 
 __all__ = ["Lists"]
@@ -36,11 +37,16 @@ class Lists:
         With all columns.
     run : function
         Like ``map``.
+    should_stop : function
+        Asked before each task of a thread; where it returns True, `Stopped` is raised.
     """
 
-    def __init__(self, problem: Problem, run: Callable[..., list[Any]]) -> None:
+    def __init__(
+        self, problem: Problem, run: Callable[..., list[Any]], should_stop: Callable[[], bool]
+    ) -> None:
         self.problem = problem
         self.run = run
+        self.should_stop = should_stop
         d = problem.variables
         self.listed = sparse.csr_array((d, d), dtype=np.int8)
 
@@ -69,6 +75,8 @@ class Lists:
         self, key: NDArray[np.float64], some: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
         """Heads and tails of what is listed for some variables, and which come first in a step."""
+        if self.should_stop():
+            raise Stopped
         d, done, room = len(key), 0, FIRST_ROOM
         lists = np.empty((2, len(some), min(d, MOST)), np.int32)
         counts = np.zeros(len(some), np.int64)

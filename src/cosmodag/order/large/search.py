@@ -130,7 +130,7 @@ class _LargeSearch:
         self.run = run
         self.threads = threads
         self.should_stop = should_stop
-        self.lists = Lists(problem, run)
+        self.lists = Lists(problem, run, should_stop)
         self.residuals: NDArray[np.float64] = np.ones(problem.variables)
         self.moves = 0
         self.restarts = 0
