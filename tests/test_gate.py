@@ -112,6 +112,25 @@ def test_a_sample_of_nightly_tests_depends_on_the_seed_alone(
         assert "test_sample.py::test_quick" in sample
 
 
+def test_every_folder_has_a_nightly_test_in_every_sample(
+    nightly_tests: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("many", "few"):
+        path = nightly_tests.mkpydir("tests") if folder == "many" else nightly_tests.path / "tests"
+        (path / folder / "deeper").mkdir(parents=True)
+        text = NIGHTLY if folder == "many" else NIGHTLY.replace("200", "2")
+        (path / folder / "deeper" / f"test_{folder}.py").write_text(text)
+    for seed in "abcd":
+        monkeypatch.setenv("COSMODAG_NIGHTLY_SAMPLE", seed)
+        drawn = [name for name in passed(nightly_tests) if "test_slow" in name]
+        few = [name for name in drawn if name.startswith("tests/few/")]
+        assert len(few) == 1
+        assert 2 < len([name for name in drawn if name.startswith("tests/many/")]) < 30
+        # The tests of other folders make no difference.
+        alone = passed(nightly_tests, "tests/few")
+        assert [name for name in alone if "test_slow" in name] == few
+
+
 def test_a_random_order_is_that_of_its_seed_and_loses_no_test(
     nightly_tests: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
