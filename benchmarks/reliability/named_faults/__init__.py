@@ -10,6 +10,7 @@ from named_faults import (
     order_search,
     questions,
     refining,
+    relations,
     solving,
     tables,
 )
@@ -28,6 +29,7 @@ FAULTS: tuple[Fault, ...] = (
     *experiments.FAULTS,
     *files.FAULTS,
     *refining.FAULTS,
+    *relations.FAULTS,
     *order_search.FAULTS,
 )
 
