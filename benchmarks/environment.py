@@ -4,10 +4,12 @@ import csv
 import datetime
 import os
 import platform
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,14 @@ def versions(packages: tuple[str, ...]) -> str:
     """Versions of Python, of this package and of others."""
     found = ", ".join(f"{name} {_version(name)}" for name in ("cosmodag", *packages))
     return f"Python {platform.python_version()}, {found}"
+
+
+def commit(root: Path) -> str:
+    """Commit of the sources and tests, marked where they were changed since; empty without git."""
+    git = partial(subprocess.run, cwd=root, capture_output=True, text=True, check=False)
+    found = git(["git", "rev-parse", "--short", "HEAD"]).stdout.strip()
+    changed = git(["git", "status", "--porcelain", "src", "tests", "pyproject.toml"]).stdout
+    return f"{found}, changed" if changed else found
 
 
 def table(columns: list[str], rows: list[list[object]]) -> str:

@@ -54,7 +54,7 @@ RENAMED = {
     **dict.fromkeys(("refinement", "order"), "order, refinement"),
     **dict.fromkeys(("learners", "fit"), "fit, learners"),
     **dict.fromkeys(("solver", "solve"), "solve"),
-    **dict.fromkeys(("bench", "engines"), "bench, engines"),
+    **dict.fromkeys(("bench", "engines", "engines.py"), "bench, engines"),
 }
 
 

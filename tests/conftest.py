@@ -5,7 +5,8 @@ Variables of the environment:
 ``COSMODAG_REQUIRE_OPTIONAL=1``
     A skipped test that is marked ``optional`` fails (the gate).
 ``COSMODAG_NIGHTLY_SAMPLE=SEED``
-    Runs about one in twenty of the tests marked ``nightly``; the seed says which.
+    Runs about one in twenty of the tests marked ``nightly``, and at least one of each folder of
+    tests that has some; the seed says which.
 ``COSMODAG_RANDOM_ORDER=SEED``
     Shuffles the modules, and the tests of each.
 ``HYPOTHESIS_PROFILE=nightly``
@@ -124,9 +125,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = _shuffled(items)
     if "nightly" in config.option.markexpr or any("::" in word for word in config.args):
         return
+    drawn = _drawn([item.nodeid for item in items if item.get_closest_marker("nightly")])
     kept, left_out = [], []
     for item in items:
-        is_left_out = item.get_closest_marker("nightly") and not _drawn(item)
+        is_left_out = item.get_closest_marker("nightly") and item.nodeid not in drawn
         (left_out if is_left_out else kept).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
@@ -146,12 +148,23 @@ def _shuffled(items: list[pytest.Item]) -> list[pytest.Item]:
     return [item for tests in order for item in tests]
 
 
-def _drawn(item: pytest.Item) -> bool:
-    """Whether a nightly test is in the sample of this seed."""
+def _drawn(names: list[str]) -> set[str]:
+    """The nightly tests in the sample of this seed.
+
+    A test is drawn by its own name, and the first of a folder where no other is: tests that come
+    or go elsewhere change nothing.
+    """
     if not _SAMPLE_SEED:
-        return False
-    digest = hashlib.sha256(f"{_SAMPLE_SEED} {item.nodeid}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") % _ONE_IN == 0
+        return set()
+    folders: dict[str, list[tuple[int, str]]] = {}
+    for name in names:
+        digest = hashlib.sha256(f"{_SAMPLE_SEED} {name}".encode()).digest()
+        folder = "/".join(name.partition("::")[0].split("/")[:-1][:2])
+        folders.setdefault(folder, []).append((int.from_bytes(digest[:4], "big"), name))
+    drawn = set()
+    for tests in folders.values():
+        drawn |= {name for number, name in tests if number % _ONE_IN == 0} or {min(tests)[1]}
+    return drawn
 
 
 @pytest.hookimpl(trylast=True)

@@ -3,6 +3,7 @@
 Small suites with the conftest of this one run in the process of the tests.
 """
 
+import os
 import re
 import subprocess
 import tomllib
@@ -112,6 +113,25 @@ def test_a_sample_of_nightly_tests_depends_on_the_seed_alone(
         assert "test_sample.py::test_quick" in sample
 
 
+def test_every_folder_has_a_nightly_test_in_every_sample(
+    nightly_tests: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("many", "few"):
+        path = nightly_tests.mkpydir("tests") if folder == "many" else nightly_tests.path / "tests"
+        (path / folder / "deeper").mkdir(parents=True)
+        text = NIGHTLY if folder == "many" else NIGHTLY.replace("200", "2")
+        (path / folder / "deeper" / f"test_{folder}.py").write_text(text)
+    for seed in "abcd":
+        monkeypatch.setenv("COSMODAG_NIGHTLY_SAMPLE", seed)
+        drawn = [name for name in passed(nightly_tests) if "test_slow" in name]
+        few = [name for name in drawn if name.startswith("tests/few/")]
+        assert len(few) == 1
+        assert 2 < len([name for name in drawn if name.startswith("tests/many/")]) < 30
+        # The tests of other folders make no difference.
+        alone = passed(nightly_tests, "tests/few")
+        assert [name for name in alone if "test_slow" in name] == few
+
+
 def test_a_random_order_is_that_of_its_seed_and_loses_no_test(
     nightly_tests: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +146,61 @@ def test_the_gate_installs_the_ray_that_the_extra_asks_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     (wanted,) = project["optional-dependencies"]["ray"]
     assert f"'{wanted}'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+# An interpreter that writes down what it is asked for, makes environments of itself, and fails
+# where the environment says so.
+INTERPRETER = """#!/usr/bin/env bash
+echo "$(basename "$0") ${HYPOTHESIS_PROFILE:-} $*" >>"$ASKED"
+case "$*" in
+  "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+  *"$FAILS"*) exit 1 ;;
+esac
+"""
+
+
+def nightly(folder: Path, *parts: str, fails: str = "nothing") -> tuple[int, list[str], list[str]]:
+    """Exit code of the nightly script, its summary, and what its interpreters were asked for."""
+    for name in ("old", "new"):
+        (folder / name).write_text(INTERPRETER)
+        (folder / name).chmod(0o755)
+    asked = folder / "asked"
+    asked.write_text("")
+    done = subprocess.run(
+        ["bash", str(ROOT / ".ci" / "nightly"), *parts],
+        env={
+            **{"PATH": os.defpath, "TMPDIR": str(folder), "ASKED": str(asked), "FAILS": fails},
+            "PYTHONS": f"{folder / 'absent'} {folder / 'old'} {folder / 'new'}",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    summary = [line for line in done.stdout.splitlines() if "FAILED" in line]
+    return done.returncode, summary, asked.read_text().splitlines()
+
+
+@pytest.mark.skipif(not (ROOT / "benchmarks").is_dir(), reason="benchmarks are not distributed")
+def test_nightly_runs_every_part_and_says_what_failed(tmp_path: Path) -> None:
+    code, summary, asked = nightly(tmp_path)
+    assert (code, summary) == (0, ["── FAILED: nothing"])
+    suites = [line for line in asked if "-m pytest" in line]
+    assert suites == [
+        *["python  -m pytest -n auto"] * 3,
+        "python  -m pytest -n auto -m nightly",
+        "python nightly -m pytest -n auto tests/properties",
+    ]
+    made = [line.split()[0] for line in asked if "-m venv" in line]
+    assert made == ["old", "new", "old", "old", "old"]
+    (pins,) = (line.split()[-1] for line in asked if "lower_bounds" in line)
+    for place in (pins, "tests/properties"):
+        assert (ROOT / place).exists()
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
+
+    code, summary, asked = nightly(tmp_path, "slow", "lowest", fails="-m nightly")
+    assert (code, summary) == (1, [f"── FAILED: slow on {tmp_path / 'old'}"])
+    assert sum("-m pytest" in line for line in asked) == 2
+    assert nightly(tmp_path, "fast")[0] == 2
 
 
 def readme_commands() -> list[str]:

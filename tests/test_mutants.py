@@ -28,6 +28,17 @@ def test_there_are_many_and_no_two_are_the_same(mutants):
     assert len(set(names)) == len(changes) == len(names) >= 120
 
 
+def test_the_first_faults_that_were_missed_are_in_the_list_and_on_the_page(mutants, monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER.parent))
+    faults = {fault.name: fault for fault in mutants.FAULTS}
+    assert all(faults[name].was_missed for name in mutants.FIRST_MISSED)
+    verdicts = [mutants.Verdict(fault, "noticed", "", 1.0) for fault in faults.values()]
+    first = mutants.page(verdicts).partition("## The first 49")[2].partition("## All")[0]
+    assert [line.split(" | ")[0][2:] for line in first.splitlines()[7:] if line] == [
+        *mutants.FIRST_MISSED
+    ]
+
+
 def test_a_fault_without_its_place_is_refused(mutants):
     fault = mutants.Fault("a sum is a difference", "sums.py", "a + b", "a - b", ())
     assert fault.changed("return a + b") == "return a - b"

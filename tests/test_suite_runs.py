@@ -74,6 +74,20 @@ def test_the_page_says_what_was_missed(suite_runs):
     assert suite_runs.page(good[:4]).count("**missed**") == 1
 
 
+def test_runs_of_one_commit_and_environment_stand_in_one_table(suite_runs):
+    def tables(*changes: dict[str, str]) -> int:
+        text = suite_runs.page(
+            [row(suite_runs, commit="abc"), *(row(suite_runs, **c) for c in changes)]
+        )
+        return text.count("\n## ")
+
+    other_days = [{"commit": "abc", "date": day, "situation": "load"} for day in ("e", "f")]
+    assert tables(*other_days) == 1
+    assert tables({"commit": "abc", "versions": "jax 1"}, {"commit": "abd"}) == 3
+    # Without a commit the day tells runs apart.
+    assert tables({"date": "e"}, {"date": "f"}, {"date": "f", "situation": "load"}) == 3
+
+
 def test_caches_and_nothing_else_go_from_one_tree_to_another(suite_runs, tmp_path):
     for name in ("src/a/__pycache__/a.nbc", "src/a/a.py", ".pytest_cache/jax/b", ".cache/c"):
         file = tmp_path / "from" / name

@@ -1,8 +1,8 @@
 r"""Coverage of src/ by folder, what Numba compiles counted apart.
 
     python -m pytest -n auto --cov --cov-report=json:build/coverage.json
-    NUMBA_DISABLE_JIT=1 python -m pytest tests/refinement tests/solve/kernels -n auto --cov \
-        --cov-config=benchmarks/reliability/compiled.ini --cov-report=json:build/compiled.json
+    NUMBA_DISABLE_JIT=1 python -m pytest tests/order tests/refinement tests/solve/kernels -n auto \
+        --cov --cov-config=benchmarks/reliability/compiled.ini --cov-report=json:build/compiled.json
     python benchmarks/reliability/branch_coverage.py build/coverage.json \
         --compiled build/compiled.json
 

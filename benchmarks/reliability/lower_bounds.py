@@ -2,13 +2,9 @@
 
 A bound nobody installs is a guess. This prints one line `name==bound` for each dependency and for
 those of the extras asked for; what does not resolve, or fails the tests, is raised in
-`pyproject.toml` to the lowest version that works. In a fresh environment, with Python 3.11:
+`pyproject.toml` to the lowest version that works. In a fresh environment, with the whole suite:
 
-    python benchmarks/reliability/lower_bounds.py --extras test > /tmp/lowest.txt
-    python3.11 -m venv /tmp/lowest
-    /tmp/lowest/bin/pip install --requirement /tmp/lowest.txt
-    /tmp/lowest/bin/pip install --no-deps .
-    /tmp/lowest/bin/python -m pytest tests/learners tests/cli tests/io tests/contract
+    PYTHONS=python3.11 bash .ci/nightly lowest
 """
 
 import argparse

@@ -29,10 +29,14 @@ ROOT = HERE.parents[1]
 for folder in (HERE, HERE.parent):
     sys.path.insert(0, str(folder))
 
-from named_faults import FAULTS, Fault  # noqa: E402
+from named_faults import FAULTS, FIRST_MISSED, Fault  # noqa: E402
 
 NOTICED, SURVIVED, LATE, UNCLEAR = "noticed", "survived", "timeout", "unclear"
 _COMPILED = ("order/", "solve/", "refinement/")
+FIRST = """## The first 49
+
+A review put 49 faults into the package before this list was made, and the suite noticed 34 of them,
+which were not written down. The 15 that it missed are in the list (the fifteenth as two faults):"""
 FAILURE = re.compile(r"^(?:FAILED|ERROR) tests/(.+?)(?: - .*)?$", re.MULTILINE)
 
 
@@ -181,6 +185,11 @@ def page(verdicts: Sequence[Verdict]) -> str:
             text += f"## {word.capitalize()}\n\n"
             rows = [[one.fault.name, one.fault.file, one.fault.excuse] for one in of[word]]
             text += table(["fault", "file", "why"], rows) + "\n"
+    first = {one.fault.name: one for one in verdicts if one.fault.name in FIRST_MISSED}
+    if first:
+        text += f"{FIRST}\n\n"
+        rows = [[name, first[name].word] for name in FIRST_MISSED if name in first]
+        text += table(["fault", "now"], rows) + "\n"
     text += "## All\n\n"
     rows = [
         [

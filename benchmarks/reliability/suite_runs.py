@@ -44,7 +44,7 @@ for folder in (HERE, HERE.parent):
 
 from suite_runs_page import COLUMNS, page  # noqa: E402
 
-from environment import Kept, machine, versions  # noqa: E402
+from environment import Kept, commit, machine, versions  # noqa: E402
 
 PACKAGES = ("pytest", "jax", "numba", "numpy", "scipy", "torch", "ray")
 SITUATIONS = ("cold", "warm", "load", "cold-load")
@@ -283,7 +283,7 @@ def main() -> None:
     for cores in asked.cores:
         free.put(cores)
     common = {"date": datetime.date.today(), "machine": machine(), "versions": versions(PACKAGES)}
-    common["at_once"] = min(len(asked.cores), len(runs))
+    common |= {"at_once": min(len(asked.cores), len(runs)), "commit": commit(ROOT)}
 
     def carried_out(run: Run) -> bool:
         cores = free.get()

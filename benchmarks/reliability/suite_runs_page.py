@@ -7,7 +7,7 @@ from environment import table, verdict
 COLUMNS = (
     *("date", "machine", "versions", "at_once", "situation", "seed", "cores"),
     *("passed", "failed", "skipped", "xfailed", "seconds", "cpu_seconds", "peak_mb"),
-    *("failures", "pytest_args"),
+    *("failures", "pytest_args", "commit"),
 )
 MEANING = {
     "cold": "empty caches",
@@ -43,7 +43,13 @@ def page(rows: Sequence[Row]) -> str:
 
 
 def _place(row: Row) -> tuple[str, str, str, str]:
-    return row["machine"], row["date"], row["versions"], row["pytest_args"]
+    """Tell what runs in one table share: machine, code, versions, further words.
+
+    The code is known by its commit, whatever the day. Runs that were recorded before commits were
+    are told apart by their date.
+    """
+    code = f"commit {row['commit']}" if row["commit"] else row["date"]
+    return row["machine"], code, row["versions"], row["pytest_args"]
 
 
 def _targets(rows: Sequence[Row]) -> str:

@@ -18,9 +18,20 @@ def uneven(number: int) -> int:
         raise ValueError("one is not allowed")
     if number == 2:
         raise DivergenceError("Training diverged in round 7.")
-    if number == 3:
-        time.sleep(60)
     return number
+
+
+def endless(number: int) -> None:
+    while True:
+        time.sleep(60)
+
+
+def held(work: tuple[int, str]) -> None:
+    """All but item 0 wait for a file."""
+    number, file = work
+    while number and not Path(file).exists():
+        time.sleep(0.05)
+    time.sleep(0.1)
 
 
 def deadly_once(work: tuple[int, str]) -> int:

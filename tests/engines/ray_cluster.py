@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["LoopbackCluster"]
+__all__ = ["LoopbackCluster", "wait_for"]
 
 # Nobody else on the machine may join. Ray reads this once, when it is imported: so it is set when
 # this module is, which tests do before they import Ray.
@@ -75,7 +75,7 @@ class LoopbackCluster:
             start_new_session=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )
-        _wait(lambda: self._has_joined(name), f"the node {name!r}")
+        wait_for(lambda: self._has_joined(name), f"the node {name!r}")
 
     def _has_joined(self, name: str) -> bool:
         if self._nodes[name].poll() is not None:
@@ -116,11 +116,12 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _wait(condition: Callable[[], bool], what: str, seconds: float = 300) -> None:
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = 300) -> None:
+    """Wait until something is so."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
-            raise TimeoutError(f"{what} did not come up within {seconds:g} s")
+            raise TimeoutError(f"{what} was not there within {seconds:g} s")
         time.sleep(0.5)
 
 

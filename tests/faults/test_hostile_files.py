@@ -4,7 +4,6 @@ import json
 import os
 import resource
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
@@ -26,6 +25,7 @@ from cosmodag.io.tables.read import read_table
 from cosmodag.report.choices import choices_of
 from cosmodag.report.saved import _run
 from learner_catalogue import CATALOGUE, chain_table
+from processor_limits import processor_time_below
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
@@ -180,9 +180,8 @@ def test_a_short_file_that_promises_a_large_array(tmp_path: Path) -> None:
 def test_thousands_of_tiers_are_read_in_seconds(tmp_path: Path) -> None:
     path = tmp_path / "known.json"
     path.write_text(json.dumps({"tiers": [[f"x{k}"] for k in range(3_000)]}))
-    begin = time.process_time()
-    known = read_knowledge(path)
-    assert time.process_time() - begin < 5
+    with processor_time_below(5):
+        known = read_knowledge(path)
     assert len(known.tiers) == 3_000
 
 
@@ -245,10 +244,9 @@ def test_a_short_hostile_file_is_one_sentence_in_a_moment(
 ) -> None:
     path = tmp_path / name
     path.write_text(text)
-    begin, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(CosmodagError) as refused:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with processor_time_below(5), pytest.raises(CosmodagError) as refused:
         read(path)
-    assert time.process_time() - begin < 5
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 300 * 1024  # kibibytes, where Linux counts
     sentence = str(refused.value)
@@ -260,9 +258,8 @@ def test_a_wide_table_is_read_in_seconds(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     row = ",".join(["1"] * 8_000)
     path.write_text(f"{','.join(f'x{k}' for k in range(8_000))}\n{row}\n{row}\n")
-    begin = time.process_time()
-    assert read_table(path).X.shape == (2, 8_000)
-    assert time.process_time() - begin < 5
+    with processor_time_below(5):
+        assert read_table(path).X.shape == (2, 8_000)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from property_examples import in_gate, linear_table, random_dag, seeds
@@ -91,9 +91,10 @@ arrays = hnp.arrays(
 
 
 @in_gate(60)
+@example(given_arrays={"a": np.array(1.5)}, given_facts={})  # came back with a dimension once
 @given(
-    st.dictionaries(st.text(min_size=1, max_size=8), arrays, max_size=4),
-    st.dictionaries(st.text(max_size=8), facts, max_size=4),
+    given_arrays=st.dictionaries(st.text(min_size=1, max_size=8), arrays, max_size=4),
+    given_facts=st.dictionaries(st.text(max_size=8), facts, max_size=4),
 )
 def test_arrays_and_facts_of_a_model_come_back(tmp_path_factory, given_arrays, given_facts):
     path = tmp_path_factory.getbasetemp() / "arrays.safetensors"
@@ -175,7 +176,10 @@ WRITERS = {
 
 @pytest.mark.parametrize("suffix", WRITERS)
 @in_gate(40)
-@given(some_names(5), seeds)
+@example(
+    names=["two\nlines", "a\r\nb", "one\u2028line", "c", "d"], seed=0
+)  # read as other names once
+@given(names=some_names(5), seed=seeds)
 def test_knowledge_comes_back(tmp_path_factory, suffix, names, seed):
     known = random_knowledge(names, np.random.default_rng(seed))
     path = tmp_path_factory.getbasetemp() / f"known.{suffix}"

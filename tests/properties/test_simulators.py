@@ -1,7 +1,7 @@
 """Whatever is simulated comes from a DAG: every family of graphs, every mechanism."""
 
 import numpy as np
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from property_examples import in_gate, seeds
 
@@ -43,6 +43,8 @@ def test_simulated_graphs_are_acyclic_and_tables_finite(kind, nodes, degree, mec
 
 
 @in_gate(40)
+@example("ER", "mlp", "perfect", 1, 1.0, 0)  # observations were drawn anew once
+@example("ER", "mim", "perfect", 1, 1.0, 0)
 @given(
     kinds,
     mechanisms,

@@ -109,20 +109,25 @@ def _round_kernel(
     now = RoundScalars(*(scalars[lane, k] for k in range(len(RoundScalars._fields))))
     within = jnp.arange(tall)
 
-    def load(array: Any, *sizes: int) -> Any:
-        whole = array.at[(lane, *(pl.ds(0, wide) for _ in sizes))]
-        return triton.load(whole, mask=square_inside if len(sizes) == 2 else inside, other=0.0)
+    # Indices, and no slices: JAX refuses a slice that is longer than its axis, masked or not.
+    def whole(array: Any, ndim: int) -> tuple[Any, Any]:
+        at = (lane, v[:, None], v[None, :]) if ndim == 2 else (lane, v)
+        return _at(array, *at), square_inside if ndim == 2 else inside
+
+    def load(array: Any, ndim: int) -> Any:
+        place, mask = whole(array, ndim)
+        return triton.load(place, mask=mask, other=0.0)
 
     def store(array: Any, values: Any) -> None:
-        whole = array.at[(lane, *(pl.ds(0, wide) for _ in values.shape))]
-        triton.store(whole, values, mask=square_inside if values.ndim == 2 else inside)
+        place, mask = whole(array, values.ndim)
+        triton.store(place, values, mask=mask)
 
     def batch_of(k: Any) -> Any:
         places = k * size + within
         real = (within < size) & (places < n)
-        chosen = triton.load(orders.at[lane, pl.ds(k * size, tall)], mask=real, other=0)
-        at = (jnp.broadcast_to(index, (tall, wide)) for index in (chosen[:, None], v[None, :]))
-        return triton.load(rows.at[tuple(at)], mask=real[:, None] & inside[None, :], other=0.0)
+        chosen = triton.load(_at(orders, lane, places), mask=real, other=0)
+        place = _at(rows, chosen[:, None], v[None, :])
+        return triton.load(place, mask=real[:, None] & inside[None, :], other=0.0)
 
     sharpness = math.log2(math.e) / now.temperature
 
@@ -160,8 +165,8 @@ def _round_kernel(
         )
 
     carry = (
-        *(load(array, d, d) for array in (arcs, arcs_mean, arcs_square)),
-        *(load(array, d) for array in (order, order_mean, order_square)),
+        *(load(array, 2) for array in (arcs, arcs_mean, arcs_square)),
+        *(load(array, 1) for array in (order, order_mean, order_square)),
         now.power1,
         now.power2,
         jnp.zeros(tall, jnp.float32),
@@ -182,6 +187,12 @@ def _round_kernel(
     for output, values in zip(outputs, state, strict=True):
         store(output, values)
     losses[lane] = total / batches
+
+
+def _at(array: Any, *indices: Any) -> Any:
+    """Entries of an array at indices of one shape, as Triton wants them."""
+    shape = jnp.broadcast_shapes(*(jnp.shape(index) for index in indices))
+    return array.at[tuple(jnp.broadcast_to(index, shape) for index in indices)]
 
 
 def _power_of_two(size: int) -> int:

@@ -1,0 +1,38 @@
+"""Limits on processor time that hold on slow machines and while coverage is measured."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_LOOPS = 300_000
+_USUAL_SECONDS = 0.015  # that so many loops take on the machine where limits were chosen
+_TRACED = 6.0  # how much slower a traced program may be
+
+
+@contextmanager
+def processor_time_below(seconds: float) -> Iterator[None]:
+    """Fail where the block takes longer than so many seconds of a usual machine.
+
+    A fixed loop is timed before and after, and a slower machine has more time in proportion, a
+    faster one not less. A tracer slows what it traces alone, and has a factor of its own.
+    """
+    before, begin = _slowness(), time.process_time()
+    yield
+    taken = time.process_time() - begin
+    assert taken < seconds * max(1.0, before, _slowness()) * (_TRACED if _is_traced() else 1.0)
+
+
+def _slowness() -> float:
+    begin, total = time.process_time(), 0
+    for number in range(_LOOPS):
+        total += number % 7
+    return (time.process_time() - begin) / _USUAL_SECONDS
+
+
+def _is_traced() -> bool:
+    """Whether coverage or a debugger follows this process."""
+    monitoring = getattr(sys, "monitoring", None)  # from Python 3.12 on
+    watched = monitoring is not None and any(map(monitoring.get_tool, range(6)))
+    return watched or sys.gettrace() is not None or "COVERAGE_RUN" in os.environ
