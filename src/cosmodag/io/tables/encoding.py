@@ -6,7 +6,7 @@ import warnings
 import zlib
 
 from cosmodag.errors import DataError, DataWarning
-from cosmodag.io.files import UTF_8, opener, refuse_other_format
+from cosmodag.io.files import UTF_8, opened_bytes, refuse_other_format
 
 __all__ = ["text_encoding"]
 
@@ -20,7 +20,7 @@ def text_encoding(path: str | os.PathLike[str], source: str) -> str:
     accepted only without control characters, and with a warning.
     """
     try:
-        with opener(path)(path, "rb") as handle:
+        with opened_bytes(path, source) as handle:
             content = handle.read()
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{source} is not a complete gzip file: compress it again.") from error
