@@ -1,6 +1,7 @@
 """The report: tables and figures of all results in a store."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from cosmodag._version import __version__
@@ -9,13 +10,14 @@ from cosmodag.bench.pages.figures import all_figures
 from cosmodag.bench.pages.tables import ResultTable, all_tables
 from cosmodag.bench.pages.writers import as_csv, as_html, as_markdown
 from cosmodag.bench.protocol import read_experiment
-from cosmodag.bench.store import Store
+from cosmodag.bench.store import Row, Store
 from cosmodag.errors import CosmodagError, StoreError
 from cosmodag.io.files import write_bytes, write_text
 
 __all__ = ["Entry", "ResultTable", "all_tables", "write_report"]
 
 _TITLE = "The evaluation of COSMO, redone"
+_TEXTS = {"status", "message", "backend", "machine"}
 
 
 def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
@@ -31,6 +33,8 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     rows = store.rows()
     results = {row.key: row.result for row in rows}
     try:
+        _check_figures(rows)
+        rows_file = store.table().to_parquet(index=False)
         entries = merged(e for one in experiments for e in entries_of(one, results))
         tables, figures = all_tables(entries, rows), all_figures(entries, rows)
     except CosmodagError:
@@ -52,8 +56,15 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     lines = [f"# {_TITLE}", "", *(f"- {fact}" for fact in facts), ""]
     lines += [f"![{name}]({name}.png)\n" for name in figures]
     write_text(target / "tables.md", "\n".join([*lines, *map(as_markdown, tables)]))
-    flat = store.table()
-    flat.to_csv(target / "rows.csv", index=False, lineterminator="\n")
-    flat.to_parquet(target / "rows.parquet", index=False)
+    store.table().to_csv(target / "rows.csv", index=False, lineterminator="\n")
+    write_bytes(target / "rows.parquet", rows_file)
     write_text(target / "index.html", as_html(_TITLE, facts, tables, figures))
     return target / "index.html"
+
+
+def _check_figures(rows: Iterable[Row]) -> None:
+    """Raise an error if a result has an entry that is neither a number nor one of its texts."""
+    for row in rows:
+        for name, value in row.result.items():
+            if not isinstance(value, str if name in _TEXTS else int | float):
+                raise TypeError(name)
