@@ -26,8 +26,16 @@ __all__ = [
 ]
 
 
+# Characters of a message, and of one name in it: a file may hold names of any length.
+_LONGEST_MESSAGE = 4_000
+_LONGEST_NAME = 120
+
+
 class CosmodagError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error this package raises on purpose; a long message lacks its middle."""
+
+    def __str__(self) -> str:
+        return _shortened(super().__str__(), _LONGEST_MESSAGE)
 
 
 class DataError(CosmodagError, ValueError):
@@ -91,7 +99,7 @@ class FallbackWarning(CosmodagWarning):
 
 
 def name_list(names: Sequence[str], most: int = 5) -> str:
-    """Format names for a message: quoted, and a long list shortened with a count.
+    """Format names for a message: quoted, long names shortened, a long list with a count.
 
     Examples
     --------
@@ -100,5 +108,12 @@ def name_list(names: Sequence[str], most: int = 5) -> str:
     >>> name_list(list("abcdefg"), most=2)
     "'a', 'b' and 5 more"
     """
-    shown = ", ".join(repr(str(name)) for name in names[:most])
+    shown = ", ".join(repr(_shortened(str(name), _LONGEST_NAME)) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _shortened(text: str, most: int) -> str:
+    """Text of at most so many characters: its beginning, an ellipsis and its end."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most - most // 3 - 1]}…{text[-(most // 3) :]}"

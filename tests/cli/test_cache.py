@@ -86,3 +86,10 @@ def test_a_damaged_program_is_removed_and_that_is_said_once(
     assert cache.remove_damaged("Something else") is None
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "/elsewhere")
     assert cache.remove_damaged(message) is None
+
+
+def test_a_folder_that_cannot_be_created_need_not_be_deleted(folder: Path) -> None:
+    folder.parent.write_bytes(b"")  # a file in its place
+    with pytest.warns(FallbackWarning, match=r"cannot be created .*: set JAX_COMPILATION") as said:
+        cache.keep_compiled_programs()
+    assert "delete" not in str(said[0].message)

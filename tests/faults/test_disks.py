@@ -33,12 +33,13 @@ def test_a_disk_that_fills_up_at_any_file(table, tmp_path, monkeypatch, capsys, 
     before = {name: (out / name).read_bytes() for name in names(out)}
     write, calls = files._write_through, []
 
-    def full(path, data):
+    def full(path, parts):
         calls.append(path)
         if len(calls) == failing:
+            data = b"".join(parts)
             path.write_bytes(data[: len(data) // 2])
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-        write(path, data)
+        write(path, parts)
 
     monkeypatch.setattr(files, "_write_through", full)
     capsys.readouterr()

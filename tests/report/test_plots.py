@@ -9,6 +9,7 @@ from graphs_to_report import bootstrap_of, model_of, random_dag
 import cosmodag
 from cosmodag import Cosmo, EmptyGraph
 from cosmodag.errors import DataError
+from cosmodag.io import Graph, write_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
@@ -99,3 +100,15 @@ def test_before_the_fit_a_notebook_shows_what_scikit_learn_shows():
 
 def test_many_variables_are_a_sentence():
     assert "<svg" not in model_of(random_dag(61, 70))._repr_html_()
+
+
+def test_a_drawing_that_would_take_minutes_is_refused(tmp_path):
+    chain = Graph.from_arcs([f"n{k}" for k in range(3_000)], range(2_999), range(1, 3_000))
+    with pytest.raises(DataError, match=r"3,000 nodes and 2,999 arcs is too large to be drawn"):
+        write_graph(chain, tmp_path / "graph.svg")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_name_that_the_font_lacks_is_no_warning(tmp_path):
+    write_graph(Graph(["数", "b"], [[0, 1], [0, 0]]), tmp_path / "graph.pdf")

@@ -165,7 +165,7 @@ FAULTS = (
         "_MOST_PARTS = 64",
         "_MOST_PARTS = 10**9",
         (
-            "faults/test_hostile_files.py"
+            "faults/test_short_hostile_files.py"
             "::test_a_short_hostile_file_is_one_sentence_in_a_moment[toml: parts of a key]",
         ),
     ),

@@ -120,7 +120,10 @@ class Store(AbstractContextManager["Store"]):
 
     def experiments(self) -> dict[str, str]:
         """Texts of the experiments, by name."""
-        return dict(self._read("SELECT name, text FROM experiments ORDER BY rowid"))
+        found = dict(self._read("SELECT name, text FROM experiments ORDER BY rowid"))
+        if not all(isinstance(part, str) for experiment in found.items() for part in experiment):
+            raise StoreError(f"'{self.path}' is damaged: an experiment is no text. {_REMEDY}")
+        return found
 
     def _prepare(self) -> None:
         """Create the tables of a new file; refuse a damaged file, or one of another program."""

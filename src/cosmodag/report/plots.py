@@ -19,6 +19,7 @@ from cosmodag.io.files import write_bytes
 from cosmodag.io.graphs.any import GraphLike, as_graph, is_model
 from cosmodag.report.drawings.layout import layered_layout
 from cosmodag.report.evidence import checked_shares, resamples_of
+from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +45,8 @@ _ARCS: dict[str, tuple[str, Any]] = {
 _POSITIVE, _NEGATIVE = "#0072B2", "#D55E00"
 _OTHER = ("#555555", (0, (6, 2, 1, 2)))
 _NAMED = 60
+# A drawing is written of so many at most: each takes 2 to 3 ms.
+_MOST_NODES, _MOST_ARCS = 2_000, 10_000
 _UNKNOWN = "unknown"  # basis of directions in a graph that is not a fit
 # The same graph gives the same file.
 _NO_DATE: dict[str, dict[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
@@ -143,10 +146,17 @@ def save_drawing(graph: GraphLike, path: "str | os.PathLike[str]", format: str) 
     """
     import matplotlib.pyplot as plt
 
+    names, edges, _, _ = _drawn(graph)
+    if len(names) > _MOST_NODES or edges.nnz > _MOST_ARCS:
+        raise DataError(
+            f"a graph of {len(names):,} nodes and {edges.nnz:,} arcs is too large to be drawn (at "
+            f"most {_MOST_NODES:,} and {_MOST_ARCS:,}): write GraphML, and draw a part of it."
+        )
     figure = cast("Figure", plot_graph(graph).figure)
     content = io.BytesIO()
     try:
-        with plt.rc_context({"svg.hashsalt": "cosmodag"}):
+        with plt.rc_context({"svg.hashsalt": "cosmodag"}), ignoring(UserWarning):
+            # Matplotlib warns of each character that its font lacks and draws a box.
             figure.savefig(content, format=format, metadata=_NO_DATE.get(format))
     finally:
         plt.close(figure)

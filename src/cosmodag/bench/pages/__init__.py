@@ -1,6 +1,7 @@
 """The report: tables and figures of all results in a store."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -10,11 +11,13 @@ from cosmodag.bench.pages.entries import Entry, entries_of, merged
 from cosmodag.bench.pages.figures import all_figures
 from cosmodag.bench.pages.tables import ResultTable, all_tables
 from cosmodag.bench.protocol import read_experiment
-from cosmodag.bench.store import Store
+from cosmodag.bench.store import Row, Store
 from cosmodag.errors import StoreError
 from cosmodag.io.files import write_bytes, write_text
 
 __all__ = ["Entry", "ResultTable", "all_tables", "write_report"]
+
+_TEXTS = {"status", "message", "backend", "machine"}
 
 
 def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
@@ -30,6 +33,9 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     rows = store.rows()
     results = {row.key: row.result for row in rows}
     try:
+        _check_figures(rows)
+        flat = store.table()
+        rows_file = flat.to_parquet(index=False)
         entries = merged(e for one in experiments for e in entries_of(one, results))
         tables, figures = all_tables(entries, rows), all_figures(entries, rows)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -51,7 +57,14 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
         frame.to_csv(target / "tables" / f"{table.name}.csv", index=False, lineterminator="\n")
         page.append(table.markdown)
     write_text(target / "tables.md", "\n".join(page))
-    flat = store.table()
     flat.to_csv(target / "rows.csv", index=False, lineterminator="\n")
-    flat.to_parquet(target / "rows.parquet", index=False)
+    write_bytes(target / "rows.parquet", rows_file)
     return target / "tables.md"
+
+
+def _check_figures(rows: Iterable[Row]) -> None:
+    """Raise an error if a result has an entry that is neither a number nor one of its texts."""
+    for row in rows:
+        for name, value in row.result.items():
+            if not isinstance(value, str if name in _TEXTS else int | float):
+                raise TypeError(name)

@@ -38,8 +38,7 @@ def keep_compiled_programs() -> None:
     danger = _danger(folder)
     if danger is not None:
         warnings.warn(
-            f"Compiled programs are not kept: {danger}. Programs that others put there would run "
-            "with your rights: delete the folder, and it is created again for you alone.",
+            f"Compiled programs are not kept: {danger}.",
             FallbackWarning,
             stacklevel=2,
         )
@@ -74,13 +73,25 @@ def remove_damaged(message: str) -> str | None:
 
 
 def _danger(folder: Path) -> str | None:
-    """Create the folder; return why its programs cannot be trusted, or None if they can."""
+    """Create the folder; return why it cannot be used and the remedy, or None if it can."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
     except OSError as error:
-        return f"'{folder}' cannot be created ({error.strerror})"
+        return (
+            f"'{folder}' cannot be created ({error.strerror}), so every run compiles them again: "
+            "set JAX_COMPILATION_CACHE_DIR to a folder that you can write to"
+        )
+    reason = _others(folder, found)
+    return reason and (
+        f"{reason}. Programs that others put there would run with your rights: delete the folder, "
+        "and it is created again for you alone"
+    )
+
+
+def _others(folder: Path, found: os.stat_result) -> str | None:
+    """Return how others could have written to the folder, or None."""
     if not stat.S_ISDIR(found.st_mode):
         return f"'{folder}' is a link or a file"
     if not hasattr(os, "getuid"):  # Windows separates users' folders in other ways

@@ -4,6 +4,7 @@ A file may be damaged, or crafted to do harm. Nothing in it is run, and its cont
 after these checks: types, shapes, numbers, and that the graph is a DAG in the given order.
 """
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,10 @@ class DamagedError(ValueError):
 def check_facts(facts: Any) -> None:
     """Check the facts of a saved model before any of them is used."""
     _require(isinstance(facts, dict), "its facts are no mapping")
+    try:
+        json.dumps(facts, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:  # halves of characters, which no file can be written with
+        raise DamagedError("a text is not valid Unicode") from error
     expected = {"learner": str, "parameters": dict, "fitted": dict}
     for name, kind in expected.items():
         _require(isinstance(facts.get(name), kind), f"{name!r} is missing")
@@ -126,6 +131,7 @@ def check_values(facts: dict[str, Any]) -> None:
             not isinstance(value, dict) and all(map(_is_plain, _entries(value)))
         )
         _require(plain, f"its parameter {name!r} has a value of a wrong type")
+    _require("stopped_" in facts["fitted"], "'stopped_' is missing")
     for name, value in facts["fitted"].items():
         kind = _KINDS.get(name)
         _require(kind is None or kind(value), f"{name!r} has a value of a wrong type")

@@ -1,6 +1,7 @@
 """YAML, TOML and JSON from files that may come from anybody: nothing in them is run."""
 
 import json
+import math
 import re
 import tomllib
 from collections.abc import Callable
@@ -13,9 +14,16 @@ __all__ = ["DOCUMENTS", "read_toml", "read_yaml"]
 _MOST_PARTS = 64
 _BETWEEN_KEYS = re.compile(r"[=,{}\[\]\n]")
 
+# Entries of a YAML document with every reference (``*name``) replaced by what it stands for.
+_MOST_ENTRIES = 1_000_000
+_MERGE = "tag:yaml.org,2002:merge"
+
 
 def read_yaml(text: str) -> Any:
     """Read YAML; a ValueError says that it is none.
+
+    Merge keys (``<<``) are refused, and so are references that stand for more than a million
+    entries or for themselves: a few hundred bytes of them take gigabytes.
 
     Examples
     --------
@@ -25,9 +33,35 @@ def read_yaml(text: str) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(text)
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
+        if root is None:
+            return None
+        _check_size(root)
+        return loader.construct_document(root)
     except yaml.YAMLError as error:
         raise ValueError(f"it is not valid YAML: {error}") from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        raise ValueError("a value is not of the type that its tag (!!) declares.") from error
+
+
+def _check_size(root: Any) -> None:
+    """Refuse merge keys, and references that stand for too many entries."""
+    sizes: dict[int, float] = {}
+
+    def size(node: Any) -> float:
+        if id(node) not in sizes:
+            sizes[id(node)] = math.inf  # until all its entries are known: it may refer to itself
+            parts = node.value if isinstance(node.value, list) else []
+            if node.id == "mapping":
+                if any(key.tag == _MERGE for key, _ in parts):
+                    raise ValueError("it has a merge key (<<): write its entries out.")
+                parts = [part for pair in parts for part in pair]
+            sizes[id(node)] = 1 + sum(map(size, parts))
+        return sizes[id(node)]
+
+    if size(root) > _MOST_ENTRIES:
+        raise ValueError(f"its references stand for more than {_MOST_ENTRIES:,} entries.")
 
 
 def read_toml(text: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import io
 import os
 import shutil
 import sys
@@ -9,16 +10,17 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
 from cosmodag.errors import DataError
+from cosmodag.io.files.sizes import check_unpacked
 
 __all__ = [
     "UTF_8",
     "check_file",
     "given_file",
+    "opened_bytes",
     "opened_text",
-    "opener",
     "read_text",
     "refuse_other_format",
 ]
@@ -98,8 +100,8 @@ def opened_text(
     """
     source = source or f"'{path}'"
     try:
-        with opener(path)(path, "rt", encoding=encoding, newline="") as handle:
-            yield cast(TextIO, handle)
+        with opened_bytes(path, source) as handle:
+            yield io.TextIOWrapper(handle, encoding, newline="")
     except UnicodeDecodeError as error:
         refuse_other_format(path, source)
         raise DataError(
@@ -110,9 +112,29 @@ def opened_text(
         raise DataError(f"{source} is not a complete gzip file: compress it again.") from error
 
 
-def opener(path: str | os.PathLike[str]) -> Any:
-    """Give the function that opens a file, decompressed if its name ends in ``.gz``."""
-    return gzip.open if Path(path).suffix.lower() == ".gz" else open
+def opened_bytes(path: str | os.PathLike[str], source: str) -> Any:
+    """Open a file for reading its bytes, decompressed if its name ends in ``.gz``."""
+    return _Unpacked(path, source) if Path(path).suffix.lower() == ".gz" else open(path, "rb")
+
+
+class _Unpacked(gzip.GzipFile):
+    """A gzip file that is refused where it unpacks to far more than its size."""
+
+    def __init__(self, path: str | os.PathLike[str], source: str) -> None:
+        super().__init__(path, "rb")
+        self.source, self.packed = source, os.path.getsize(path)
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is not None and size >= 0:
+            return self._checked(super().read(size))
+        return b"".join(iter(lambda: self.read(2**24), b""))
+
+    def read1(self, size: int = -1) -> bytes:
+        return self._checked(super().read1(size))
+
+    def _checked(self, content: bytes) -> bytes:
+        check_unpacked(self.tell(), self.packed, self.source)
+        return content
 
 
 def refuse_other_format(path: str | os.PathLike[str], source: str) -> None:

@@ -8,6 +8,7 @@ the new one.
 import contextlib
 import os
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 from cosmodag.errors import DataError
@@ -16,7 +17,7 @@ from cosmodag.io.files.unfinished import being_written
 __all__ = ["write_bytes", "write_text"]
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
+def write_text(path: str | os.PathLike[str], text: str | Iterable[str]) -> None:
     """Write ``text`` to ``path`` as UTF-8, atomically.
 
     Line ends are written unchanged on every system.
@@ -25,8 +26,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     ----------
     path : path-like
         The file to create or replace; its folder must exist.
-    text : str
-        Content of the file.
+    text : str or iterable of str
+        Content of the file, or its parts in order.
 
     Examples
     --------
@@ -36,11 +37,13 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     >>> (folder / "note.txt").read_text()
     'causes first'
     """
-    write_bytes(path, text.encode("utf-8"))
+    parts = [text] if isinstance(text, str) else text
+    write_bytes(path, (part.encode("utf-8") for part in parts))
 
 
-def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write ``data`` to ``path`` atomically; the folder must exist."""
+def write_bytes(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) -> None:
+    """Write ``data``, or its parts in order, to ``path`` atomically; the folder must exist."""
+    parts = [data] if isinstance(data, bytes) else data
     # Replace the target of a symbolic link, not the link itself.
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -48,12 +51,13 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     if not target.parent.is_dir():
         raise DataError(f"'{path}' cannot be written: make the folder '{target.parent}' first.")
     if target.exists() and not target.is_file():
-        target.write_bytes(data)  # a device or a pipe, which cannot be replaced
+        with open(target, "wb") as handle:
+            handle.writelines(parts)  # a device or a pipe, which cannot be replaced
         return
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
     try:
         with being_written(temporary):
-            _write_through(temporary, data)
+            _write_through(temporary, parts)
             if target.exists():
                 os.chmod(temporary, target.stat().st_mode & 0o7777)
             os.replace(temporary, target)
@@ -64,11 +68,11 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     _sync_folder(target.parent)
 
 
-def _write_through(path: Path, data: bytes) -> None:
+def _write_through(path: Path, parts: Iterable[bytes]) -> None:
     """Write a new file and wait until it is on the disk."""
     # Not tempfile.mkstemp: it ignores the umask and creates files that only their owner can read.
     with open(path, "xb") as handle:
-        handle.write(data)
+        handle.writelines(parts)
         handle.flush()
         os.fsync(handle.fileno())
 

@@ -12,7 +12,7 @@ from cosmodag.io.files import write_text
 from cosmodag.io.graphs.any import GraphLike, as_graph
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.graphs.formats.bif_text import dump_bif
-from cosmodag.io.graphs.formats.csv_text import dump_adjacency, dump_edges
+from cosmodag.io.graphs.formats.csv_text import adjacency_lines, dump_edges
 from cosmodag.io.graphs.formats.cyjs_text import dump_cyjs
 from cosmodag.io.graphs.formats.dot_text import dump_dagitty, dump_dot
 from cosmodag.io.graphs.formats.names import (
@@ -86,6 +86,8 @@ def write_graph(
         from cosmodag.report.plots import save_drawing
 
         save_drawing(graph, path, chosen)
+    elif chosen == "adjacency":
+        write_text(path, adjacency_lines(as_graph(graph)))  # d² entries, never all in memory
     else:
         write_text(path, dump_graph(graph, cast(GraphFormat, chosen)))
 
@@ -119,7 +121,7 @@ _DUMPS: dict[str, Callable[[Graph], str]] = {
     "dot": dump_dot,
     "dagitty": dump_dagitty,
     "edges": dump_edges,
-    "adjacency": dump_adjacency,
+    "adjacency": lambda graph: "".join(adjacency_lines(graph)),
     "json": dump_json,
     "cyjs": dump_cyjs,
     "bif": dump_bif,

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
+from xml.parsers.expat import ParserCreate
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io.columns.names import numbered_names
 from cosmodag.io.files import read_text
+from cosmodag.io.files.sizes import check_filled, check_unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +34,9 @@ __all__ = [
 # opens files that start like an archive as one.
 _NOT_NPY = (
     ValueError,
+    TypeError,
     OverflowError,
+    MemoryError,
     EOFError,
     OSError,
     SyntaxError,
@@ -59,7 +63,11 @@ def read_parquet(path: Path, source: str) -> "pd.DataFrame":
     """Read a Parquet file."""
     with _refusals(source, "Parquet file", "pyarrow (pip install pyarrow)"):
         import pandas as pd
+        from pyarrow.parquet import read_metadata
 
+        layout = read_metadata(path)
+        rows = sum(layout.row_group(group).num_rows for group in range(layout.num_row_groups))
+        check_unpacked(8 * rows * layout.num_columns, path.stat().st_size, source)
         return pd.read_parquet(path, engine="pyarrow")
 
 
@@ -74,10 +82,16 @@ def read_feather(path: Path, source: str) -> "pd.DataFrame":
 def read_excel(path: Path, source: str, header: bool) -> "pd.DataFrame":
     """Read the first sheet of an Excel workbook."""
     with _refusals(source, "Excel workbook", "openpyxl (pip install 'cosmodag[excel]')"):
+        import openpyxl
         import pandas as pd
 
+        with ZipFile(path) as parts:
+            unpacked = sum(part.file_size for part in parts.infolist())
+        check_unpacked(unpacked, path.stat().st_size, source)
         with pd.ExcelFile(path, engine="openpyxl") as book:
             sheets = [str(name) for name in book.sheet_names]
+            rows, last, entries = _extent(book.book[sheets[0]])
+            check_filled(rows, openpyxl.utils.column_index_from_string(last), entries, source)
             frame = book.parse(sheets[0], header=0 if header else None)
     if len(sheets) > 1:
         warnings.warn(
@@ -93,6 +107,28 @@ def read_excel(path: Path, source: str, header: bool) -> "pd.DataFrame":
         "" if str(name).startswith("Unnamed: ") else str(name) for name in frame.columns
     ]
     return frame
+
+
+def _extent(sheet: Any) -> tuple[int, str, int]:
+    """Count the rows of a sheet and its cells, and find its last column, as letters."""
+    rows = entries = 0
+    last = "A"
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal rows, entries, last
+        kind, place = name.rpartition(":")[2], attributes.get("r", "")
+        if kind == "row":
+            rows = max(rows + 1, int(place or 0))
+        elif kind == "c":
+            entries += 1
+            column = place.upper().rstrip("0123456789")
+            last = max(last, column, key=lambda letters: (len(letters), letters))
+
+    parser = ParserCreate()
+    parser.StartElementHandler = start
+    with sheet._get_source() as content:
+        parser.ParseFile(content)
+    return rows, last, entries
 
 
 def read_json(path: Path, source: str) -> "pd.DataFrame":
@@ -113,6 +149,10 @@ def _frame(data: Any, source: str) -> "pd.DataFrame":
 
     if not isinstance(data, list | dict):
         raise DataError(f"{source} holds no table: write a JSON list of records.")
+    parts = list(data.values()) if isinstance(data, dict) else data
+    keys = {key for part in parts if isinstance(part, dict) for key in part}
+    lengths = [len(part) if isinstance(part, list | dict) else 1 for part in parts]
+    check_filled(len(parts), max([len(keys), *lengths]), sum(lengths), source)
     frame = pd.DataFrame(data)
     frame.columns = [str(name) for name in frame.columns]
     return frame
@@ -134,12 +174,16 @@ def read_npy(path: Path, source: str) -> Any:
     try:
         # Memory-mapped, so that a header with a wrong size allocates no memory.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
+        if isinstance(array, np.ndarray) and array.dtype.itemsize == 0:
+            raise ValueError("values of no bytes")  # the header may promise any number of them
     except _NOT_NPY as error:
         raise DataError(
             f"{source} is not a NumPy file of plain numbers: write it with numpy.save."
         ) from error
     if not isinstance(array, np.ndarray):
         raise DataError(f"{source} holds several arrays: save a single one with numpy.save.")
-    if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind not in "fiub":
+    if array.size == 0:
+        return np.empty(array.shape)  # refused before its columns, of any number, are named
+    if array.ndim != 2 or array.dtype.kind not in "fiub":
         return np.array(array)  # `as_table` refuses arrays that are not tables
     return pd.DataFrame(np.array(array), columns=numbered_names(array.shape[1]))

@@ -19,7 +19,7 @@ import numpy as np
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io.columns.names import header_names, made_up_names
 from cosmodag.io.columns.refused import has_decimal_commas
-from cosmodag.io.files import UTF_8, opened_text, opener, refuse_other_format
+from cosmodag.io.files import UTF_8, opened_bytes, opened_text, refuse_other_format
 from cosmodag.io.tables.records import (
     WHITESPACE,
     fields,
@@ -169,7 +169,7 @@ def _encoding(path: str | os.PathLike[str], source: str) -> str:
     accepted only without control characters, and with a warning.
     """
     try:
-        with opener(path)(path, "rb") as handle:
+        with opened_bytes(path, source) as handle:
             content = handle.read()
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{source} is not a complete gzip file: compress it again.") from error

@@ -13,7 +13,7 @@ from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
 __all__ = ["dump_bif", "parse_bif"]
 
 _PLAIN = re.compile(r"[\w.-]+")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|(\Z))", re.DOTALL)
 _VARIABLE = re.compile(r'\bvariable\s+("[^"\n]*"|[^\s{]+)\s*\{')
 _TABLE = re.compile(r"\bprobability\s*\(([^(){}]*)\)")
 _WEIGHT = re.compile(r"\bproperty\s+weight\s+([\w.-]+)\s+([\w.+-]+)\s+([^\s;]+)\s*;")
@@ -45,6 +45,9 @@ def dump_bif(graph: Graph) -> str:
 
 def parse_bif(text: str, source: str) -> Graph:
     """Read the structure of a BIF file; an arc weighs 1 unless a property gives its weight."""
+    # An open comment is matched to the end: else each "/*" would be searched for its end again.
+    if any(comment[1] is not None for comment in _COMMENT.finditer(text)):
+        raise DataError(f"{source} is not a BIF file: a comment has no end, '*/'.")
     text = _COMMENT.sub(" ", text)
     nodes = [name.strip('"') for name in _VARIABLE.findall(text)]
     if not nodes:

@@ -5,6 +5,7 @@ import io
 import itertools
 import math
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from cosmodag.io.columns.names import check_names
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
 from cosmodag.io.tables.records import fields, find_separator, records_of
 
-__all__ = ["dump_adjacency", "dump_edges", "is_edge_list", "parse_adjacency", "parse_edges"]
+__all__ = ["adjacency_lines", "dump_edges", "is_edge_list", "parse_adjacency", "parse_edges"]
 
 _ENDS = (("source", "target"), ("cause", "effect"), ("from", "to"), ("parent", "child"))
 _PLAIN = re.compile(r"[\w.()/+-](?:[\w.()/+ -]*[\w.()/+-])?")
@@ -39,8 +40,8 @@ def dump_edges(graph: Graph) -> str:
     return "\n".join(lines)
 
 
-def dump_adjacency(graph: Graph) -> str:
-    """Write the matrix of weights, row u and column v for the arc u → v, names along both."""
+def adjacency_lines(graph: Graph) -> Iterator[str]:
+    """Lines of the matrix of weights, row u and column v for the arc u → v, names along both."""
     sources, targets, values = graph.arcs()
     if (values == 0).any():
         arc = int(np.flatnonzero(values == 0)[0])
@@ -51,14 +52,14 @@ def dump_adjacency(graph: Graph) -> str:
     names = [_quoted(name) for name in graph.names]
     starts = np.searchsorted(sources, np.arange(len(names) + 1)).tolist()
     columns, weights = targets.tolist(), values.tolist()
-    lines = [",".join(['""', *names])]
+    yield ",".join(['""', *names]) + "\n"
     for row, name in enumerate(names):
-        cells = ["0"] * len(names)
         here = slice(starts[row], starts[row + 1])
-        for column, cell in zip(columns[here], map(repr, weights[here]), strict=True):
-            cells[column] = cell
-        lines.append(",".join([name, *cells]))
-    return "\n".join([*lines, ""])
+        pieces, filled = [name], 0
+        for column, weight in zip(columns[here], weights[here], strict=True):
+            pieces += [",0" * (column - filled), f",{weight!r}"]
+            filled = column + 1
+        yield "".join([*pieces, ",0" * (len(names) - filled), "\n"])
 
 
 def _quoted(name: str) -> str:
