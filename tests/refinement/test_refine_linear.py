@@ -7,6 +7,7 @@ from cosmodag.graph.dags import is_dag, topological_order
 from cosmodag.order import choose_parents
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import equal_variance_total, gaussian_total
+from cosmodag.order.starts.conditional_variances import equal_variance_order
 from cosmodag.refinement.noise.variances import compare_best
 from cosmodag.refinement.refine import refine_linear
 from linear_tables import linear_table
@@ -184,3 +185,19 @@ def test_an_order_by_units_is_used_where_it_leads_clearly_higher(seed, is_better
     same = np.array_equal(joined.weights.toarray() != 0, alone.weights.toarray() != 0)
     assert same != is_better
     assert sum(entry["chosen"] for entry in joined.report) == 1
+
+
+def test_a_search_stopped_among_equal_variances_keeps_what_it_had():
+    """Orders by units start no search of unequal variances, but one that was cut short does."""
+    data = simulate.load("n60_d40_ER4_gauss", seed=3)
+    order = {"given": equal_variance_order(Moments.of(data.X))}
+    least = refine_linear(data.X, order, method="prune", score="gaussian", further=False)
+    stopped = refine_linear(
+        data.X,
+        {},
+        scale_free=True,
+        random=np.random.default_rng(0),
+        should_stop=lambda: True,
+    )
+    assert (stopped.ended_early, stopped.noise) == (True, "gaussian")
+    assert stopped.total >= least.total - 1e-6

@@ -53,7 +53,7 @@ def refine_by_best_score(
         equal, compared, report = _tried_equal(for_equal, method, trusted)
         if compared.are_equal:
             return Decided.of(equal, "equal-variance", compared.explanation, report, compared)
-        if not barred:
+        if not barred or equal.ended_early:  # a search that was cut short depends on units anyway
             allowed = {"equal-variance search": equal.order, **allowed}
     best, entries = gaussian_best(job, method, allowed, rivals)
     report += entries
