@@ -120,7 +120,7 @@ def test_every_folder_has_a_nightly_test_in_every_sample(
         path = nightly_tests.mkpydir("tests") if folder == "many" else nightly_tests.path / "tests"
         (path / folder / "deeper").mkdir(parents=True)
         text = NIGHTLY if folder == "many" else NIGHTLY.replace("200", "2")
-        (path / folder / "deeper" / f"test_{folder}.py").write_text(text)
+        (path / folder / "deeper" / f"test_nightly_of_{folder}.py").write_text(text)
     for seed in "abcd":
         monkeypatch.setenv("COSMODAG_NIGHTLY_SAMPLE", seed)
         drawn = [name for name in passed(nightly_tests) if "test_slow" in name]
