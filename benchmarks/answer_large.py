@@ -27,7 +27,7 @@ from cosmodag.graph.equivalence import class_distance
 from environment import header, table
 
 FIRST_SEED = 500_000
-ROWS = ["5000-raw", "5000-std", "20000-raw", "20000-std", "dense"]
+ROWS = ["5000-raw", "5000-std", "20000-raw", "20000-std", "50000-raw", "dense"]
 COLUMNS = [
     "table",
     "wrong arcs",
