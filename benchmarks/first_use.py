@@ -66,9 +66,10 @@ SCRIPT = """
 import json, os, sys, time, warnings
 warnings.simplefilter("ignore")
 import cosmodag
-from cosmodag import Cosmo, simulate, compiling
+from cosmodag import Cosmo, simulate
+from cosmodag.compilation import progress
 tallies = []
-with compiling.listening(lambda tally: tallies.append(tally.done)):
+with progress.listening(lambda tally: tallies.append(tally.done)):
     {code}
 times = os.times()
 print(json.dumps([times.user + times.system, max(tallies, default=0), "jax" in sys.modules]))

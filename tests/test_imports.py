@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -267,3 +268,26 @@ def test_the_reader_of_imports_reads(
     monkeypatch.setattr(sys.modules[__name__], "SOURCE", package)
     found = list(read_imports(package / "sample.py"))
     assert [(one.imported, one.at_top) for one in found] == expected
+
+
+SCRIPTS = [
+    path
+    for folder in ("benchmarks", "examples", "docs")
+    for path in sorted((SOURCE.parents[1] / folder).rglob("*.py"))
+]
+# Also those in texts that are run by other processes.
+OWN_IMPORT = re.compile(r"^ *from (cosmodag[\w.]*) import (\([^)]*\)|[\w, ]+)", re.MULTILINE)
+
+
+def test_scripts_import_what_exists() -> None:
+    """Scripts are rarely run: a name that has moved would be noticed months later."""
+    missing = []
+    for path in SCRIPTS:
+        for module, names in OWN_IMPORT.findall(path.read_text(encoding="utf-8")):
+            if part(module) in EXTRAS:
+                continue
+            for name in re.findall(r"(\w+)(?: as \w+)?(?:,|\s|\)|$)", names):
+                is_there = hasattr(import_module(module), name) or is_module(f"{module}.{name}")
+                missing += [] if is_there else [f"{path.name}: {module}.{name}"]
+    assert SCRIPTS
+    assert missing == []

@@ -6,6 +6,7 @@ Figures of each table: for every name, 1 where `Cosmo()` kept a warning of that 
 
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def measure(cell: Cell, seed: int) -> Found:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = Cosmo(random_state=seed, verbose=False).fit(X)
-    names = _warned(model, X)
+    names = _warned(model)
     found = {name: float(name in names) for name in FAMILY}
     found["any"] = float(bool(names & set(FAMILY)))
     gains = [one.value for one in getattr(model, "findings_", []) if one.name == "hidden_causes"]
@@ -91,13 +92,9 @@ def measure(cell: Cell, seed: int) -> Found:
     return found
 
 
-def _warned(model: object, X: np.ndarray) -> set[str]:
-    """Names of the warnings among the findings; of older versions, those of `quick`."""
-    findings = getattr(model, "findings_", None)
-    if findings is None:
-        from cosmodag.data.diagnose import quick
-
-        findings = quick(X, [f"x{place}" for place in range(X.shape[1])])
+def _warned(model: Any) -> set[str]:
+    """Names of the warnings among the findings."""
+    findings = model.findings_
     renamed = {"integer_codes": "few_values"}
     kept = [one for one in findings if one.severity == "warning" or one.name in renamed]
     return {renamed.get(one.name, one.name) for one in kept}
