@@ -151,6 +151,7 @@ def test_many_variables_have_correlations_in_single_precision(monkeypatch):
     table, _ = linear_table(np.random.default_rng(4), 300, 8)
     double = Moments.of(table).correlations
     monkeypatch.setattr("cosmodag.order.moments.SINGLE_BEYOND", 7)
+    monkeypatch.setattr("cosmodag.order.moments.TILED_BEYOND", 7)
     monkeypatch.setattr("cosmodag.order.moments.TILE", 3)  # does not divide 8
     single = Moments.of(table).correlations
     assert (double.dtype, single.dtype) == (np.float64, np.float32)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cosmodag import simulate
-from cosmodag.errors import DataError
+from cosmodag.errors import DataError, DataWarning
 from cosmodag.graph.dags import is_dag, topological_order
 from cosmodag.order import choose_parents
 from cosmodag.order.moments import Moments
@@ -201,3 +201,10 @@ def test_a_search_stopped_among_equal_variances_keeps_what_it_had():
     )
     assert (stopped.ended_early, stopped.noise) == (True, "gaussian")
     assert stopped.total >= least.total - 1e-6
+
+
+def test_correlations_in_single_precision_are_said(monkeypatch):
+    monkeypatch.setattr("cosmodag.order.moments.SINGLE_BEYOND", 7)
+    table, _ = linear_table(np.random.default_rng(4), 300, 8)
+    with pytest.warns(DataWarning, match="8 variables are kept with seven digits"):
+        refine_linear(table, {}, random=generator())

@@ -12,11 +12,13 @@ __all__ = ["Moments"]
 
 # Deviations below this share of the largest magnitude are rounding: the column is constant.
 ROUNDING = 1e-13
-# Beyond so many variables correlations take half the memory, with seven digits each: 10 GB in place
-# of 20 at 50,000.
+# Beyond so many variables correlations take half the memory (10 GB in place of 20 at 50,000), with
+# seven digits each. That is too few where others explain all but a millionth of a variable, as in
+# deep graphs: one in a hundred variables of raw ER4 tables of 20,000.
 SINGLE_BEYOND = 30_000
-# Columns of one product there: OpenBLAS 0.3.31 ends the process in the product of all 50,000.
-TILE = 2048
+# Columns of one product where there are many: OpenBLAS 0.3.31 ends the process in the product of
+# 50,000 columns.
+TILED_BEYOND, TILE = 30_000, 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +106,7 @@ class Moments:
         correlations = np.empty((len(sets), d, d), kind)
         for place, (standard, *_) in enumerate(sets):
             columns_as_kind = standard.astype(kind, copy=False)
-            if d > SINGLE_BEYOND:
+            if d > TILED_BEYOND:
                 _multiply_in_tiles(columns_as_kind, correlations[place])
             else:
                 np.matmul(columns_as_kind.T, columns_as_kind, out=correlations[place])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.errors import DataError
+from cosmodag.errors import DataError, DataWarning
 from cosmodag.graph.orders import respecting
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import SCORES, default_penalty
@@ -158,4 +159,12 @@ def _moments(
     table = np.asarray(data)
     if in_tiles and table.ndim == 2 and tiles_are_better(table.shape[1], device):
         return Columns.of(table)
-    return Moments.of(table)
+    moments = Moments.of(table)
+    if moments.correlations.dtype == np.float32:
+        warnings.warn(
+            f"The correlations of {moments.variables:,} variables are kept with seven digits to "
+            "save memory: variables that others explain to 99.99 % or more may have wrong parents.",
+            DataWarning,
+            stacklevel=2,
+        )
+    return moments
