@@ -192,10 +192,10 @@ class StructureLearner(SharedParameters):
         for name, value in learnt.extra.items():
             setattr(self, name, value)
         learnt = self._read_out(learnt, given.preparation, given.known)
-        if self.refinement_ is None:
+        refined = None if self.refinement_ is None else self._refine(given, learnt, watch)
+        if refined is None:
             graph = unrefined_graph(learnt, given.known, self.raw_threshold)
         else:
-            refined = self._refine(given, learnt, watch)
             self.noise_scores_, self.refine_report_ = refined.scores, refined.report
             self.stopped_ = self.stopped_ or refined.stopped
             self._doubt = refined.doubt
@@ -243,6 +243,6 @@ class StructureLearner(SharedParameters):
     def _warn_if_repaired(self) -> None:
         """Warn of dropped arcs, if the method should not need it."""
 
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
-        """Turn the order that was learnt into a graph by evidence; see `refinement_for`."""
-        raise NotImplementedError(f"{type(self).__name__} has no refinement.")
+    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit | None:
+        """Turn the order that was learnt into a graph by evidence; None without refinement."""
+        return None
