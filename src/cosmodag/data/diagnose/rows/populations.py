@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, optimize
 
 from cosmodag.data.diagnose.findings import Finding
 
@@ -81,14 +81,10 @@ def valley(values: NDArray[np.float64]) -> float:
 
 
 def _above_minorant(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Largest distance of points above their lower convex hull."""
-    xs, ys = x.tolist(), y.tolist()
-    hull = [0]
-    for new in range(1, len(xs)):
-        while len(hull) > 1:
-            a, b = hull[-2], hull[-1]
-            if (ys[b] - ys[a]) * (xs[new] - xs[b]) < (ys[new] - ys[b]) * (xs[b] - xs[a]):
-                break
-            hull.pop()
-        hull.append(new)
-    return float(np.max(y - np.interp(x, x[hull], y[hull])))
+    """Largest distance of points above their greatest convex minorant.
+
+    Its slopes are those between the points, made to increase by weighted least squares.
+    """
+    widths = np.diff(x)
+    slopes = optimize.isotonic_regression(np.diff(y) / widths, weights=widths).x
+    return float(np.max(y[1:] - y[0] - np.cumsum(slopes * widths), initial=0.0))

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 from scipy.special import fdtrc
 
 from cosmodag.data.diagnose.findings import Finding, about, chosen
 from cosmodag.data.diagnose.rows.sampling import rows_follow
+from cosmodag.warning_filters import ignoring
 
 __all__ = ["changing_series", "periods", "residuals_follow", "unit_root_statistics"]
 
@@ -164,18 +166,13 @@ def _left_of(regressors: NDArray[np.float64], response: NDArray[np.float64]) -> 
 def _levels_of_spread(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     """P-value, for each column, of Levene's test, about medians, that parts have one variance.
 
-    As `scipy.stats.levene`, which takes a millisecond for each column.
+    An analysis of variance of the distances from the medians; `scipy.stats.levene` is the same, but
+    takes a millisecond for each column.
     """
-    away = [np.abs(part - np.median(part, axis=0)) for part in parts]
-    sizes = np.array([len(part) for part in parts], np.float64)
-    means = np.array([part.mean(axis=0) for part in away])
-    common = sizes @ means / sizes.sum()
-    between = sizes @ (means - common) ** 2
-    within = sum(np.sum((part - mean) ** 2, axis=0) for part, mean in zip(away, means, strict=True))
-    groups, free = len(parts) - 1, sizes.sum() - len(parts)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = (between / groups) / (within / free)
-    return np.where(within > 0, fdtrc(groups, free, np.nan_to_num(ratios)), 1.0)
+    distances = [np.abs(part - np.median(part, axis=0)) for part in parts]
+    with ignoring(stats.ConstantInputWarning):
+        p_values = stats.f_oneway(*distances).pvalue
+    return np.nan_to_num(p_values, nan=1.0)
 
 
 def periods(X: NDArray[np.float64], chance: float = _CHANCE) -> NDArray[np.float64]:
