@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,13 +181,6 @@ def _residuals(features: Floats, targets: Floats) -> Floats:
     ridge = _RIDGE if features.shape[1] > _FEATURES else 1e-10
     gram = features.T @ features + ridge * np.eye(features.shape[1])
     return np.asarray(targets - features @ linalg.solve(gram, features.T @ targets, assume_a="pos"))
-
-
-def standardised(X: NDArray[Any]) -> Floats:
-    """Columns of mean zero and deviation one; constant ones are zero."""
-    centred = np.asarray(X - X.mean(axis=0), np.float64)
-    deviations = centred.std(axis=0)
-    return np.asarray(centred / np.where(deviations > 0, deviations, 1.0))
 
 
 TESTS = ("partial-correlation", "residuals", "curved")

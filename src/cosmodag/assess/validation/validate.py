@@ -18,9 +18,9 @@ from cosmodag.assess.validation.independences import (
     Test,
     holm,
     run_tests,
-    standardised,
 )
 from cosmodag.assess.validation.result import Validation
+from cosmodag.data.diagnose.columns.scale import standardised
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count, refuse_lags
 from cosmodag.fit.known import NOTHING, Known

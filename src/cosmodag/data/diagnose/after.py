@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosmodag.data.diagnose.columns.scale import standardised
 from cosmodag.data.diagnose.findings import Finding, not_examined
 from cosmodag.data.diagnose.graph.hidden.finding import MOST_COLUMNS as MOST_SEARCHED
 from cosmodag.data.diagnose.graph.hidden.finding import hidden_causes
 from cosmodag.data.diagnose.graph.relations import examine_arcs, misfits
 from cosmodag.data.kinds.value_counts import value_counts
 
-__all__ = ["MOST_TESTED", "after_fit", "standardised"]
+__all__ = ["MOST_TESTED", "after_fit"]
 
 MOST_TESTED = 1_000
 """Largest number of columns for which arcs are tested."""
@@ -118,10 +119,3 @@ def _without_given(
     left = X[:, free] - X[:, given] @ np.linalg.lstsq(X[:, given], X[:, free], rcond=None)[0]
     is_left = left.std(axis=0) > 1e-6
     return standardised(left[:, is_left]), free[is_left]
-
-
-def standardised(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Centre the varying columns and scale them to unit variance, without overflow."""
-    scaled = np.asarray(X, np.float64) / np.abs(X).max(axis=0)
-    scaled -= scaled.mean(axis=0)
-    return np.asarray(scaled / scaled.std(axis=0))

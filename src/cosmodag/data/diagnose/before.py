@@ -21,6 +21,7 @@ from cosmodag.data.diagnose.columns.scale import (
     different_scales,
     out_of_range,
     outliers,
+    standardised,
     summary_of,
 )
 from cosmodag.data.diagnose.columns.values import running_ids, unlike_lines
@@ -37,6 +38,7 @@ MOST_CORRELATED = 500
 """Largest number of columns whose correlations are checked in every fit."""
 
 _SAMPLED_ROWS = 5_000
+_WITH_OWN_EQUATION = ("binary", "categorical", "count")
 
 
 def before_fit(
@@ -84,28 +86,13 @@ def before_fit(
     ...     print(finding.name, finding.columns, finding.sentence)
     constant ('b',) A column with a single value stays isolated in the graph: leave out 'b'.
     """
-    rare = [] if kinds is None else rare_levels(X, kinds, names)
-    given = kinds or (NOT_EXAMINED,) * len(names)
-    places = [v for v, kind in enumerate(given) if kind.is_number]
+    kinds = kinds or (NOT_EXAMINED,) * len(names)
+    rare = rare_levels(X, kinds, names)
+    places = [v for v, kind in enumerate(kinds) if kind.is_number]
     if not places:
         return rare
-    lines = np.array([not (by_kind and _has_own_equation(given[v])) for v in places])
+    lines = np.array([not (by_kind and kinds[v].kind in _WITH_OWN_EQUATION) for v in places])
     X, names = X[:, places], [names[v] for v in places]
-    return rare + _of_numbers(X, names, untouched, in_time, lines)
-
-
-def _has_own_equation(kind: ColumnKind) -> bool:
-    return kind.kind in ("binary", "categorical", "count")
-
-
-def _of_numbers(
-    X: NDArray[Any],
-    names: Sequence[str],
-    untouched: NDArray[np.bool_] | None,
-    in_time: bool,
-    lines: NDArray[np.bool_],
-) -> list[Finding]:
-    """Check columns whose numbers are ordered; some of them have linear equations."""
     summary = summary_of(X)
     is_constant = summary.spans == 0
     varying = np.flatnonzero((summary.spans >= SMALL) & (summary.spans <= LARGE)).tolist()
@@ -116,8 +103,8 @@ def _of_numbers(
     alike = collinear(X, distinct, names)
     rows = X if untouched is None else X[untouched]
     following = [] if in_time else rows_follow(rows, varying, names)
-    changing = changing_series(rows, varying, names) if in_time else []
-    return [
+    findings = [
+        *rare,
         *constant(is_constant, names),
         *out_of_range(summary.spans, names),
         *duplicates(groups, names),
@@ -126,36 +113,21 @@ def _of_numbers(
         *few_rows(*X.shape),
         *running_ids(X, varying, names),
         *following,
-        *changing,
+        *(changing_series(rows, varying, names) if in_time else []),
         *outliers(summary.distances, names),
         *unlike_lines(X[:, lines], number[lines], list(compress(names, lines))),
-        *_correlated(rows, distinct, number, names, bool(alike), in_time or bool(following)),
     ]
-
-
-def _correlated(
-    X: NDArray[Any],
-    columns: list[int],
-    number: NDArray[np.int64],
-    names: Sequence[str],
-    are_collinear: bool,
-    rows_are_dependent: bool,
-) -> list[Finding]:
-    """Run the checks that need correlations between columns, on some thousand rows."""
-    if len(columns) > MOST_CORRELATED:
-        return [not_examined(len(columns), "Near-duplicates and several populations")]
-    step = max(1, len(X) // _SAMPLED_ROWS)
-    values = X[::step, columns].astype(np.float64)
-    if len(values) < 10 or len(columns) < 2:
-        return []
-    values -= values.mean(axis=0)
-    deviations = values.std(axis=0)
-    values /= np.where(deviations > 0, deviations, 1.0)
-    found: list[Finding] = []
-    if not are_collinear:
-        correlations = values.T @ values / len(values)
-        found += near_duplicates(correlations, len(values), [names[c] for c in columns])
-    if not rows_are_dependent:
-        few = (number[columns] > 0) & (number[columns] <= FEW_VALUES)
-        found += several_populations(values[:, ~few], values[:, few])
-    return found
+    # The other checks need correlations between columns; some thousand rows are enough.
+    if len(distinct) > MOST_CORRELATED:
+        what = "Near-duplicates and several populations"
+        return [*findings, not_examined(len(distinct), what)]
+    sample = rows[:: max(1, len(rows) // _SAMPLED_ROWS), distinct]
+    if len(sample) < 10 or len(distinct) < 2:
+        return findings
+    standard = standardised(sample)
+    if not alike:
+        findings += near_duplicates(standard, [names[column] for column in distinct])
+    if not (in_time or following):
+        few = (number[distinct] > 0) & (number[distinct] <= FEW_VALUES)
+        findings += several_populations(standard[:, ~few], standard[:, few])
+    return findings

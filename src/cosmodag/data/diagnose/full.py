@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.data.diagnose.after import after_fit, standardised
+from cosmodag.data.diagnose.after import after_fit
 from cosmodag.data.diagnose.before import before_fit
 from cosmodag.data.diagnose.columns.kinds import inferred_kinds
-from cosmodag.data.diagnose.columns.scale import LARGE, SMALL
+from cosmodag.data.diagnose.columns.scale import LARGE, SMALL, standardised
 from cosmodag.data.diagnose.columns.sortability import (
     explained_variance,
     r2_sortability,

@@ -79,12 +79,14 @@ def collinear(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list
     return [Finding("collinear", named, len(found), "warning", sentence)]
 
 
-def near_duplicates(
-    correlations: NDArray[np.float64], rows: int, names: Sequence[str]
-) -> list[Finding]:
-    """Pairs of columns that are equal up to a little noise; none with fewer than 2 d rows."""
+def near_duplicates(standard: NDArray[np.float64], names: Sequence[str]) -> list[Finding]:
+    """Pairs of columns that are equal up to a little noise; none with fewer than 2 d rows.
+
+    The columns have mean zero and deviation one.
+    """
+    correlations = standard.T @ standard / len(standard)
     above = np.argwhere(np.triu(np.abs(correlations) > NEARLY_EQUAL, 1))
-    if not len(above) or rows < 2 * len(correlations):
+    if not len(above) or len(standard) < 2 * len(correlations):
         return []
     ridge = _RIDGE * np.eye(len(correlations))
     precision = np.asarray(np.linalg.inv(correlations + ridge), np.float64)

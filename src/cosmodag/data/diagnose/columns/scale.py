@@ -18,6 +18,7 @@ __all__ = [
     "different_scales",
     "out_of_range",
     "outliers",
+    "standardised",
     "summary_of",
 ]
 
@@ -84,6 +85,18 @@ def _robust_distance(X: NDArray[Any], lows: Floats, highs: Floats) -> Floats:
     # The MAD of a column that mostly repeats one value is zero.
     np.divide(np.maximum(highs - medians, medians - lows), spread, out=units, where=spread > 0)
     return units
+
+
+def standardised(X: NDArray[Any]) -> Floats:
+    """Columns of mean zero and deviation one; constant ones are zero.
+
+    They are divided by their largest values first, so that no square overflows.
+    """
+    largest = np.abs(X).max(axis=0)
+    centred = np.asarray(X, np.float64) / np.where(largest > 0, largest, 1.0)
+    centred -= centred.mean(axis=0)
+    deviations = centred.std(axis=0)
+    return np.asarray(centred / np.where(deviations > 0, deviations, 1.0))
 
 
 def constant(is_constant: NDArray[np.bool_], names: Sequence[str]) -> list[Finding]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from cosmodag.data.dependence import ArcTests, Floats, arc_tests, pair_tests, powers_of
+from cosmodag.data.diagnose.columns.scale import standardised
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.diagnose.graph.hidden.equations import Equations
 from cosmodag.errors import name_list
@@ -55,7 +56,7 @@ def examine_arcs(
     True
     """
     usable = np.ones(X.shape[1], np.bool_) if tested is None else tested
-    standard = (X - X.mean(axis=0)) / X.std(axis=0)
+    standard = standardised(X)
     correlations = standard.T @ standard / len(X)
     parents = [np.flatnonzero(column).tolist() for column in arcs.T]
     weights, _ = Equations(correlations, parents, len(X), 0.0).fitted

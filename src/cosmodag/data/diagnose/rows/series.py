@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import fdtrc
 
+from cosmodag.data.diagnose.columns.scale import standardised
 from cosmodag.data.diagnose.findings import Finding, about, chosen
 from cosmodag.data.diagnose.rows.sampling import rows_follow
 from cosmodag.warning_filters import ignoring
@@ -41,11 +42,9 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
     Rows are in their order in time, several series one after another. Findings are ``unit_root``,
     ``changing_mean``, ``changing_variance`` and ``season``.
     """
-    used = np.asarray(X[:_MOST_ROWS, columns], np.float64)
-    if len(used) < _FEWEST_ROWS or not columns:
+    if len(X) < _FEWEST_ROWS or not columns:
         return []
-    spread = used.std(axis=0)
-    used = (used - used.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    used = standardised(X[:_MOST_ROWS, columns])
     own = [names[column] for column in columns]
     chance = _CHANCE / len(columns)
     roots = unit_root_statistics(used)
