@@ -322,7 +322,7 @@ def test_networks_have_effects_and_intervals():
 
 
 def test_very_many_variables_have_sparse_effects(monkeypatch, model):
-    import cosmodag.assess.effects.matrix as module
+    import cosmodag.assess.effects.model_effects as module
 
     dense = model.effects_
     monkeypatch.setattr(module, "MOST_REGRESSED", 2)

@@ -17,8 +17,8 @@ from cosmodag.assess.validation.independences import (
     holm,
     implied,
     run_tests,
-    standardised,
 )
+from cosmodag.data.diagnose.columns.scale import standardised
 from cosmodag.errors import DataError
 from cosmodag.order.moments import Moments
 

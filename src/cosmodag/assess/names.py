@@ -70,14 +70,7 @@ def values_set(
     found = {}
     for name, value in do.items():
         place = place_of(names, name)
-        try:
-            if len(kinds) and kinds[place].is_levels:
-                value = _level_numbers(str(name), value, kinds[place])
-            values = np.asarray(value, np.float64)
-        except DataError:
-            raise
-        except (TypeError, ValueError):
-            values = np.array(np.nan)
+        values = _numbers(str(name), value, kinds[place] if kinds else NOT_EXAMINED)
         if values.shape not in ((), (n,)) or not np.isfinite(values).all():
             raise DataError(
                 f"do sets {name!r} to something other than a finite number, or {n} of them."
@@ -86,14 +79,21 @@ def values_set(
     return found
 
 
-def _level_numbers(name: str, value: Any, kind: ColumnKind) -> Any:
-    """Numbers of levels, for labels or numbers of them."""
-    labels = [value] if np.ndim(value) == 0 else list(value)
-    if any(isinstance(label, str) for label in labels):
-        numbers = encode_as(name, labels, kind).numbers
-    else:
-        numbers = renumbered(name, np.asarray(labels, np.float64), NOT_EXAMINED, kind)
-    return numbers[0] if np.ndim(value) == 0 else numbers
+def _numbers(name: str, value: Any, kind: ColumnKind) -> NDArray[np.float64]:
+    """Numbers of one value or several, or of levels for labels; NaN for anything else."""
+    try:
+        if not kind.is_levels:
+            return np.asarray(value, np.float64)
+        labels = [value] if np.ndim(value) == 0 else list(value)
+        if any(isinstance(label, str) for label in labels):
+            numbers = encode_as(name, labels, kind).numbers
+        else:
+            numbers = renumbered(name, np.asarray(labels, np.float64), NOT_EXAMINED, kind)
+        return numbers.reshape(np.shape(value))
+    except DataError:
+        raise
+    except (TypeError, ValueError):
+        return np.array(np.nan)
 
 
 def kind_of(dag: "FittedDAG", v: int) -> ColumnKind:
@@ -130,12 +130,7 @@ def compared_values(
     if values is None:
         mean = float(dag.preparation.means[x])
         return mean - 0.5, mean + 0.5
-    if kind.is_levels:
-        values = _level_numbers(str(dag.names[x]), values, kind)
-    try:
-        pair = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        pair = np.zeros(0)
+    pair = _numbers(str(dag.names[x]), values, kind)
     if pair.shape != (2,) or not np.isfinite(pair).all() or pair[0] == pair[1]:
         raise DataError(f"values is {values!r}: it must be two different finite numbers.")
     return float(pair[0]), float(pair[1])

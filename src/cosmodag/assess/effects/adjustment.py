@@ -11,7 +11,7 @@ from cosmodag.fit.checks import check_choice
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = ["adjustment_set", "directed_paths", "names_of", "optimal_set"]
+__all__ = ["adjustment_set", "directed_paths", "optimal_set"]
 
 MOST_PATHS = 50
 """Paths that an answer lists at most; there may be exponentially many."""
@@ -65,18 +65,12 @@ def directed_paths(dag: MixedGraph, x: int, y: int, most: int = MOST_PATHS) -> l
     return found[:most]
 
 
-def names_of(names: list[Any], places: Any) -> tuple[Any, ...]:
-    """Names of variables, in the order of the columns."""
-    return tuple(names[place] for place in sorted(places))
-
-
 def adjustment_set(
     dag: "FittedDAG", cause: Any, effect: Any, kind: str = "optimal"
 ) -> tuple[Any, ...]:
     """Variables to adjust for; see :meth:`cosmodag.fit.fitted.FittedGraph.adjustment_set`."""
     check_choice("kind", kind, ("optimal", "parents"))
-    names = dag.names
-    x, y = places_of_pair(names, cause, effect)
+    x, y = places_of_pair(dag.names, cause, effect)
     view = ClassView.of(dag)
     if view.is_open(x, y):
         raise DataError(
@@ -86,4 +80,4 @@ def adjustment_set(
     if y not in view.dag.descendants(x):
         raise DataError(f"No directed path leads from {cause!r} to {effect!r}: the effect is zero.")
     found = optimal_set(view.dag, x, y) if kind == "optimal" else view.dag.parents[x]
-    return names_of(names, found)
+    return tuple(dag.names[place] for place in sorted(found))

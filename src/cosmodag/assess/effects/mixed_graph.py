@@ -156,7 +156,7 @@ class MixedGraph:
 
     def reached_from(self, start: Iterable[int]) -> set[int]:
         """Variables that arrows reach from some, and these themselves."""
-        return _reached(set(start), self.children)
+        return _reached(start, self.children)
 
     def ancestors(self, x: int) -> set[int]:
         """Variables from which arrows reach x, without x."""
@@ -164,19 +164,18 @@ class MixedGraph:
 
     def possible_descendants(self, start: int, avoiding: int) -> set[int]:
         """Variables that arrows and lines may reach from `start`, which is one of them."""
-        found, waiting = {start}, [start]
-        while waiting:
-            one = waiting.pop()
-            new = (self.children[one] | self.siblings[one]) - found - {avoiding}
-            found |= new
-            waiting += new
-        return found
+        return _reached({start}, self.children, self.siblings, avoiding={avoiding})
 
 
-def _reached(start: set[int], next_ones: list[set[int]]) -> set[int]:
-    found, waiting = set(start), list(start)
+def _reached(
+    start: Iterable[int], *steps: list[set[int]], avoiding: Iterable[int] = ()
+) -> set[int]:
+    """Variables that steps, the next ones of each variable, reach from some; these are included."""
+    found = set(start)
+    waiting = list(found)
     while waiting:
-        new = next_ones[waiting.pop()] - found
+        one = waiting.pop()
+        new = set[int]().union(*(step[one] for step in steps)).difference(found, avoiding)
         found |= new
         waiting += new
     return found

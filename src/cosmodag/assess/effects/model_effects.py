@@ -1,23 +1,27 @@
 """Effects of a fitted model, with intervals and bases."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import ndtri
 
-from cosmodag.assess.effects.adjustment import directed_paths, names_of
+from cosmodag.assess.effects.adjustment import directed_paths
 from cosmodag.assess.effects.class_view import ClassView
 from cosmodag.assess.effects.covariance import Covariance
 from cosmodag.assess.effects.effect import Effect
-from cosmodag.assess.effects.possible import Possible, possible_effects
+from cosmodag.assess.effects.possible import Possible, possible_effects, total_effects
 from cosmodag.assess.effects.resampled import ResampledFits
+from cosmodag.assess.effects.simulation import contrasts
 from cosmodag.assess.names import (
     check_kinds,
     compared_values,
+    kind_of,
     label_of_value,
     places_of_pair,
 )
@@ -33,6 +37,9 @@ if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
 
 __all__ = ["Effects"]
+
+MOST_REGRESSED = 1_000
+"""Variables up to which all effects are regressions of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +127,7 @@ class Effects:
             level=level,
             possible=tuple(numbers),
             identified=found.identified,
-            adjustment=names_of(names, found.adjusted),
+            adjustment=tuple(names[place] for place in sorted(found.adjusted)),
             paths=tuple(tuple(names[node] for node in path) for path in paths),
             interval_from=source,
             rests_on=self._bases(x, paths),
@@ -137,13 +144,17 @@ class Effects:
     ) -> tuple[float, float, str]:
         """Give the ends of the interval over class and rows, and its source."""
         if self.resampled is not None:
-            drawn = self._resampled_values(x, y, direct, values)
-            ends = np.array([(min(numbers), max(numbers)) for numbers in drawn])
-            outside = (1 - level) / 2
-            low, high = np.quantile(ends[:, 0], outside), np.quantile(ends[:, 1], 1 - outside)
-            own = [slope.value for slope in found.slopes]
-            source = f"{len(ends)} fits to resamples of the rows"
-            return float(min(low, *own)), float(max(high, *own)), source
+            fits = self.resampled
+            covariances = repeat(None) if self.covariance is None else fits.covariances
+            drawn = [
+                possible_effects(dag, view, covariance, x, y, direct, values).ends
+                for dag, view, covariance in zip(fits.dags, fits.views, covariances, strict=False)
+            ]
+            lows, highs = np.array(drawn).T
+            outside, (least, most) = (1 - level) / 2, found.ends
+            low = min(float(np.quantile(lows, outside)), least)
+            high = max(float(np.quantile(highs, 1 - outside)), most)
+            return low, high, f"{len(drawn)} fits to resamples of the rows"
         if self.covariance is None and not found.is_zero:
             return np.nan, np.nan, "give bootstrap=, which fits resamples"
         centres = np.array([slope.value for slope in found.slopes])
@@ -153,16 +164,6 @@ class Effects:
         width = ndtri((1 + level) / 2) * errors
         source = "standard errors, as if the graph had been known"
         return float((centres - width).min()), float((centres + width).max()), source
-
-    def _resampled_values(
-        self, x: int, y: int, direct: bool, values: tuple[float, float]
-    ) -> Iterator[list[float]]:
-        assert self.resampled is not None
-        fits = self.resampled
-        for place, (dag, view) in enumerate(zip(fits.dags, fits.views, strict=True)):
-            covariance = None if self.covariance is None else fits.covariances[place]
-            found = possible_effects(dag, view, covariance, x, y, direct, values)
-            yield [slope.value for slope in found.slopes]
 
     def _bases(self, x: int, paths: list[list[int]]) -> tuple[str, ...]:
         """List the bases of the directions of arcs on the paths, and into the cause."""
@@ -182,6 +183,52 @@ class Effects:
 
     def matrix(self) -> "pd.DataFrame":
         """Give all total effects; see :meth:`cosmodag.fit.fitted.FittedGraph.effects_`."""
-        from cosmodag.assess.effects.matrix import effect_matrix
+        import pandas as pd
 
-        return effect_matrix(self.dag, self.view, self.covariance)
+        dag, names = self.dag, self.dag.names
+        if dag.is_linear and dag.d > MOST_REGRESSED:
+            products = _products(dag).tocsc()
+            # Column by column: pandas 3.0 takes the zeros of a whole sparse matrix for gaps.
+            array: Any = pd.arrays.SparseArray
+            made = pd.DataFrame({y: array.from_spmatrix(products[:, [y]]) for y in range(dag.d)})
+            made.index = made.columns = pd.Index(names)
+            return made
+        if self.covariance is None:
+            found = _simulated(dag, self.view)
+        else:
+            found = _regressed(self.view, self.covariance)
+        return pd.DataFrame(found, index=names, columns=names)
+
+
+def _regressed(view: ClassView, covariance: Covariance) -> NDArray[np.float64]:
+    found = np.eye(len(view.dag.parents))
+    for x in range(len(found)):
+        options = view.options(x)
+        for y in set().union(*(option.graph.descendants(x) for option in options)):
+            one = total_effects(view, covariance, x, y)
+            found[x, y] = one.slopes[0].value if one.identified else np.nan
+    return found
+
+
+def _simulated(dag: "FittedDAG", view: ClassView) -> NDArray[np.float64]:
+    found = np.array([contrasts(dag, x, compared_values(dag, x, None))[0] for x in range(dag.d)])
+    is_path = np.zeros((dag.d, dag.d), np.bool_)
+    for x in range(dag.d):
+        is_path[x, list(view.dag.reached_from({x}))] = True
+    named = np.array([not kind_of(dag, v).is_number for v in range(dag.d)])
+    found[~is_path] = 0.0
+    found[is_path & (named[:, None] | named) & ~np.eye(dag.d, dtype=bool)] = np.nan
+    return found
+
+
+def _products(dag: "FittedDAG") -> sparse.csr_array:
+    """Sum the products of weights over all directed paths, for very many variables."""
+    scales = dag.preparation.scales
+    edges = dag.edges
+    weights = edges.data * scales[edges.col] / scales[edges.row]
+    step = sparse.csr_array((weights, (edges.row, edges.col)), shape=edges.shape)
+    totals = term = sparse.eye_array(dag.d, format="csr")
+    while term.nnz:
+        term = sparse.csr_array(term @ step)
+        totals = totals + term
+    return sparse.csr_array(totals)

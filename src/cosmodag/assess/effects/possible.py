@@ -37,6 +37,12 @@ class Possible(NamedTuple):
         """Whether no graph of the class has an effect."""
         return all(slope == _NOTHING for slope in self.slopes)
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Smallest and largest effect."""
+        values = [slope.value for slope in self.slopes]
+        return min(values), max(values)
+
 
 def total_effects(view: ClassView, covariance: Covariance, x: int, y: int) -> Possible:
     """Give the possible total effects of x on y: IDA, computed locally.

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from cosmodag.assess.effects.class_view import ClassView
 from cosmodag.assess.tables import fit_quietly
-from cosmodag.assess.validation.independences import Test, run_tests
+from cosmodag.assess.validation.independences import Test, failing_share, run_tests
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.errors import CosmodagError
 
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph
     from cosmodag.fit.prepare import Prepared
 
-__all__ = ["Agreement", "agreement_on_subsets", "failing_share", "shuffled_shares"]
+__all__ = ["Agreement", "agreement_on_subsets", "shuffled_shares"]
 
-_FAILS = 0.05
 _SHARE = 0.75
 _FEWEST = 3
 
@@ -40,12 +39,6 @@ class Agreement(NamedTuple):
     subsets: int
 
 
-def failing_share(arcs: NDArray[np.bool_], order: NDArray[np.intp], test: Test) -> float:
-    """Share of implied independences with a p-value below .05; NaN where nothing is implied."""
-    p = run_tests(arcs, order, test).p_values
-    return float(np.mean(p < _FAILS)) if len(p) else float("nan")
-
-
 def shuffled_shares(
     arcs: NDArray[np.bool_],
     order: NDArray[np.intp],
@@ -62,7 +55,8 @@ def shuffled_shares(
     while len(shares) < count and (not shares or time.monotonic() < deadline):
         names = random.permutation(len(order))
         places = np.argsort(names)
-        shares.append(failing_share(arcs[np.ix_(names, names)], places[order], test))
+        tested = run_tests(arcs[np.ix_(names, names)], places[order], test)
+        shares.append(failing_share(tested.p_values))
     return np.array(shares)
 
 

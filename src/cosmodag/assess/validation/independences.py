@@ -16,6 +16,7 @@ __all__ = [
     "PartialCorrelation",
     "ResidualProducts",
     "Tested",
+    "failing_share",
     "holm",
     "run_tests",
 ]
@@ -76,6 +77,11 @@ def run_tests(arcs: NDArray[np.bool_], order: NDArray[np.intp], test: Test) -> T
     columns = [np.concatenate(parts) for parts in zip(*found, strict=True)]
     usable = np.isfinite(columns[3])
     return Tested(*(column[usable] for column in columns))
+
+
+def failing_share(p_values: NDArray[np.float64]) -> float:
+    """Share of p-values below .05; NaN without any."""
+    return float(np.mean(p_values < 0.05)) if len(p_values) else float("nan")
 
 
 def holm(p_values: Floats) -> Floats:

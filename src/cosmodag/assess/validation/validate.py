@@ -16,6 +16,7 @@ from cosmodag.assess.validation.independences import (
     PartialCorrelation,
     ResidualProducts,
     Test,
+    failing_share,
     holm,
     run_tests,
 )
@@ -195,16 +196,14 @@ def _validation(
         raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
     pairs = _pair_tests(arcs, order, names, check)
     p = pairs["p"].to_numpy()
-    has_tests = len(p) > 0
+    count = shuffles if len(p) else 0
     return Validation(
         independences=pairs,
         arcs=_arc_tests(arcs, names, check),
         level=level,
-        p_value=float(pairs["p_corrected"].min()) if has_tests else float("nan"),
-        failing_share=float(np.mean(p < 0.05)) if has_tests else float("nan"),
-        shuffled=shuffled_shares(arcs, order, check, shuffles, random, deadline)
-        if has_tests and shuffles
-        else np.zeros(0),
+        p_value=float(pairs["p_corrected"].min()),
+        failing_share=failing_share(p),
+        shuffled=shuffled_shares(arcs, order, check, count, random, deadline),
         agreement=None,
         **facts,
     )
