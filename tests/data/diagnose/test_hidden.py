@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cosmodag.data.diagnose import after_fit
-from cosmodag.data.diagnose.graph.hidden import find_hidden_causes
 from cosmodag.data.diagnose.graph.hidden.equations import Equations, Model
 from cosmodag.data.diagnose.graph.hidden.groups import dense_groups, gains_of
+from cosmodag.data.diagnose.graph.hidden.search import find_hidden_causes
 from cosmodag.refinement import refine_linear
 
 ROWS = 1000
@@ -72,7 +72,7 @@ def test_a_stop_keeps_what_was_found():
 
 def test_equations_of_parents_that_determine_each_other_have_slopes():
     copied = np.array([[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]])
-    weights, noise = Equations(copied, [[], [], [0, 1]], 100, 0.0).fitted
+    weights, noise = Equations(copied, [[], [], [0, 1]]).fitted
     assert weights[[0, 1], 2].sum() == pytest.approx(0.5)
     assert noise[2] == pytest.approx(0.75)
 

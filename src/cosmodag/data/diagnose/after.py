@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.diagnose.columns.scale import standardised
 from cosmodag.data.diagnose.findings import Finding, not_examined
-from cosmodag.data.diagnose.graph.hidden.finding import MOST_COLUMNS as MOST_SEARCHED
-from cosmodag.data.diagnose.graph.hidden.finding import hidden_causes
+from cosmodag.data.diagnose.graph.hidden.search import find_hidden_causes
 from cosmodag.data.diagnose.graph.relations import examine_arcs, misfits
 from cosmodag.data.kinds.value_counts import value_counts
+from cosmodag.errors import name_list
 
 __all__ = ["MOST_TESTED", "after_fit"]
 
@@ -20,6 +20,12 @@ MOST_TESTED = 1_000
 
 _FEWEST_ROWS = 50
 _MOST_ROWS = 20_000
+# Columns and rows with which hidden causes are searched for: one factor may explain four columns.
+_FEWEST_COLUMNS, _MOST_SEARCHED, _FEWEST_SEARCHED = 4, 60, 100
+# Gains, in units of log-likelihood, above which hidden causes are reported, called likely, and
+# called very likely; benchmarks/trust.md shows how often each is right.
+_REPORTED, _LIKELY, _VERY_LIKELY = 8.0, 15.0, 30.0
+_SINGULAR = 1e-7
 
 
 def after_fit(
@@ -80,35 +86,29 @@ def _unexplained(
     given: NDArray[np.bool_] | None,
     should_stop: Callable[[], bool],
 ) -> list[Finding]:
-    d = X.shape[1]
     used = np.asarray(X[:: max(1, len(X) // _MOST_ROWS)], np.float64)
     # The tests count rows as independent evidence.
     if len(used) < _FEWEST_ROWS or "rows_follow" in {finding.name for finding in known}:
         return []
-    if d > MOST_TESTED:
-        return [not_examined(d, "Curved relations, uneven noise and hidden causes")]
-    varying = np.flatnonzero(used.max(axis=0) > used.min(axis=0))
-    names, arcs = [names[v] for v in varying.tolist()], arcs[np.ix_(varying, varying)]
+    if X.shape[1] > MOST_TESTED:
+        what = "Curved relations, uneven noise and hidden causes"
+        return [not_examined(X.shape[1], what)]
+    columns = np.flatnonzero(used.max(axis=0) > used.min(axis=0))
     # Columns with ties, such as counts, are covered by another finding.
-    is_continuous = value_counts(used)[varying] == 0
-    used = standardised(used[:, varying])
-    findings = misfits(examine_arcs(used, arcs, is_continuous, should_stop), names)
+    is_continuous = value_counts(used)[columns] == 0
+    used = standardised(used[:, columns])
+    tests = examine_arcs(used, arcs[np.ix_(columns, columns)], is_continuous, should_stop)
+    findings = misfits(tests, [names[v] for v in columns.tolist()])
     reported = {finding.name for finding in (*known, *findings)}
     if reported & {"several_populations", "curved"}:
         return findings
-    place = np.full(d, -1, np.intp)
-    place[varying] = np.arange(len(varying))
-    kept = place[np.asarray(order, np.intp)]
-    kept = kept[kept >= 0]
-    if given is not None and given[varying].any():
-        used, free = _without_given(used, given[varying])
-        arcs, names = arcs[np.ix_(free, free)], [names[v] for v in free.tolist()]
-        kept = np.searchsorted(free, kept[np.isin(kept, free)])
-    if len(names) > MOST_SEARCHED:
-        return [*findings, not_examined(len(names), "Hidden causes")]
-    correlations = used.T @ used / len(used)
-    np.fill_diagonal(correlations, 1.0)
-    return [*findings, *hidden_causes(correlations, arcs, len(used), kept, names, should_stop)]
+    if given is not None and given[columns].any():
+        used, free = _without_given(used, given[columns])
+        columns = columns[free]
+    order = np.asarray(order, np.intp)
+    order = np.searchsorted(columns, order[np.isin(order, columns)])
+    arcs, names = arcs[np.ix_(columns, columns)], [names[v] for v in columns.tolist()]
+    return [*findings, *_hidden_causes(used, names, arcs, order, should_stop)]
 
 
 def _without_given(
@@ -119,3 +119,47 @@ def _without_given(
     left = X[:, free] - X[:, given] @ np.linalg.lstsq(X[:, given], X[:, free], rcond=None)[0]
     is_left = left.std(axis=0) > 1e-6
     return standardised(left[:, is_left]), free[is_left]
+
+
+def _hidden_causes(
+    X: NDArray[np.float64],
+    names: Sequence[str],
+    arcs: NDArray[np.bool_],
+    order: NDArray[np.intp],
+    should_stop: Callable[[], bool],
+) -> list[Finding]:
+    """Search for hidden causes that explain groups of columns better than the arcs among them."""
+    n, d = X.shape
+    if d > _MOST_SEARCHED:
+        return [not_examined(d, "Hidden causes")]
+    if n < max(_FEWEST_SEARCHED, 2 * d) or d < _FEWEST_COLUMNS:
+        return []
+    correlations = X.T @ X / n
+    np.fill_diagonal(correlations, 1.0)
+    if np.linalg.eigvalsh(correlations)[0] < _SINGULAR:
+        return []  # columns that determine one another are covered by another finding
+    found = find_hidden_causes(correlations, arcs, n, order, should_stop)
+    if found is None or found.gain < _REPORTED:
+        return []
+    columns = sorted({column for effects in found.effects for column in effects})
+    named = tuple(names[column] for column in columns)
+    first = name_list([names[column] for column in found.effects[0]])
+    number = len(found.effects)
+    causes = (
+        f"A hidden common cause (of {first}) explains"
+        if number == 1
+        else f"{number} hidden common causes (of {first}, and others) explain"
+    )
+    sentence = (
+        f"{causes} the columns better than arcs among them, {_how_sure(found.gain)} (penalised "
+        f"log-likelihood higher by {found.gain:.0f}, with {found.arcs_after} arcs instead of "
+        f"{found.arcs_before}), so arcs among {name_list(named)} may reflect causes that are not "
+        "in the table: measure them, or read those arcs as associations."
+    )
+    return [Finding("hidden_causes", named, found.gain, "warning", sentence)]
+
+
+def _how_sure(gain: float) -> str:
+    if gain >= _VERY_LIKELY:
+        return "very likely"
+    return "likely" if gain >= _LIKELY else "possibly"

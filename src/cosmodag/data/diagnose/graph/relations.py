@@ -59,7 +59,7 @@ def examine_arcs(
     standard = standardised(X)
     correlations = standard.T @ standard / len(X)
     parents = [np.flatnonzero(column).tolist() for column in arcs.T]
-    weights, _ = Equations(correlations, parents, len(X), 0.0).fitted
+    weights, _ = Equations(correlations, parents).fitted
     tails, heads = np.nonzero(arcs & usable[:, None] & usable[None, :])
     tests = arc_tests(standard, standard - standard @ weights, tails, heads, None, should_stop)
     curved, uneven = tests.curved, tests.uneven

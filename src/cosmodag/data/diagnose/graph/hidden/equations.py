@@ -25,16 +25,14 @@ class Equations:
         (d, d) correlations of observed variables; those with hidden variables are expected values.
     parents
         Parents of each variable.
-    rows
-        Number of rows.
-    penalty
-        Penalty per arc, in units of log-likelihood.
+    rows, penalty
+        Number of rows, and penalty per arc in units of log-likelihood; only scores need them.
     """
 
     correlations: Floats
     parents: Parents
-    rows: float
-    penalty: float
+    rows: float = 0.0
+    penalty: float = 0.0
 
     @cached_property
     def padded(self) -> NDArray[np.intp]:

@@ -83,25 +83,11 @@ def find_hidden_causes(
     order: NDArray[np.integer],
     should_stop: Callable[[], bool] = lambda: False,
 ) -> HiddenCauses | None:
-    """Add hidden causes to a graph while they raise the score.
+    """Add hidden causes to a graph while they raise the score; None without a promising group.
 
-    Parameters
-    ----------
-    correlations : (d, d) array
-        Correlations of the varying columns.
-    arcs : (d, d) array of bool
-        A learnt DAG. If a group of its columns is promising, the best graph near it is searched
-        first, so that superfluous arcs do not favour hidden causes.
-    rows : float
-    order : (d,) array of int
-        Of its variables, causes first.
-    should_stop : function
-        Asked before every trial, a few hundredths of a second; then the best so far is returned.
-
-    Returns
-    -------
-    HiddenCauses or None
-        None if no promising group of columns was found.
+    `correlations` (d, d) are those of varying columns; `arcs` (d, d) are those of a learnt DAG, and
+    `order` (d,) has its causes first. `should_stop` is asked before every trial, a few hundredths
+    of a second; then the best so far is returned.
     """
     d = len(correlations)
     given = _Given(correlations, rows, default_penalty(rows, d), should_stop)
@@ -109,8 +95,8 @@ def find_hidden_causes(
     best = _State(correlations, parents, order.tolist(), 0.0)
     if not _promising(given, best):
         return None
-    # The graph may have been learnt with another score; the fair comparison is the best graph
-    # without hidden causes under this score.
+    # The graph may have been learnt with another score, and superfluous arcs favour hidden causes:
+    # the fair comparison is the best graph without hidden causes under this score.
     best, base = _rival(given, best.order)
     found = None
     for _ in range(_MOST):
@@ -185,8 +171,7 @@ def _grown(given: _Given, state: _State, seed: Groups, base: float) -> Iterator[
     """Add one hidden cause to a group; alternate search, expectation and fit while they gain."""
     correlations, rows, penalty, _ = given
     d, size = len(correlations), len(state.parents) + 1
-    parents = _with_cause(state.parents, seed.members)
-    model = _start(Equations(state.moments, parents[:-1], rows, penalty), seed, d)
+    model = _with_cause(state, seed, d)
     order = [size - 1, *state.order]
     may_be = np.ones((size, size), np.bool_)
     may_be[:, d:] = False  # hidden variables have no causes
@@ -195,7 +180,7 @@ def _grown(given: _Given, state: _State, seed: Groups, base: float) -> Iterator[
         moments = model.expected(correlations)
         parents, order = _searched(given, moments, order, may_be)
         for _ in range(_ITERATIONS):
-            model = Model(*Equations(moments, parents, rows, penalty).fitted, d)
+            model = Model(*Equations(moments, parents).fitted, d)
             moments = model.expected(correlations)
         arcs = sum(map(len, parents))
         gain = model.log_likelihood(correlations, rows) - penalty * arcs - base
@@ -208,22 +193,17 @@ def _grown(given: _Given, state: _State, seed: Groups, base: float) -> Iterator[
         yield reached
 
 
-def _with_cause(parents: Parents, members: NDArray[np.intp]) -> list[list[int]]:
-    """Replace the arcs within a group by a new variable that is the parent of all members."""
-    inside = set(members.tolist())
-    changed = [
+def _with_cause(state: _State, seed: Groups, observed: int) -> Model:
+    """Start with a new hidden cause of a group in place of the arcs among its members.
+
+    The other arcs are fitted by least squares.
+    """
+    new, inside = len(state.parents), set(seed.members.tolist())
+    others = [
         [cause for cause in causes if child not in inside or cause not in inside]
-        + ([len(parents)] if child in inside else [])
-        for child, causes in enumerate(parents)
+        for child, causes in enumerate(state.parents)
     ]
-    return [*changed, []]
-
-
-def _start(equations: Equations, seed: Groups, observed: int) -> Model:
-    """Start from equations with a new hidden cause; outside parents by least squares."""
-    new = len(equations.parents)
-    known = [[cause for cause in causes if cause < new] for causes in equations.parents]
-    slopes, left = Equations(equations.correlations, known, equations.rows, 0.0).fitted
+    slopes, left = Equations(state.moments, others).fitted
     weights = np.zeros((new + 1, new + 1))
     weights[:new, :new] = slopes
     weights[new, seed.members] = seed.loadings
