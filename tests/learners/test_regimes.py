@@ -230,8 +230,8 @@ def test_bad_regimes_are_refused(labels, targets, sentence):
     ("given", "sentence"),
     [
         ("batch", "regimes names the column 'batch'"),
-        (["a", "b"], "2 labels, but the table has 320 rows"),
-        (7, "regimes is a int"),
+        (["a", "b"], "2 entries, but the table has 320 rows"),
+        (7, "regimes is 7"),
     ],
 )
 def test_regimes_of_another_form_are_refused(given, sentence):

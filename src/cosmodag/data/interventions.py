@@ -1,5 +1,6 @@
 """Interventions: parsed from the user's list of targets per row into a Boolean mask."""
 
+import reprlib
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from cosmodag.errors import DataError, DataWarning, name_list
 from cosmodag.io.columns.refused import is_absent
 
-__all__ = ["ASSUMPTION", "never_free", "take_column", "take_columns", "targets_of"]
+__all__ = ["ASSUMPTION", "never_free", "row_entries", "take_column", "take_columns", "targets_of"]
 
 ASSUMPTION = (
     "Interventions are assumed to be perfect: they set the named variables and affect nothing "
@@ -118,20 +119,27 @@ def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | No
     return given.astype(bool)
 
 
-def _from_entries(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_]:
+def row_entries(given: Any, rows: int, what: str, other: str = "") -> list[Any]:
+    """List the entries of rows, if there is one for each; `what` and `other` are for messages."""
     if hasattr(given, "to_list"):
         given = given.to_list()
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    if isinstance(given, np.ndarray) and given.ndim == 1:
+        given = given.tolist()
+    if isinstance(given, str | np.ndarray) or not isinstance(given, Iterable):
         raise DataError(
-            f"interventions is {given!r}: it must be a list with an entry for each row, the name "
-            "of a column, or a Boolean table."
+            f"{what} is {reprlib.repr(given)}: it must be a list with an entry for each row, or "
+            f"the name of a column{other}."
         )
     entries = list(given)
     if len(entries) != rows:
         raise DataError(
-            f"interventions has {len(entries)} entries, but the table has {rows} rows: give one "
-            "for each."
+            f"{what} has {len(entries)} entries, but the table has {rows} rows: give one for each."
         )
+    return entries
+
+
+def _from_entries(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_]:
+    entries = row_entries(given, rows, "interventions", ", or a Boolean table")
     places = {name: place for place, name in enumerate(names)}
     known: dict[Any, list[int]] = {}
     mask = np.zeros((rows, len(names)), bool)

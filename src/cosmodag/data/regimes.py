@@ -1,12 +1,13 @@
 """Regimes: a label for each row of a table, and the known targets of each label."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.interventions import row_entries
 from cosmodag.errors import DataError, name_list
 from cosmodag.io.columns.refused import is_absent
 
@@ -76,21 +77,8 @@ def label_texts(labels: Any, rows: int) -> list[str]:
     >>> label_texts(["drug", None, 3], 3)
     ['drug', 'observational', '3']
     """
-    if hasattr(labels, "to_list"):
-        labels = labels.to_list()
-    if isinstance(labels, np.ndarray) and labels.ndim == 1:
-        labels = labels.tolist()
-    if isinstance(labels, str | np.ndarray) or not isinstance(labels, Iterable):
-        raise DataError(
-            f"regimes is a {type(labels).__name__}: it must be a list with a label for each row, "
-            "or the name of a column."
-        )
-    texts = [OBSERVATIONAL if is_absent(label) else str(label).strip() for label in labels]
-    if len(texts) != rows:
-        raise DataError(
-            f"regimes has {len(texts)} labels, but the table has {rows} rows: give one for each."
-        )
-    return texts
+    entries = row_entries(labels, rows, "regimes")
+    return [OBSERVATIONAL if is_absent(label) else str(label).strip() for label in entries]
 
 
 def regimes_of(
@@ -117,33 +105,27 @@ def regimes_of(
             "regimes has the same label for all rows, so no regimes can be compared: leave it out."
         )
     labels = np.array([names.index(text) for text in texts], np.intp)
-    _check_rows(labels, names)
-    stated = np.zeros((len(names), len(variables)), bool)
-    if targets is not None:
-        for place, name in enumerate(names):
-            own = targets[labels == place]
-            if (own != own[0]).any():
-                raise DataError(
-                    f"interventions names different targets within the regime {name!r}: give its "
-                    "rows the same targets, or different labels."
-                )
-            stated[place] = own[0]
-    if OBSERVATIONAL in names and stated[names.index(OBSERVATIONAL)].any():
-        listed = name_list(
-            [variables[v] for v in np.flatnonzero(stated[names.index(OBSERVATIONAL)]).tolist()]
-        )
-        raise DataError(
-            f"interventions names {listed} in rows without a regime: give these rows a label."
-        )
-    return Regimes(labels, names, stated, finds)
-
-
-def _check_rows(labels: NDArray[np.intp], names: Sequence[str]) -> None:
     rows = np.bincount(labels)
-    small = np.flatnonzero(rows < FEWEST_ROWS).tolist()
+    small = [f"{name} ({own})" for name, own in zip(names, rows, strict=True) if own < FEWEST_ROWS]
     if small:
-        listed = name_list([f"{names[place]} ({rows[place]})" for place in small])
         raise DataError(
             f"Regimes with fewer than {FEWEST_ROWS} rows cannot be compared with others: leave out "
-            f"the rows of {listed}, or join them with another regime."
+            f"the rows of {name_list(small)}, or join them with another regime."
         )
+    stated = np.zeros((len(names), len(variables)), bool)
+    if targets is None:
+        return Regimes(labels, names, stated, finds)
+    for place, name in enumerate(names):
+        own = targets[labels == place]
+        if (own != own[0]).any():
+            raise DataError(
+                f"interventions names different targets within the regime {name!r}: give its rows "
+                "the same targets, or different labels."
+            )
+        if name == OBSERVATIONAL and own[0].any():
+            listed = name_list([variables[v] for v in np.flatnonzero(own[0]).tolist()])
+            raise DataError(
+                f"interventions names {listed} in rows without a regime: give these rows a label."
+            )
+        stated[place] = own[0]
+    return Regimes(labels, names, stated, finds)

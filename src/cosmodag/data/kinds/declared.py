@@ -1,7 +1,7 @@
 """Kinds that the user declares: checked, and applied to the values of the columns."""
 
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -49,16 +49,21 @@ def check_kinds(given: Any) -> None:
 
 def declared_names(given: Any, data: Any) -> list[str]:
     """Names of the columns that are declared to hold levels, for `cosmodag.io.as_table`."""
+    sources = (getattr(data, known, None) for known in ("column_names", "columns", "names"))
+    own = next((names for names in sources if names is not None), None)
+    entries = _by_name(given, numbered_names(len(given or ())) if own is None else own)
+    return [name for name, entry in entries.items() if entry not in _OF_NUMBERS]
+
+
+def _by_name(given: Any, names: Iterable[Any]) -> dict[str, Any]:
+    """Entries of `kinds` by the name of the column; a list has them in the order of `names`."""
     check_kinds(given)
-    if isinstance(given, str) or given is None:
-        return []
+    if given is None or isinstance(given, str):
+        return {}
     if isinstance(given, Mapping):
-        entries = {str(name): entry for name, entry in given.items()}
-    else:
-        sources = (getattr(data, known, None) for known in ("column_names", "columns", "names"))
-        own = next((names for names in sources if names is not None), numbered_names(len(given)))
-        entries = dict(zip(map(str, own), given, strict=False))
-    return [name for name, entry in entries.items() if entry not in (None, *_OF_NUMBERS, "auto")]
+        return {str(name): entry for name, entry in given.items()}
+    pairs = zip(map(str, names), given, strict=False)
+    return {name: entry for name, entry in pairs if entry not in (None, "auto")}
 
 
 def plain_kinds(given: Any) -> Any:
@@ -76,21 +81,17 @@ def plain_kinds(given: Any) -> Any:
 
 def by_place(given: Any, names: Sequence[str]) -> dict[int, Any]:
     """Entries of `kinds`, by the place of the column."""
-    check_kinds(given)
-    if isinstance(given, Mapping):
-        places = {name: place for place, name in enumerate(names)}
-        for name in given:
-            if str(name) not in places:
-                raise DataError(
-                    f"kinds names the column {name!r}, which the table does not have: "
-                    f"{nearest(str(name), names)}."
-                )
-        return {places[str(name)]: entry for name, entry in given.items()}
-    if given is None or isinstance(given, str):
-        return {}
-    if len(given) != len(names):
+    entries = _by_name(given, names)
+    if not (given is None or isinstance(given, str | Mapping) or len(given) == len(names)):
         raise DataError(f"kinds has {len(given)} entries, but the table has {len(names)} columns.")
-    return {v: entry for v, entry in enumerate(given) if entry not in (None, "auto")}
+    places = {name: place for place, name in enumerate(names)}
+    for name in entries:
+        if name not in places:
+            raise DataError(
+                f"kinds names the column {name!r}, which the table does not have: "
+                f"{nearest(name, names)}."
+            )
+    return {places[name]: entry for name, entry in entries.items()}
 
 
 def as_declared(
