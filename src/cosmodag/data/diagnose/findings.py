@@ -23,6 +23,7 @@ __all__ = [
     "Finding",
     "about",
     "chosen",
+    "first_of",
     "not_examined",
     "stopped_early",
     "warn_about",
@@ -93,6 +94,18 @@ def about(
     number = len(columns) if value is None else float(value)
     text = sentence.replace("{columns}", name_list(columns))
     return [Finding(name, tuple(columns), number, severity, text)]
+
+
+def first_of(parts: Sequence[str], most: int, others: str = "more", between: str = ", ") -> str:
+    """Join the first parts of a list, and count the others.
+
+    Examples
+    --------
+    >>> first_of(["a", "b", "c"], 2, "more columns")
+    'a, b and 1 more columns'
+    """
+    left = len(parts) - most
+    return between.join(parts[:most]) + (f" and {left} {others}" if left > 0 else "")
 
 
 def not_examined(columns: int, what: str) -> Finding:

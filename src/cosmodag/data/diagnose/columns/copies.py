@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.findings import Finding, about, first_of
 from cosmodag.errors import name_list
 
 __all__ = ["collinear", "combinations", "duplicates", "equal_columns", "near_duplicates"]
@@ -50,16 +50,11 @@ def equal_columns(X: NDArray[Any], columns: list[int]) -> list[list[int]]:
 
 def duplicates(groups: list[list[int]], names: Sequence[str]) -> list[Finding]:
     """Columns that are equal in every row."""
-    if not groups:
-        return []
     named = [[names[column] for column in group] for group in groups]
     columns = tuple(name for group in named for name in group)
-    sentence = (
-        "Columns that are equal in every row can exchange their arcs: keep one of "
-        + "; one of ".join(name_list(group) for group in named[:3])
-        + ("." if len(named) <= 3 else f"; likewise in {len(named) - 3} more groups.")
-    )
-    return [Finding("duplicate", columns, len(columns) - len(groups), "warning", sentence)]
+    listed = first_of([name_list(group) for group in named], 3, "more groups", "; one of ")
+    sentence = f"Columns that are equal in every row can exchange their arcs: keep one of {listed}."
+    return about("duplicate", columns, sentence, len(columns) - len(groups))
 
 
 def collinear(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list[Finding]:
@@ -75,8 +70,7 @@ def collinear(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list
         f"{name_list([names[column] for column in parts])}{others}, like a total or the same "
         "quantity in two units, so the arcs among them are arbitrary: leave one out."
     )
-    named = tuple(names[column] for column in involved)
-    return [Finding("collinear", named, len(found), "warning", sentence)]
+    return about("collinear", [names[column] for column in involved], sentence, len(found))
 
 
 def near_duplicates(standard: NDArray[np.float64], names: Sequence[str]) -> list[Finding]:
@@ -94,14 +88,14 @@ def near_duplicates(standard: NDArray[np.float64], names: Sequence[str]) -> list
     if not pairs:
         return []
     most = max(abs(float(correlations[a, b])) for a, b in pairs)
-    shown = "; ".join(f"{names[a]!r} and {names[b]!r}" for a, b in pairs[:3])
-    more = "" if len(pairs) <= 3 else f"; and {len(pairs) - 3} more pairs"
-    columns = tuple(names[place] for place in sorted({end for pair in pairs for end in pair}))
+    listed = [f"{names[a]!r} and {names[b]!r}" for a, b in pairs]
     sentence = (
-        f"Columns correlated up to {most:.5f} are nearly the same quantity ({shown}{more}), so "
-        "one can replace the other in any arc: keep one of each pair."
+        f"Columns correlated up to {most:.5f} are nearly the same quantity "
+        f"({first_of(listed, 3, 'more pairs', '; ')}), so one can replace the other in any arc: "
+        "keep one of each pair."
     )
-    return [Finding("near_duplicate", columns, most, "warning", sentence)]
+    columns = sorted({end for pair in pairs for end in pair})
+    return about("near_duplicate", [names[column] for column in columns], sentence, most)
 
 
 def _is_copy(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.diagnose.findings import Finding, about
+from cosmodag.data.diagnose.findings import Finding, about, first_of
 from cosmodag.errors import name_list
 from cosmodag.io.kinds import ColumnKind
 
@@ -43,11 +43,10 @@ def rare_levels(
         once = np.flatnonzero(np.bincount(numbers, minlength=len(kind.levels)) == 1)
         if len(once):
             listed[names[v]] = name_list([kind.levels[k] for k in once], most=3)
-    shown = "; ".join(f"{name!r}: {levels}" for name, levels in list(listed.items())[:_MOST_SHOWN])
-    more = f" and {len(listed) - _MOST_SHOWN} more columns" if len(listed) > _MOST_SHOWN else ""
+    shown = [f"{name!r}: {levels}" for name, levels in listed.items()]
     sentence = (
-        f"Some levels occur in a single row ({shown}{more}): they are kept, but nothing can be "
-        "learnt about them; merge rare levels into one."
+        f"Some levels occur in a single row ({first_of(shown, _MOST_SHOWN, 'more columns', '; ')}):"
+        " they are kept, but nothing can be learnt about them; merge rare levels into one."
     )
     return about("rare_levels", list(listed), sentence)
 
@@ -67,9 +66,8 @@ def levels_as_numbers(
 def _described(places: list[int], kinds: Sequence[ColumnKind], names: Sequence[str]) -> str:
     """Name columns with their levels, numbered if there are few."""
     shown = []
-    for v in places[:_MOST_SHOWN]:
+    for v in places:
         levels = kinds[v].levels
         numbered = ", ".join(f"{place} = {label}" for place, label in enumerate(levels))
         shown.append(f"{names[v]!r} ({numbered if len(levels) <= 3 else f'{len(levels)} levels'})")
-    more = f" and {len(places) - _MOST_SHOWN} more" if len(places) > _MOST_SHOWN else ""
-    return ", ".join(shown) + more
+    return first_of(shown, _MOST_SHOWN)

@@ -1,14 +1,12 @@
 """Findings about a partial ancestral graph: hidden common causes, and what stays open."""
 
-from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.findings import Finding, about, first_of
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
 __all__ = ["of_pag"]
 
 # Share of circles among the marks above which the graph says little about causes.
 _MANY = 0.5
-# Edges that a sentence names.
-_NAMED = 3
 
 
 def of_pag(graph: PartialAncestralGraph) -> list[Finding]:
@@ -27,31 +25,21 @@ def of_pag(graph: PartialAncestralGraph) -> list[Finding]:
     ['dose ↔ level: neither causes the other, a common cause is not in the table. Measure it if you
     can, and do not read an effect between them off the graph.']
     """
-    return [*_hidden_pairs(graph), *_open_marks(graph)]
-
-
-def _hidden_pairs(graph: PartialAncestralGraph) -> list[Finding]:
     pairs = [(str(u), str(v)) for u, symbol, v in graph.edges() if symbol == "↔"]
-    if not pairs:
-        return []
-    named = ", ".join(f"{u} ↔ {v}" for u, v in pairs[:_NAMED])
-    rest = f" and {len(pairs) - _NAMED} more" if len(pairs) > _NAMED else ""
-    columns = tuple(dict.fromkeys(name for pair in pairs for name in pair))
+    listed = first_of([f"{u} ↔ {v}" for u, v in pairs], 3)
     sentence = (
-        f"{named}{rest}: neither causes the other, a common cause is not in the table. Measure it "
-        "if you can, and do not read an effect between them off the graph."
+        f"{listed}: neither causes the other, a common cause is not in the table. Measure it if "
+        "you can, and do not read an effect between them off the graph."
     )
-    return [Finding("hidden_pairs", columns, len(pairs), "warning", sentence)]
-
-
-def _open_marks(graph: PartialAncestralGraph) -> list[Finding]:
+    columns = list(dict.fromkeys(name for pair in pairs for name in pair))
+    found = about("hidden_pairs", columns, sentence, len(pairs))
     marks = int((graph.marks != 0).sum())
     share = graph.open_marks / marks if marks else 0.0
     if share <= _MANY:
-        return []
+        return found
     sentence = (
         f"{graph.open_marks} of {marks} marks of the partial ancestral graph are open: where "
         "causes may be hidden, the table does not tell causes from effects there. Interventions, "
         "or tiers in the knowledge, would."
     )
-    return [Finding("open_marks", (), share, "notice", sentence)]
+    return [*found, Finding("open_marks", (), share, "notice", sentence)]

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from cosmodag.data.dependence import ArcTests, Floats, arc_tests, pair_tests, powers_of
 from cosmodag.data.diagnose.columns.scale import standardised
-from cosmodag.data.diagnose.findings import Finding
+from cosmodag.data.diagnose.findings import Finding, about
 from cosmodag.data.diagnose.graph.hidden.equations import Equations
 from cosmodag.errors import name_list
 
@@ -89,7 +89,7 @@ def misfits(tests: ArcTests, names: Sequence[str]) -> list[Finding]:
         *_finding(
             "curved",
             tests,
-            _refuted(np.abs(tests.curved)),
+            np.abs(tests.curved),
             names,
             "Relations are curved in {arcs}, so a linear model adds superfluous arcs and the shape "
             "of its residuals does not identify directions: transform the columns (logarithms, "
@@ -98,7 +98,7 @@ def misfits(tests: ArcTests, names: Sequence[str]) -> list[Finding]:
         *_finding(
             "uneven_noise",
             tests,
-            _refuted(np.abs(tests.uneven) * is_straight),
+            np.abs(tests.uneven) * is_straight,
             names,
             "Noise depends on the cause in {arcs}, so the shape and the variance of the noise do "
             "not identify directions: take logarithms of columns that vary in proportion to their "
@@ -107,25 +107,22 @@ def misfits(tests: ArcTests, names: Sequence[str]) -> list[Finding]:
     ]
 
 
-def _refuted(sizes: Floats) -> NDArray[np.bool_]:
-    """Arcs beyond 3.5 standard errors, if they are more and stronger than by chance."""
-    if not len(sizes):
-        return np.zeros(0, np.bool_)
-    beyond: NDArray[np.bool_] = sizes > _BEYOND
-    strong = sizes.max() > -ndtri(_CHANCE / (4 * len(sizes)))
-    return beyond & bool(strong and beyond.mean() > _SHARE)
-
-
 def _finding(
-    kind: str, tests: ArcTests, found: NDArray[np.bool_], names: Sequence[str], sentence: str
+    kind: str, tests: ArcTests, sizes: Floats, names: Sequence[str], sentence: str
 ) -> list[Finding]:
-    """Make a finding about some arcs; ``{arcs}`` in the sentence is their number and the first."""
-    if not found.any():
+    """Name the arcs beyond 3.5 standard errors, if they are more and stronger than by chance.
+
+    ``{arcs}`` in the sentence stands for their number and the first of them.
+    """
+    found = sizes > _BEYOND
+    if not found.any() or found.mean() <= _SHARE:
+        return []
+    if sizes.max() <= -ndtri(_CHANCE / (4 * len(sizes))):
         return []
     tails, heads = tests.tails[found].tolist(), tests.heads[found].tolist()
     listed = name_list(
         [f"{names[u]} → {names[v]}" for u, v in zip(tails, heads, strict=True)], most=3
     )
     text = sentence.replace("{arcs}", f"{len(tails)} of {len(found)} arcs ({listed})")
-    columns = tuple(names[column] for column in sorted({*tails, *heads}))
-    return [Finding(kind, columns, float(found.mean()), "warning", text)]
+    columns = [names[column] for column in sorted({*tails, *heads})]
+    return about(kind, columns, text, found.mean())

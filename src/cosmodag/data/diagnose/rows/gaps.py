@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.diagnose.findings import Finding, about, chosen
+from cosmodag.data.diagnose.findings import Finding, about, chosen, first_of
 
 __all__ = ["missing_values", "without_gaps"]
-
-_SHOWN = 8
 
 
 def missing_values(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
@@ -19,13 +17,12 @@ def missing_values(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
     numbers = absent.sum(axis=0)
     columns = np.flatnonzero(numbers)
     worst = columns[np.argsort(-numbers[columns], kind="stable")].tolist()
-    listed = ", ".join(f"{names[column]!r} {numbers[column]:,}" for column in worst[:_SHOWN])
-    more = f" and {len(worst) - _SHOWN} more columns" if len(worst) > _SHOWN else ""
+    listed = [f"{names[column]!r} {numbers[column]:,}" for column in worst]
     complete = int((~absent.any(axis=1)).sum())
     sentence = (
-        f"{int(numbers.sum()):,} values are missing ({listed}{more}), {complete:,} of {len(X):,} "
-        "rows are complete: use only those (--missing drop) if gaps do not depend on the values, "
-        "or impute the gaps from the learnt graph (--missing impute)."
+        f"{int(numbers.sum()):,} values are missing ({first_of(listed, 8, 'more columns')}), "
+        f"{complete:,} of {len(X):,} rows are complete: use only those (--missing drop) if gaps do "
+        "not depend on the values, or impute the gaps from the learnt graph (--missing impute)."
     )
     return about("missing_values", chosen(names, numbers > 0), sentence, absent.mean())
 
