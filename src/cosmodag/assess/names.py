@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.kinds.matching import renumbered
+from cosmodag.data.kinds.declared import renumbered
 from cosmodag.errors import DataError
 from cosmodag.io.columns.levels import encode_as
 from cosmodag.io.columns.names import nearest

@@ -10,7 +10,7 @@ from cosmodag.data.diagnose.columns.scale import standardised
 from cosmodag.data.diagnose.findings import Finding, not_examined
 from cosmodag.data.diagnose.graph.hidden.search import find_hidden_causes
 from cosmodag.data.diagnose.graph.relations import examine_arcs, misfits
-from cosmodag.data.kinds.value_counts import value_counts
+from cosmodag.data.kinds.decision import value_counts
 from cosmodag.errors import name_list
 
 __all__ = ["MOST_TESTED", "after_fit"]

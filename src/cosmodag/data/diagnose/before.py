@@ -13,7 +13,7 @@ from cosmodag.data.diagnose.columns.copies import (
     equal_columns,
     near_duplicates,
 )
-from cosmodag.data.diagnose.columns.kinds import rare_levels
+from cosmodag.data.diagnose.columns.kinds import rare_levels, running_ids, unlike_lines
 from cosmodag.data.diagnose.columns.scale import (
     LARGE,
     SMALL,
@@ -24,12 +24,11 @@ from cosmodag.data.diagnose.columns.scale import (
     standardised,
     summary_of,
 )
-from cosmodag.data.diagnose.columns.values import running_ids, unlike_lines
 from cosmodag.data.diagnose.findings import Finding, not_examined
 from cosmodag.data.diagnose.rows.populations import several_populations
 from cosmodag.data.diagnose.rows.sampling import few_rows, rows_follow
 from cosmodag.data.diagnose.rows.series import changing_series
-from cosmodag.data.kinds.value_counts import FEW_VALUES, value_counts
+from cosmodag.data.kinds.decision import FEW_VALUES, value_counts
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 
 __all__ = ["MOST_CORRELATED", "before_fit"]

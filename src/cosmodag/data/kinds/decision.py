@@ -1,4 +1,4 @@
-"""The kind of every column: as declared, or inferred from the values."""
+"""The kind of every column: as declared, or inferred from the number of its different values."""
 
 from typing import Any
 
@@ -6,12 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.kinds.declared import as_declared, by_place
-from cosmodag.data.kinds.value_counts import FEW_VALUES, are_counts, value_counts
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 from cosmodag.io.tables.frames import Table
 
-__all__ = ["with_kinds"]
+__all__ = ["FEWEST_ROWS", "FEW_VALUES", "are_counts", "value_counts", "with_kinds"]
 
+FEW_VALUES = 10
+"""Columns with at most this many distinct values are called few-valued."""
+
+FEWEST_ROWS = 20
+"""With fewer rows, any column has few values and may be sorted by chance."""
+
+_HEAD = 256
+# Standard deviation below which steps of one are coarse, and distance of the mean from zero, in
+# standard deviations, below which the bound at zero makes relations non-linear.
+_COARSE, _NEAR_ZERO = 5.0, 2.0
 _CONTINUOUS = ColumnKind("continuous", reason="numbers")
 
 
@@ -79,3 +88,27 @@ def _kind_of(values: NDArray[Any], number: int) -> ColumnKind:
     if is_whole and are_counts(values, number):
         return ColumnKind("count", reason="whole numbers from zero upwards")
     return _CONTINUOUS
+
+
+def value_counts(X: NDArray[Any]) -> NDArray[np.int64]:
+    """Count the distinct values of each column; 0 if the first values mostly differ.
+
+    Columns without ties among their first rows are not examined further.
+    """
+    if len(X) < FEWEST_ROWS:
+        return np.zeros(X.shape[1], np.int64)
+    head = np.sort(X[:_HEAD], axis=0)
+    different = 1 + (np.diff(head, axis=0) != 0).sum(axis=0)
+    tied = np.flatnonzero(different <= len(head) // 2)
+    found = np.zeros(X.shape[1], np.int64)
+    found[tied] = [len(np.unique(X[:, column])) for column in tied.tolist()]
+    return found
+
+
+def are_counts(values: NDArray[Any], number: int) -> bool:
+    """Whether numbers, of which `number` differ, are counts: whole, with ties, and near zero."""
+    if number == len(values) or values.min() < 0 or (values != np.round(values)).any():
+        return False
+    deviation = float(np.std(values, dtype=np.float64))
+    mean = float(np.mean(values, dtype=np.float64))
+    return deviation < _COARSE or mean < _NEAR_ZERO * deviation

@@ -12,12 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.knowledge import Knowledge
-from cosmodag.data.time.times import GAP, as_times, usual_step
-from cosmodag.data.time.window import Window, lagged_names, window_graph
+from cosmodag.data.time.times import as_times
+from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
 from cosmodag.io.columns.names import numbered_names
 
-__all__ = ["LaggedTable", "lagged", "lagged_names", "window_graph"]
+__all__ = ["LaggedTable", "lagged"]
+
+# Steps of time, in usual ones, from which a row does not follow the row before: months differ by
+# less.
+GAP = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,19 +103,17 @@ def lagged(
         raise DataError(f"A table has rows and columns, but this one has shape {table.shape}.")
     if lags < 1:
         raise DataError(f"lags is {lags}: it must be 1 or more.")
-    window = Window(_column_names(names, table.shape[1]), lags)
+    columns = tuple(numbered_names(table.shape[1]) if names is None else names)
+    if len(columns) != table.shape[1]:
+        raise DataError(
+            f"There are {len(columns)} names for {table.shape[1]} columns: give one for each."
+        )
+    window = Window(columns, lags)
     whole, times = _sorted_series(len(table), series, time)
     parts = whole if time is None else _without_gaps(whole, times)
     windows = _windows(parts, lags)
     wide = table[windows].reshape(len(windows), -1)
     return LaggedTable(wide, windows[:, 0], window, len(parts) - len(whole))
-
-
-def _column_names(names: Sequence[str] | None, d: int) -> tuple[str, ...]:
-    columns = tuple(numbered_names(d) if names is None else names)
-    if len(columns) != d:
-        raise DataError(f"There are {len(columns)} names for {d} columns: give one for each.")
-    return columns
 
 
 def _sorted_series(
@@ -144,7 +146,8 @@ def _without_gaps(
     series: list[NDArray[np.intp]], times: NDArray[np.float64]
 ) -> list[NDArray[np.intp]]:
     """Cut series where times are missing."""
-    step = usual_step([np.diff(times[rows]) for rows in series])
+    steps = np.concatenate([np.diff(times[rows]) for rows in series])
+    step = np.median(steps) if len(steps) else 0.0
     parts: list[NDArray[np.intp]] = []
     for rows in series:
         gaps = np.flatnonzero(np.diff(times[rows]) > GAP * step) + 1

@@ -1,6 +1,5 @@
 """Times of rows, as numbers: dates, moments or plain numbers."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,10 +7,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 
-__all__ = ["GAP", "as_times", "usual_step"]
-
-GAP = 1.5
-"""Steps of time from which a row does not follow the row before: months differ by less."""
+__all__ = ["as_times"]
 
 
 def as_times(values: Any) -> NDArray[np.float64]:
@@ -49,15 +45,3 @@ def as_times(values: Any) -> NDArray[np.float64]:
         raise DataError(f"{first!r} is not a time: write dates as 2024-01-31, or number the rows.")
     elapsed = moments - pd.Timestamp(0, tz="UTC")
     return np.asarray(elapsed.dt.total_seconds(), np.float64)
-
-
-def usual_step(steps: Sequence[NDArray[np.float64]]) -> float:
-    """Median of the steps of time of all series; 0 without any step.
-
-    Examples
-    --------
-    >>> usual_step([np.array([1.0, 1.0, 3.0]), np.array([1.0])])
-    1.0
-    """
-    every = np.concatenate([*steps, np.zeros(0)])
-    return float(np.median(every)) if len(every) else 0.0
