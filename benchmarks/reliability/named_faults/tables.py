@@ -12,23 +12,23 @@ FAULTS = (
     Fault(
         "tiers bind neighbours alone",
         "data/knowledge/statement.py",
-        "            earlier += here\n",
-        "            earlier = here\n",
+        "            earlier += tier\n",
+        "            earlier = list(tier)\n",
         (f"{KNOWN}::test_every_part_bounds_the_support",),
         excuse="The closure of what comes before what adds the pairs of tiers further apart.",
     ),
     Fault(
         "tiers are read from last to first",
         "data/knowledge/statement.py",
-        "before[np.ix_(earlier, here)] = True",
-        "before[np.ix_(here, earlier)] = True",
+        "before[np.ix_(earlier, tier)] = True",
+        "before[np.ix_(tier, earlier)] = True",
         (f"{KNOWN}::test_every_part_bounds_the_support",),
     ),
     Fault(
         "exogenous variables are sinks",
         "data/knowledge/statement.py",
-        "support[:, [places[name] for name in self.exogenous]] = False",
-        "support[[places[name] for name in self.exogenous]] = False",
+        "support[:, list(known.exogenous)] = False",
+        "support[list(known.exogenous)] = False",
         (f"{KNOWN}::test_every_part_bounds_the_support",),
     ),
     Fault(
@@ -166,7 +166,7 @@ FAULTS = (
     ),
     Fault(
         "a row with one value is complete",
-        "data/diagnose/rows/gaps.py",
+        "data/diagnose/rows/sampling.py",
         "complete = int((~absent.any(axis=1)).sum())",
         "complete = int((~absent.all(axis=1)).sum())",
         (f"{FINDINGS}::test_gaps_are_counted_per_column",),

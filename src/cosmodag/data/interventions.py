@@ -34,14 +34,12 @@ def take_column(X: Any, given: Any, what: str = "interventions") -> tuple[Any, A
         return X, given
     import narwhals as nw
 
-    if isinstance(X, np.ndarray | list | tuple) or not any(
-        hasattr(type(X), known) for known in ("columns", "column_names")
-    ):
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
         raise DataError(
             f"{what} is the name {given!r}, but the table has no column names: "
             "pass a data frame, or a list with an entry for each row."
         )
-    frame = nw.from_native(X, eager_only=True)
     if given not in frame.columns:
         raise DataError(
             f"{what} names the column {given!r}, which the table does not have: its "
@@ -85,8 +83,8 @@ def never_free(targets: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.b
     if always.any():
         listed = name_list([names[place] for place in np.flatnonzero(always).tolist()])
         warnings.warn(
-            f"{listed} was set in every row, so the table holds no information about its causes: "
-            "no arc into it is searched for.",
+            f"Interventions set {listed} in every row, so the table holds no information about the "
+            "causes: no arc into such a column is searched for.",
             DataWarning,
             stacklevel=4,
         )
@@ -95,11 +93,10 @@ def never_free(targets: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.b
 
 def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | None:
     """Return a Boolean array or frame as a mask; None for any other input."""
-    columns = getattr(given, "columns", getattr(given, "column_names", None))
-    if columns is not None and not isinstance(given, np.ndarray):
-        import narwhals as nw
+    import narwhals as nw
 
-        frame = nw.from_native(given, eager_only=True)
+    frame = nw.from_native(given, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
         found = [str(name) for name in frame.columns]
         if sorted(found) != sorted(names):
             raise DataError(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosmodag.data.knowledge import bounds_of
-from cosmodag.data.time.lags import lagged, window_graph
+from cosmodag.data.time import lagged, window_graph
 from cosmodag.errors import DataError
 
 

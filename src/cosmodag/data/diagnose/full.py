@@ -16,7 +16,7 @@ from cosmodag.data.diagnose.columns.sortability import (
     varsortability,
 )
 from cosmodag.data.diagnose.findings import SEVERITIES, Finding, about, chosen
-from cosmodag.data.diagnose.rows.gaps import missing_values, without_gaps
+from cosmodag.data.diagnose.rows.sampling import missing_values, without_gaps
 from cosmodag.data.kinds import with_kinds
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import topological_order

@@ -2,24 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosmodag.data.knowledge.bounds import cycle_in
 from cosmodag.errors import KnowledgeError
 
-if TYPE_CHECKING:
-    from cosmodag.data.knowledge.statement import Knowledge
-
 __all__ = ["refuse_contradictions"]
 
 
-def refuse_contradictions(
-    knowledge: "Knowledge", places: Mapping[Any, int], names: Sequence[Any]
-) -> None:
-    """Refuse knowledge that no graph can satisfy; `places` are the columns of the names in it."""
-    required = [(places[cause], places[effect]) for cause, effect in knowledge.required_edges]
-    tier_of = _tiers(knowledge, places, names)
-    _refuse_excluded(knowledge, required, places, names)
+def refuse_contradictions(known: Any, names: Sequence[Any]) -> None:
+    """Refuse `Knowledge` that no graph can satisfy; it names columns by their numbers."""
+    required = known.required_edges
+    tier_of: dict[int, int] = {}
+    for number, tier in enumerate(known.tiers):
+        for place in tier:
+            if tier_of.setdefault(place, number) != number:
+                raise KnowledgeError(
+                    f"{names[place]} is in tier {tier_of[place] + 1} and in tier {number + 1}: "
+                    "put it in one tier only."
+                )
+    _refuse_excluded(known, names)
     cycle = cycle_in(required)
     if cycle:
         chain = " → ".join(str(names[place]) for place in cycle)
@@ -35,47 +37,20 @@ def refuse_contradictions(
         _refuse_chains(required, tier_of, names)
 
 
-def _tiers(
-    knowledge: "Knowledge", places: Mapping[Any, int], names: Sequence[Any]
-) -> dict[int, int]:
-    """Tier of each variable that is in one."""
-    tier_of: dict[int, int] = {}
-    for number, tier in enumerate(knowledge.tiers):
-        for name in tier:
-            place = places[name]
-            if tier_of.setdefault(place, number) != number:
-                raise KnowledgeError(
-                    f"{names[place]} is in tier {tier_of[place] + 1} and in tier {number + 1}: "
-                    "put it in one tier only."
-                )
-    return tier_of
-
-
-def _refuse_excluded(
-    knowledge: "Knowledge",
-    required: Sequence[tuple[int, int]],
-    places: Mapping[Any, int],
-    names: Sequence[Any],
-) -> None:
+def _refuse_excluded(known: Any, names: Sequence[Any]) -> None:
     """Refuse required arcs that another statement excludes."""
-    forbidden = {(places[cause], places[effect]) for cause, effect in knowledge.forbidden_edges}
-    exogenous = {places[name] for name in knowledge.exogenous}
-    sinks = {places[name] for name in knowledge.sinks}
-    space = knowledge.search_space
-    among = {places[entry] for entry in space or () if not isinstance(entry, tuple)}
-    listed = {
-        (places[entry[0]], places[entry[1]]) for entry in space or () if isinstance(entry, tuple)
-    }
-    for edge in required:
-        cause, effect = edge
-        arc = f"The arc {names[cause]} → {names[effect]} is required"
+    forbidden = set(known.forbidden_edges)
+    space = None if known.search_space is None else set(known.search_space)
+    for cause, effect in known.required_edges:
+        edge, tail, head = (cause, effect), names[cause], names[effect]
+        arc = f"The arc {tail} → {head} is required"
         if edge in forbidden:
             raise KnowledgeError(f"{arc} and forbidden: remove one of the two statements.")
-        if effect in exogenous:
-            raise KnowledgeError(f"{arc}, but {names[effect]} is exogenous and has no causes.")
-        if cause in sinks:
-            raise KnowledgeError(f"{arc}, but {names[cause]} is a sink and has no effects.")
-        if space is not None and edge not in listed and not {cause, effect} <= among:
+        if effect in known.exogenous:
+            raise KnowledgeError(f"{arc}, but {head} is exogenous and has no causes.")
+        if cause in known.sinks:
+            raise KnowledgeError(f"{arc}, but {tail} is a sink and has no effects.")
+        if space is not None and edge not in space and not {cause, effect} <= space:
             raise KnowledgeError(f"{arc}, but it is not in the search space: add it there.")
 
 

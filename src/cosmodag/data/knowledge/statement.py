@@ -1,5 +1,6 @@
 """Background knowledge, stated by the names of columns."""
 
+import copy
 import os
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosmodag.data.knowledge.bounds import Bounds
 from cosmodag.data.knowledge.contradictions import refuse_contradictions
@@ -79,8 +81,7 @@ class Knowledge:
             if given is not None or part != "search_space":
                 entries = tuple(read(part, entry) for entry in _sequence(part, given))
                 object.__setattr__(self, part, entries)
-        names = self.names
-        refuse_contradictions(self, _places(names, names), names)
+        self._by_place(self.names)
 
     @property
     def names(self) -> list[Name]:
@@ -112,30 +113,35 @@ class Knowledge:
         >>> bounds.support.astype(int).tolist()
         [[0, 1, 0], [1, 0, 0], [1, 1, 0]]
         """
-        places = _places(self.names, names)
-        d = len(names)
-        refuse_contradictions(self, places, names)
+        known, d = self._by_place(names), len(names)
         support = np.ones((d, d), bool)
-        if self.search_space is not None:
-            support[:] = False
-            among = [places[entry] for entry in self.search_space if not isinstance(entry, tuple)]
+        if known.search_space is not None:
+            listed = [entry for entry in known.search_space if isinstance(entry, tuple)]
+            among = [entry for entry in known.search_space if not isinstance(entry, tuple)]
+            support = _mask(listed, d)
             support[np.ix_(among, among)] = True
-            for entry in self.search_space:
-                if isinstance(entry, tuple):
-                    support[places[entry[0]], places[entry[1]]] = True
-        for cause, effect in self.forbidden_edges:
-            support[places[cause], places[effect]] = False
-        support[:, [places[name] for name in self.exogenous]] = False
-        support[[places[name] for name in self.sinks]] = False
-        required, before = np.zeros((d, d), bool), np.zeros((d, d), bool)
-        for cause, effect in self.required_edges:
-            required[places[cause], places[effect]] = True
-        earlier: list[int] = []
-        for tier in self.tiers:
-            here = [places[name] for name in tier]
-            before[np.ix_(earlier, here)] = True
-            earlier += here
-        return Bounds.of(support, required, before)
+        support &= ~_mask(known.forbidden_edges, d)
+        support[:, list(known.exogenous)] = False
+        support[list(known.sinks)] = False
+        before = np.zeros((d, d), bool)
+        earlier: list[Any] = []
+        for tier in known.tiers:
+            before[np.ix_(earlier, tier)] = True
+            earlier += tier
+        return Bounds.of(support, _mask(known.required_edges, d), before)
+
+    def _by_place(self, names: Sequence[Any]) -> "Knowledge":
+        """Return the same knowledge, checked, with the numbers of columns for their names."""
+        places = _places(self.names, names)
+
+        def placed(part: Any) -> Any:
+            return tuple(map(placed, part)) if isinstance(part, tuple) else places.get(part)
+
+        found = copy.copy(self)
+        for field in fields(self):
+            object.__setattr__(found, field.name, placed(getattr(self, field.name)))
+        refuse_contradictions(found, names)
+        return found
 
     def facts(self) -> dict[str, Any]:
         """Return the non-empty parts as data for JSON and YAML.
@@ -227,6 +233,14 @@ def _edge(what: str, given: Any) -> Edge:
 def _edge_or_name(what: str, given: Any) -> Edge | Name:
     is_name = isinstance(given, str | int | np.integer)
     return _name(what, given) if is_name else _edge(what, given)
+
+
+def _mask(edges: Iterable[Any], d: int) -> NDArray[np.bool_]:
+    """(d, d): arcs between columns, given by their numbers."""
+    mask = np.zeros((d, d), bool)
+    for cause, effect in edges:
+        mask[cause, effect] = True
+    return mask
 
 
 def _places(mentioned: Sequence[Name], names: Sequence[Any]) -> dict[Name, int]:

@@ -146,7 +146,7 @@ def _without_gaps(
     series: list[NDArray[np.intp]], times: NDArray[np.float64]
 ) -> list[NDArray[np.intp]]:
     """Cut series where times are missing."""
-    steps = np.concatenate([np.diff(times[rows]) for rows in series])
+    steps = np.concatenate([np.zeros(0), *(np.diff(times[rows]) for rows in series)])
     step = np.median(steps) if len(steps) else 0.0
     parts: list[NDArray[np.intp]] = []
     for rows in series:

@@ -7,6 +7,7 @@ would repeat the arcs into time t.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -95,24 +96,12 @@ class Window:
         )
 
     def _forbidden(self, known: Knowledge, tiers: Sequence[Sequence[str]]) -> Iterator[Edge]:
-        for cause, effect in known.forbidden_edges:
-            head = self._effect(effect)
-            yield from ((tail, head) for tail in self._lagged(cause) if tail != head)
+        for edge in known.forbidden_edges:
+            yield from self._at_all_lags(edge)
         for place, tier in enumerate(tiers):
-            later = [name for other in tiers[place + 1 :] for name in other]
-            yield from self._arcs(later, tier, first=1)
-        for effect in self._variables(known.exogenous):
-            yield from self._arcs([name for name in self.names if name != effect], [effect])
-        for cause in self._variables(known.sinks):
-            yield from self._arcs([cause], [name for name in self.names if name != cause])
-
-    def _arcs(
-        self, causes: Iterable[str], effects: Sequence[str], first: int = 0
-    ) -> Iterator[tuple[str, str]]:
-        """Arcs from all lags of some variables, from `first` on, into others at time t."""
-        for cause in causes:
-            for lag in range(first, self.lags + 1):
-                yield from ((_name_at(cause, lag), effect) for effect in effects)
+            yield from self._arcs(chain(*tiers[place + 1 :]), tier, first=1)
+        yield from self._arcs(self.names, self._variables(known.exogenous))
+        yield from self._arcs(self._variables(known.sinks), self.names)
 
     def _required(self, edges: Iterable[Edge]) -> Iterator[Edge]:
         for cause, effect in edges:
@@ -124,17 +113,28 @@ class Window:
                 )
             yield tails[0], head
 
-    def _space(self, space: Iterable[Edge | Name]) -> Iterator[Edge]:
-        entries = list(space)
-        group = self._variables(entry for entry in entries if not isinstance(entry, tuple))
-        for name in group:
-            yield from self._arcs([name], [other for other in group if other != name])
-        for entry in entries:
+    def _space(self, space: Sequence[Edge | Name]) -> Iterator[Edge]:
+        group = self._variables(entry for entry in space if not isinstance(entry, tuple))
+        yield from self._arcs(group, group)
+        for entry in space:
             if isinstance(entry, tuple):
-                head = self._effect(entry[1])
-                yield from ((tail, head) for tail in self._lagged(entry[0]) if tail != head)
+                yield from self._at_all_lags(entry)
         for name in self.names:
-            yield from self._arcs([name], [name], first=1)
+            yield from ((_name_at(name, lag), name) for lag in range(1, self.lags + 1))
+
+    def _arcs(
+        self, causes: Iterable[str], effects: Sequence[str], first: int = 0
+    ) -> Iterator[Edge]:
+        """Arcs from all lags of some variables, from `first` on, into others at time t."""
+        for cause in causes:
+            for lag in range(first, self.lags + 1):
+                tail = _name_at(cause, lag)
+                yield from ((tail, effect) for effect in effects if effect != cause)
+
+    def _at_all_lags(self, edge: Edge) -> Iterator[Edge]:
+        """Arcs that an arc stands for: from all lags of its cause, if no lag is named."""
+        head = self._effect(edge[1])
+        yield from ((tail, head) for tail in self._lagged(edge[0]) if tail != head)
 
     def _lagged(self, name: Name) -> tuple[str, ...]:
         """Columns that a name stands for."""

@@ -120,11 +120,8 @@ def running_ids(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> li
         return []
     found = [names[column] for column in columns if _numbers_rows(X[:, column])]
     sentence = (
-        "The column {columns} numbers the rows and is not a measurement, so its arcs only show how "
-        "the table was compiled: leave it out."
-        if len(found) == 1
-        else "The columns {columns} number the rows and are not measurements, so their arcs only "
-        "show how the table was compiled: leave them out."
+        "A column that numbers the rows is not a measurement, and its arcs only show how the table "
+        "was compiled: leave out {columns}."
     )
     return about("running_id", found, sentence)
 

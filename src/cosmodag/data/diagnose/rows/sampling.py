@@ -1,4 +1,4 @@
-"""Findings about the rows: too few, dependent, sorted."""
+"""Findings about the rows: missing values, too few rows, rows that follow one another."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,9 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from cosmodag.data.diagnose.findings import Finding, about
+from cosmodag.data.diagnose.findings import Finding, about, chosen, first_of
 
-__all__ = ["few_rows", "lag_correlations", "rows_follow", "sorted_columns"]
+__all__ = [
+    "few_rows",
+    "lag_correlations",
+    "missing_values",
+    "rows_follow",
+    "sorted_columns",
+    "without_gaps",
+]
 
 _FEWEST = 10
 _FEWEST_PAIRS = 30
@@ -18,6 +25,40 @@ _MOST_ROWS = 50_000
 # standard errors change by less than a hundredth.
 _CHANCE, _HARMLESS = 0.002, 0.1
 _CLIPPED_AT = 4.0
+
+
+def missing_values(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
+    """Count missing values per column."""
+    absent = np.isnan(X)
+    numbers = absent.sum(axis=0)
+    columns = np.flatnonzero(numbers)
+    worst = columns[np.argsort(-numbers[columns], kind="stable")].tolist()
+    listed = [f"{names[column]!r} {numbers[column]:,}" for column in worst]
+    complete = int((~absent.any(axis=1)).sum())
+    sentence = (
+        f"{int(numbers.sum()):,} values are missing ({first_of(listed, 8, 'more columns')}), "
+        f"{complete:,} of {len(X):,} rows are complete: use only those (--missing drop) if gaps do "
+        "not depend on the values, or impute the gaps from the learnt graph (--missing impute)."
+    )
+    return about("missing_values", chosen(names, numbers > 0), sentence, absent.mean())
+
+
+def without_gaps(X: NDArray[Any]) -> NDArray[Any]:
+    """Return the complete rows if there are enough, otherwise fill gaps with drawn values.
+
+    Values are drawn from the same column. This keeps the distribution of each column and weakens
+    relations between columns, so it creates no false findings about relations.
+    """
+    absent = np.isnan(X)
+    complete = ~absent.any(axis=1)
+    if complete.sum() >= max(20, 2 * X.shape[1], len(X) // 3):
+        return np.asarray(X[complete])
+    random = np.random.default_rng(0)
+    filled = X.copy()
+    for column in np.flatnonzero(absent.any(axis=0)).tolist():
+        gap = absent[:, column]
+        filled[gap, column] = random.choice(X[~gap, column], size=int(gap.sum()))
+    return filled
 
 
 def few_rows(rows: int, columns: int) -> list[Finding]:

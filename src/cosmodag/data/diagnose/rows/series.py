@@ -57,8 +57,8 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
         *about(
             "unit_root",
             chosen(own, roots > _DICKEY_FULLER),
-            "{columns} wander like a random walk (a unit root is not excluded), so that unrelated "
-            "columns seem to cause one another: learn from differences between rows.",
+            "The values of {columns} drift like a random walk (a unit root is not excluded), so "
+            "unrelated columns seem to cause one another: learn from differences between rows.",
             roots.max(),
         ),
         *about(
@@ -71,15 +71,15 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
         *about(
             "changing_variance",
             chosen(own, spreads < chance),
-            "The noise of {columns} is stronger at some times than at others, so that standard "
-            "errors are wrong: learn from a part of the rows, or from logarithms.",
+            "The noise of {columns} is stronger at some times than at others, so standard errors "
+            "are wrong: learn from a part of the rows, or from logarithms.",
             spreads.min(),
         ),
         *about(
             "season",
             chosen(own, is_season),
-            f"{{columns}} repeat about every {length:.3g} rows, and a season is a common cause "
-            "that is not in the table: subtract the mean of each season first.",
+            f"The values of {{columns}} repeat about every {length:.3g} rows, and such a season is "
+            "a common cause that is not in the table: subtract the mean of each season first.",
             length,
         ),
     ]
