@@ -8,7 +8,7 @@ import pytest
 from graphs_to_report import model_of, random_dag
 
 from cosmodag import BlockSearch, OrderSearch
-from cosmodag.assess.effects import curves as effect_curves
+from cosmodag.assess.effects import panel
 
 pytestmark = [
     pytest.mark.optional,
@@ -141,7 +141,7 @@ def test_of_a_time_series_the_changes_in_later_rows_are_drawn(show):
 
 
 def test_of_many_variables_the_call_that_answers_is_named(show, monkeypatch):
-    monkeypatch.setattr(effect_curves, "MOST_CURVED", 1)
+    monkeypatch.setattr(panel, "MOST_CURVED", 1)
     x = np.random.default_rng(0).normal(size=(200, 2))
     x[:, 1] += 3 * x[:, 0] ** 2
     table = pd.DataFrame(x, columns=["dose", "response"])

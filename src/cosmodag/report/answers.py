@@ -39,7 +39,7 @@ class Answers:
     verdict
         ``sentence``, ``rejected``, ``tested``: do the rows contradict the graph?
     effect_curves
-        Effects that are not one number; see :func:`cosmodag.assess.effects.curves.effect_curves`.
+        Effects that are not one number; see :func:`cosmodag.assess.effects.panel.effect_curves`.
     """
 
     effects: dict[str, list[Any]] | None = None
@@ -121,7 +121,7 @@ def _effects(model: "FittedGraph") -> dict[str, list[Any]] | None:
 
 
 def _effect_curves(model: "FittedGraph") -> dict[str, Any] | None:
-    from cosmodag.assess.effects.curves import effect_curves
+    from cosmodag.assess.effects.panel import effect_curves
 
     found = effect_curves(model)
     if found is None:

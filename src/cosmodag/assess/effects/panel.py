@@ -1,19 +1,36 @@
-"""Effects of all pairs as plain values, for a panel on a page."""
+"""Effects of all pairs as plain values, for a panel on a page: one number each, or a curve."""
 
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.assess.effects.class_view import ClassView
 from cosmodag.assess.effects.model_effects import Effects
+from cosmodag.assess.effects.simulation import mean_curves
+from cosmodag.assess.names import kind_of
 
 if TYPE_CHECKING:
+    from cosmodag.assess.effects.resampled import ResampledFits
     from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = ["effects_panel"]
+__all__ = ["MOST_VARIABLES", "effect_curves", "effects_panel"]
 
 MOST_VARIABLES = 60
 """Variables up to which a page holds all pairs: about 3,500, half a megabyte."""
 
+MOST_CURVED = 30
+"""Variables up to which curves are simulated; with 30 a page takes a few seconds more."""
+
+# Variables up to which every resample is simulated too, for bands.
+_MOST_RESAMPLED = 12
 _PATHS = 5
+_HORIZON = 10
+_POINTS, _DRAWS = 13, 300
+_ENDS = (0.02, 0.98)
+_LEVEL = 0.95
 
 
 def effects_panel(model: "FittedGraph", effects: Effects | None = None) -> list[dict[str, Any]]:
@@ -59,3 +76,110 @@ def effects_panel(model: "FittedGraph", effects: Effects | None = None) -> list[
             }
         )
     return found
+
+
+def effect_curves(model: "FittedGraph") -> dict[str, Any] | None:
+    """Compute the effects of all pairs that a directed path joins.
+
+    Models with lags, or with equations that are not linear, have curves, unless they have very many
+    variables.
+
+    Returns
+    -------
+    dict or None
+        ``over``: ``"time"`` for changes in the rows after a variable was raised once, or
+        ``"value"`` for E[y | do(x)]. ``variables``: number d of variables; with lags their places
+        repeat, as those of the window do. ``band``: what the bands rest on, in words, empty
+        without. ``pairs``: each with ``from``, ``to``, ``open`` (whether graphs that fit as well
+        differ), the points ``x`` and ``y``, the band ``low`` and ``high`` (None without), and
+        ``labels`` of the points where the cause is a category (None otherwise).
+    """
+    dag = model.fitted_
+    if dag.window is not None:
+        most = MOST_VARIABLES if dag.is_linear else MOST_CURVED
+        return _over_time(model) if dag.window.d <= most else None
+    if dag.is_linear or dag.d > MOST_CURVED:
+        return None
+    return _over_values(dag, vars(model).get("_resampled_fits_"))
+
+
+def _over_time(model: "FittedGraph") -> dict[str, Any]:
+    names = model.window_.names
+    d = len(names)
+    fits = vars(model).get("_resampled_fits_")
+    table = model.response_intervals(_HORIZON, level=_LEVEL)
+    parts = table.to_numpy().reshape(d, d, _HORIZON + 1, 3)
+    pairs = []
+    for u, v in np.argwhere(np.nan_to_num(parts[..., 0]).any(axis=2)).tolist():
+        estimate, low, high = parts[u, v].T
+        has_band = bool(np.isfinite(low).all())
+        band = (low, high) if has_band else None
+        pairs.append(_pair(u, v, np.arange(_HORIZON + 1), estimate, band))
+    source = _band_text(fits) if fits is not None else "standard errors, as if the graph were known"
+    has_bands = any(pair["low"] is not None for pair in pairs)
+    return {"over": "time", "variables": d, "band": source if has_bands else "", "pairs": pairs}
+
+
+def _over_values(dag: "FittedDAG", fits: "ResampledFits | None") -> dict[str, Any]:
+    view = ClassView.of(dag)
+    drawn = dag.sample(1_000, random_state=0)
+    if dag.d > _MOST_RESAMPLED:
+        fits = None
+    numbers = np.array([kind.is_number for kind in dag.kinds] or [True] * dag.d)
+    pairs = []
+    for x in range(dag.d):
+        below = sorted(y for y in view.dag.descendants(x) if numbers[y] and y != x)
+        if not below:
+            continue
+        grid, labels = _grid(dag, x, drawn[:, x])
+        curves = mean_curves(dag, x, grid, _DRAWS)
+        bands = None
+        if fits is not None:
+            others = np.stack([mean_curves(one, x, grid, _DRAWS) for one in fits.dags])
+            bands = np.quantile(others, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2], axis=0)
+        for y in below:
+            band = None if bands is None else (bands[0, :, y], bands[1, :, y])
+            is_open = view.is_open(x, y)
+            pairs.append(_pair(x, y, grid, curves[:, y], band, is_open=is_open, labels=labels))
+    source = "" if fits is None else _band_text(fits)
+    return {"over": "value", "variables": dag.d, "band": source, "pairs": pairs}
+
+
+def _pair(
+    cause: int,
+    effect: int,
+    x: NDArray[Any],
+    y: NDArray[Any],
+    band: tuple[NDArray[Any], NDArray[Any]] | None,
+    *,
+    is_open: bool = False,
+    labels: list[str] | None = None,
+) -> dict[str, Any]:
+    return {
+        "from": cause,
+        "to": effect,
+        "open": is_open,
+        "x": x.tolist(),
+        "y": y.tolist(),
+        "low": None if band is None else band[0].tolist(),
+        "high": None if band is None else band[1].tolist(),
+        "labels": labels,
+    }
+
+
+def _band_text(fits: "ResampledFits") -> str:
+    return f"{len(fits.dags)} fits to resamples of the rows"
+
+
+def _grid(
+    dag: "FittedDAG", x: int, drawn: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], list[str] | None]:
+    """Values to set a cause to, and their labels: its levels, its few values, or a range."""
+    kind = kind_of(dag, x)
+    if kind.is_levels:
+        return np.arange(float(len(kind.levels))), [str(level) for level in kind.levels]
+    values = np.unique(drawn)
+    if len(values) <= _POINTS:
+        return values, None
+    low, high = np.quantile(drawn, _ENDS)
+    return np.linspace(low, high, _POINTS), None

@@ -130,7 +130,7 @@ class Knowledge:
             earlier += tier
         return Bounds.of(support, _mask(known.required_edges, d), before)
 
-    def _by_place(self, names: Sequence[Any]) -> "Knowledge":
+    def _by_place(self, names: Sequence[Any]) -> Any:
         """Return the same knowledge, checked, with the numbers of columns for their names."""
         places = _places(self.names, names)
 
