@@ -1,7 +1,10 @@
 """Questions to a fitted graph: effects of interventions, and whether the graph is believable."""
 
-from cosmodag.assess.effects import Effect, Effects, ResampledFits, refit_resamples
-from cosmodag.assess.validation import Validation, validate_graph
+from cosmodag.assess.effects.effect import Effect
+from cosmodag.assess.effects.model_effects import Effects
+from cosmodag.assess.effects.resampled import ResampledFits, refit_resamples
+from cosmodag.assess.validation.result import Validation
+from cosmodag.assess.validation.validate import validate_graph
 
 __all__ = [
     "Effect",

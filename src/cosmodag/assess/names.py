@@ -1,19 +1,17 @@
 """Variables and values that a user names: found, checked, and converted to numbers."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.kinds.declared import renumbered
 from cosmodag.errors import DataError
+from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.io.columns.levels import encode_as
 from cosmodag.io.columns.names import nearest
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
-
-if TYPE_CHECKING:
-    from cosmodag.fit.fitted_dag import FittedDAG
 
 __all__ = [
     "check_kinds",
@@ -96,12 +94,12 @@ def _numbers(name: str, value: Any, kind: ColumnKind) -> NDArray[np.float64]:
         return np.array(np.nan)
 
 
-def kind_of(dag: "FittedDAG", v: int) -> ColumnKind:
+def kind_of(dag: FittedDAG, v: int) -> ColumnKind:
     """Kind of a column of a fit."""
     return dag.kinds[v] if dag.kinds else NOT_EXAMINED
 
 
-def check_kinds(dag: "FittedDAG", x: int, y: int, values: Any) -> None:
+def check_kinds(dag: FittedDAG, x: int, y: int, values: Any) -> None:
     """Refuse effects on categories, and effects of categories without two levels to compare."""
     cause, effect = kind_of(dag, x), kind_of(dag, y)
     if not effect.is_number:
@@ -118,7 +116,7 @@ def check_kinds(dag: "FittedDAG", x: int, y: int, values: Any) -> None:
 
 
 def compared_values(
-    dag: "FittedDAG", x: int, values: Sequence[float | str] | None
+    dag: FittedDAG, x: int, values: Sequence[float | str] | None
 ) -> tuple[float, float]:
     """Two values of the cause: by default half a unit below and above its mean.
 
@@ -136,7 +134,7 @@ def compared_values(
     return float(pair[0]), float(pair[1])
 
 
-def label_of_value(dag: "FittedDAG", v: int, value: float) -> float | str:
+def label_of_value(dag: FittedDAG, v: int, value: float) -> float | str:
     """Label of a level; of any other column the value itself."""
     kind = kind_of(dag, v)
     if kind.is_levels and value in range(len(kind.levels)):

@@ -2,30 +2,29 @@
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from cosmodag.data.interventions import take_column
 from cosmodag.data.kinds import matched
 from cosmodag.errors import CosmodagWarning, DataError
+from cosmodag.fit.fitted import FittedGraph
+from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.io.tables.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
-
-if TYPE_CHECKING:
-    from cosmodag.fit.fitted import FittedGraph
-    from cosmodag.fit.fitted_dag import FittedDAG
 
 __all__ = ["fit_quietly", "given_table", "rows_to_test", "training_table"]
 
 _FEWEST_ROWS = 20
 
 
-def training_table(model: "FittedGraph") -> Prepared:
+def training_table(model: FittedGraph) -> Prepared:
     """Return the prepared table that a model was fitted to."""
     dag = model.fitted_
     data = dag.training_data()
@@ -43,7 +42,7 @@ def training_table(model: "FittedGraph") -> Prepared:
     )
 
 
-def given_table(model: "FittedGraph", X: Any, interventions: Any) -> Prepared:
+def given_table(model: FittedGraph, X: Any, interventions: Any) -> Prepared:
     """Prepare a table, checked against the columns of the model.
 
     Warnings about the table are left out: they are those of the fit.
@@ -59,7 +58,7 @@ def given_table(model: "FittedGraph", X: Any, interventions: Any) -> Prepared:
     return given
 
 
-def _encoded(dag: "FittedDAG", X: Any) -> Any:
+def _encoded(dag: FittedDAG, X: Any) -> Any:
     """Encode a frame with the levels of a fit; any other table is returned unchanged."""
     if isinstance(X, np.ndarray | list | tuple) or not any(kind.is_levels for kind in dag.kinds):
         return X
@@ -72,12 +71,12 @@ def _encoded(dag: "FittedDAG", X: Any) -> Any:
 
 
 def rows_to_test(
-    model: "FittedGraph",
+    model: FittedGraph,
     X: Any,
     interventions: Any,
     split: float | None,
     random: np.random.Generator,
-) -> tuple["FittedGraph", Prepared, bool]:
+) -> tuple[FittedGraph, Prepared, bool]:
     """Give the model to test, the rows to test it on, and whether it was learnt from them."""
     if X is not None and split is not None:
         raise DataError("Give new rows as X, or split to hold some of the old ones out, not both.")
@@ -107,10 +106,8 @@ def fit_quietly(
     values: NDArray[np.float64],
     names: list[str] | None,
     targets: NDArray[np.bool_] | None,
-) -> "FittedGraph":
+) -> FittedGraph:
     """Fit a learner to some values of a table, without the warnings of the first fit."""
-    import pandas as pd
-
     table = values if names is None else pd.DataFrame(values, columns=names)
     with ignoring(CosmodagWarning):
         fitted: FittedGraph = learner.fit(table, interventions=targets)

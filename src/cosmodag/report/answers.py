@@ -108,7 +108,7 @@ def _or_none(
 
 
 def _effects(model: "FittedGraph") -> dict[str, list[Any]] | None:
-    from cosmodag.assess.effects import Effects
+    from cosmodag.assess import Effects
     from cosmodag.assess.effects.panel import MOST_VARIABLES, effects_panel
 
     if model.n_features_in_ > MOST_VARIABLES:

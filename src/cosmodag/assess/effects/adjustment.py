@@ -1,15 +1,13 @@
 """Adjustment sets: variables that free a regression from confounding."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosmodag.assess.effects.class_view import ClassView
 from cosmodag.assess.effects.mixed_graph import MixedGraph
 from cosmodag.assess.names import places_of_pair
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice
-
-if TYPE_CHECKING:
-    from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.fitted_dag import FittedDAG
 
 __all__ = ["adjustment_set", "directed_paths", "optimal_set"]
 
@@ -66,7 +64,7 @@ def directed_paths(dag: MixedGraph, x: int, y: int, most: int = MOST_PATHS) -> l
 
 
 def adjustment_set(
-    dag: "FittedDAG", cause: Any, effect: Any, kind: str = "optimal"
+    dag: FittedDAG, cause: Any, effect: Any, kind: str = "optimal"
 ) -> tuple[Any, ...]:
     """Variables to adjust for; see :meth:`cosmodag.fit.fitted.FittedGraph.adjustment_set`."""
     check_choice("kind", kind, ("optimal", "parents"))

@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cosmodag.assess.effects.mixed_graph import MixedGraph
-
-if TYPE_CHECKING:
-    from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.fitted_dag import FittedDAG
 
 __all__ = ["ClassView", "Option"]
 
@@ -42,7 +40,7 @@ class ClassView:
     _kept: dict[int, tuple[Option, ...]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, fitted: "FittedDAG") -> "ClassView":
+    def of(cls, fitted: FittedDAG) -> "ClassView":
         """Read a fit."""
         dag = MixedGraph.of(fitted.arcs)
         if fitted.noise in _DECIDING_NOISE and not fitted.follows_units:

@@ -1,18 +1,16 @@
 """Second moments that effects are computed from: of the data, or implied by fitted equations."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.gaussian import GaussianEquations
-
-if TYPE_CHECKING:
-    from cosmodag.fit.fitted_dag import FittedDAG
-    from cosmodag.fit.known import Known
-    from cosmodag.order.moments import Moments
+from cosmodag.fit.known import Known
+from cosmodag.order.moments import Moments
 
 __all__ = ["Covariance", "Slope"]
 
@@ -47,7 +45,7 @@ class Covariance:
     source: str
 
     @classmethod
-    def of_data(cls, X: NDArray[np.float64], known: "Known", arcs: Any) -> "Covariance":
+    def of_data(cls, X: NDArray[np.float64], known: Known, arcs: Any) -> "Covariance":
         """Take the covariance of a table.
 
         EM accounts for missing values, which are filled in in `X`. If variables were set, each
@@ -62,14 +60,14 @@ class Covariance:
         return cls.of_moments(known.moments(X))
 
     @classmethod
-    def of_moments(cls, moments: "Moments") -> "Covariance":
+    def of_moments(cls, moments: Moments) -> "Covariance":
         """Take the covariance from the moments of rows in which nothing was set."""
         scales = moments.scales[0]
         matrix = moments.correlations[0] * np.outer(scales, scales)
         return cls(matrix, float(moments.rows[0]), "data")
 
     @classmethod
-    def of_equations(cls, dag: "FittedDAG", rows: int | None = None) -> "Covariance":
+    def of_equations(cls, dag: FittedDAG, rows: int | None = None) -> "Covariance":
         """Give the covariance that linear equations imply: (I − A)⁻ᵀ D (I − A)⁻¹."""
         assert dag.noise_variances is not None
         scales = dag.preparation.scales

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 __all__ = ["MixedGraph"]
@@ -161,6 +163,13 @@ class MixedGraph:
     def ancestors(self, x: int) -> set[int]:
         """Variables from which arrows reach x, without x."""
         return _reached({x}, self.parents) - {x}
+
+    def causes(self) -> NDArray[np.bool_]:
+        """(d, d): whether arrows lead from one variable to another."""
+        found = np.zeros((len(self.parents), len(self.parents)), np.bool_)
+        for x in range(len(found)):
+            found[x, list(self.descendants(x))] = True
+        return found
 
     def possible_descendants(self, start: int, avoiding: int) -> set[int]:
         """Variables that arrows and lines may reach from `start`, which is one of them."""

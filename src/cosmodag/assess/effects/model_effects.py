@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtri
@@ -28,13 +29,9 @@ from cosmodag.assess.names import (
 from cosmodag.assess.tables import given_table, training_table
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import refuse_lags
+from cosmodag.fit.fitted import FittedGraph
+from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.graph.dags import DENSE_LIMIT
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from cosmodag.fit.fitted import FittedGraph
-    from cosmodag.fit.fitted_dag import FittedDAG
 
 __all__ = ["Effects"]
 
@@ -59,7 +56,7 @@ class Effects:
         Fits to resamples, for intervals that hold the uncertainty of the graph; None without.
     """
 
-    dag: "FittedDAG"
+    dag: FittedDAG
     view: ClassView
     covariance: Covariance | None
     resampled: ResampledFits | None = None
@@ -67,7 +64,7 @@ class Effects:
     @classmethod
     def of(
         cls,
-        model: "FittedGraph",
+        model: FittedGraph,
         *,
         X: Any = None,
         interventions: Any = None,
@@ -181,10 +178,8 @@ class Effects:
         ends = zip(edges.row.tolist(), edges.col.tolist(), strict=True)
         return dict(zip(ends, self.dag.arrow_basis, strict=True))
 
-    def matrix(self) -> "pd.DataFrame":
+    def matrix(self) -> pd.DataFrame:
         """Give all total effects; see :meth:`cosmodag.fit.fitted.FittedGraph.effects_`."""
-        import pandas as pd
-
         dag, names = self.dag, self.dag.names
         if dag.is_linear and dag.d > MOST_REGRESSED:
             products = _products(dag).tocsc()
@@ -210,18 +205,16 @@ def _regressed(view: ClassView, covariance: Covariance) -> NDArray[np.float64]:
     return found
 
 
-def _simulated(dag: "FittedDAG", view: ClassView) -> NDArray[np.float64]:
+def _simulated(dag: FittedDAG, view: ClassView) -> NDArray[np.float64]:
     found = np.array([contrasts(dag, x, compared_values(dag, x, None))[0] for x in range(dag.d)])
-    is_path = np.zeros((dag.d, dag.d), np.bool_)
-    for x in range(dag.d):
-        is_path[x, list(view.dag.reached_from({x}))] = True
+    causes = view.dag.causes()
     named = np.array([not kind_of(dag, v).is_number for v in range(dag.d)])
-    found[~is_path] = 0.0
-    found[is_path & (named[:, None] | named) & ~np.eye(dag.d, dtype=bool)] = np.nan
+    found[~causes & ~np.eye(dag.d, dtype=bool)] = 0.0
+    found[causes & (named[:, None] | named)] = np.nan
     return found
 
 
-def _products(dag: "FittedDAG") -> sparse.csr_array:
+def _products(dag: FittedDAG) -> sparse.csr_array:
     """Sum the products of weights over all directed paths, for very many variables."""
     scales = dag.preparation.scales
     edges = dag.edges

@@ -1,20 +1,18 @@
 """Effects of all pairs as plain values, for a panel on a page: one number each, or a curve."""
 
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.assess.effects.class_view import ClassView
 from cosmodag.assess.effects.model_effects import Effects
+from cosmodag.assess.effects.resampled import ResampledFits
 from cosmodag.assess.effects.simulation import mean_curves
 from cosmodag.assess.names import kind_of
-
-if TYPE_CHECKING:
-    from cosmodag.assess.effects.resampled import ResampledFits
-    from cosmodag.fit.fitted import FittedGraph
-    from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.fitted import FittedGraph
+from cosmodag.fit.fitted_dag import FittedDAG
 
 __all__ = ["MOST_VARIABLES", "effect_curves", "effects_panel"]
 
@@ -33,7 +31,7 @@ _ENDS = (0.02, 0.98)
 _LEVEL = 0.95
 
 
-def effects_panel(model: "FittedGraph", effects: Effects | None = None) -> list[dict[str, Any]]:
+def effects_panel(model: FittedGraph, effects: Effects | None = None) -> list[dict[str, Any]]:
     """List the effects that are not zero in all graphs of the class.
 
     The list is empty for more than 60 variables, equations that are not linear, and time series.
@@ -78,7 +76,7 @@ def effects_panel(model: "FittedGraph", effects: Effects | None = None) -> list[
     return found
 
 
-def effect_curves(model: "FittedGraph") -> dict[str, Any] | None:
+def effect_curves(model: FittedGraph) -> dict[str, Any] | None:
     """Compute the effects of all pairs that a directed path joins.
 
     Models with lags, or with equations that are not linear, have curves, unless they have very many
@@ -103,7 +101,7 @@ def effect_curves(model: "FittedGraph") -> dict[str, Any] | None:
     return _over_values(dag, vars(model).get("_resampled_fits_"))
 
 
-def _over_time(model: "FittedGraph") -> dict[str, Any]:
+def _over_time(model: FittedGraph) -> dict[str, Any]:
     names = model.window_.names
     d = len(names)
     fits = vars(model).get("_resampled_fits_")
@@ -120,7 +118,7 @@ def _over_time(model: "FittedGraph") -> dict[str, Any]:
     return {"over": "time", "variables": d, "band": source if has_bands else "", "pairs": pairs}
 
 
-def _over_values(dag: "FittedDAG", fits: "ResampledFits | None") -> dict[str, Any]:
+def _over_values(dag: FittedDAG, fits: ResampledFits | None) -> dict[str, Any]:
     view = ClassView.of(dag)
     drawn = dag.sample(1_000, random_state=0)
     if dag.d > _MOST_RESAMPLED:
@@ -167,12 +165,12 @@ def _pair(
     }
 
 
-def _band_text(fits: "ResampledFits") -> str:
+def _band_text(fits: ResampledFits) -> str:
     return f"{len(fits.dags)} fits to resamples of the rows"
 
 
 def _grid(
-    dag: "FittedDAG", x: int, drawn: NDArray[np.float64]
+    dag: FittedDAG, x: int, drawn: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], list[str] | None]:
     """Values to set a cause to, and their labels: its levels, its few values, or a range."""
     kind = kind_of(dag, x)

@@ -1,14 +1,12 @@
 """Effects over a class of graphs: one number where the class decides, and several where not."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cosmodag.assess.effects.adjustment import optimal_set
 from cosmodag.assess.effects.class_view import ClassView
 from cosmodag.assess.effects.covariance import Covariance, Slope
 from cosmodag.assess.effects.simulation import contrasts, direct_contrast
-
-if TYPE_CHECKING:
-    from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.fitted_dag import FittedDAG
 
 __all__ = ["Possible", "direct_effects", "possible_effects", "total_effects"]
 
@@ -93,7 +91,7 @@ def direct_effects(view: ClassView, covariance: Covariance, x: int, y: int) -> P
 
 
 def possible_effects(
-    dag: "FittedDAG",
+    dag: FittedDAG,
     view: ClassView,
     covariance: Covariance | None,
     x: int,

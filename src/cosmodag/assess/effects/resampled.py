@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,13 @@ from cosmodag.assess.effects.covariance import Covariance
 from cosmodag.assess.tables import given_table, training_table
 from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.checks import check_count, seeds_from
+from cosmodag.fit.fitted import FittedGraph
+from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.known import Known
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import fit_resamples
 from cosmodag.stability.resamples import rows_of
 from cosmodag.warning_filters import ignoring
-
-if TYPE_CHECKING:
-    from cosmodag.fit.fitted import FittedGraph
-    from cosmodag.fit.fitted_dag import FittedDAG
-    from cosmodag.fit.known import Known
 
 __all__ = ["ResampledFits", "refit_resamples"]
 
@@ -47,10 +45,10 @@ class ResampledFits:
         Number of resamples; fits that diverged are left out.
     """
 
-    dags: "tuple[FittedDAG, ...]"
+    dags: tuple[FittedDAG, ...]
     seeds: tuple[int, ...]
     X: NDArray[np.float64]
-    known: "Known"
+    known: Known
     asked: int
 
     @cached_property
@@ -69,7 +67,7 @@ class ResampledFits:
 
 
 def refit_resamples(
-    model: "FittedGraph",
+    model: FittedGraph,
     n: int,
     *,
     X: Any = None,
@@ -122,7 +120,7 @@ def refit_resamples(
     )
 
 
-def _take_dag(place: int, one: Any) -> "tuple[int, FittedDAG]":
+def _take_dag(place: int, one: Any) -> tuple[int, FittedDAG]:
     """Keep a fit; of linear ones only the graph, since their rows follow from the seed."""
     dag: FittedDAG = one.fitted_
     if dag.is_linear:

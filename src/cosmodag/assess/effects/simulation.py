@@ -1,7 +1,7 @@
 """Effects and predictions by simulation, through fitted equations of any shape."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from cosmodag.assess.effects.covariance import Slope
 from cosmodag.assess.effects.mixed_graph import MixedGraph
 from cosmodag.assess.names import values_set
-
-if TYPE_CHECKING:
-    from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.fitted_dag import FittedDAG
 
 __all__ = ["contrasts", "direct_contrast", "mean_curves", "predict_set"]
 
@@ -20,7 +18,7 @@ DRAWS = 10_000
 
 
 def contrasts(
-    dag: "FittedDAG", x: int, values: tuple[float, float], draws: int = DRAWS, seed: int = 0
+    dag: FittedDAG, x: int, values: tuple[float, float], draws: int = DRAWS, seed: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Difference of E[y | do(x = b)] and E[y | do(x = a)] for all variables y: (d,).
 
@@ -37,7 +35,7 @@ def contrasts(
 
 
 def mean_curves(
-    dag: "FittedDAG", x: int, grid: NDArray[np.float64], draws: int, seed: int = 0
+    dag: FittedDAG, x: int, grid: NDArray[np.float64], draws: int, seed: int = 0
 ) -> NDArray[np.float64]:
     """E[y | do(x = value)] of all variables y, at several values: (values, d).
 
@@ -50,7 +48,7 @@ def mean_curves(
 
 
 def direct_contrast(
-    dag: "FittedDAG", x: int, y: int, values: tuple[float, float], seed: int = 0
+    dag: FittedDAG, x: int, y: int, values: tuple[float, float], seed: int = 0
 ) -> Slope:
     """Mean change of y where x alone changes, over rows drawn from the fitted model."""
     noise = dag.drawn_noise(DRAWS, np.random.default_rng(seed))
@@ -63,7 +61,7 @@ def direct_contrast(
     return Slope(float(change.mean()), float(change.std() / np.sqrt(len(change))))
 
 
-def predict_set(dag: "FittedDAG", X: Any, do: Mapping[Any, Any]) -> NDArray[np.float64]:
+def predict_set(dag: FittedDAG, X: Any, do: Mapping[Any, Any]) -> NDArray[np.float64]:
     """Predict every variable of a table where some are set from outside.
 
     Descendants of what is set are predicted from predicted parents, everything else from the

@@ -1,7 +1,7 @@
 """Compare a graph with chance, and its learner with itself on fewer variables."""
 
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,8 @@ from cosmodag.assess.tables import fit_quietly
 from cosmodag.assess.validation.independences import Test, failing_share, run_tests
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.errors import CosmodagError
-
-if TYPE_CHECKING:
-    from cosmodag.fit.fitted import FittedGraph
-    from cosmodag.fit.prepare import Prepared
+from cosmodag.fit.fitted import FittedGraph
+from cosmodag.fit.prepare import Prepared
 
 __all__ = ["Agreement", "agreement_on_subsets", "shuffled_shares"]
 
@@ -61,8 +59,8 @@ def shuffled_shares(
 
 
 def agreement_on_subsets(
-    model: "FittedGraph",
-    given: "Prepared",
+    model: FittedGraph,
+    given: Prepared,
     count: int,
     random: np.random.Generator,
     deadline: float,
@@ -79,14 +77,15 @@ def agreement_on_subsets(
     same = opposite = done = 0
     if size < _FEWEST or size == len(varying):
         return Agreement(0, 0, 0)
-    whole = _causes(model)
+    # Causes in all graphs of the class, directly or not.
+    whole = ClassView.of(model.fitted_).mixed.causes()
     values = given.X * given.preparation.factors + given.preparation.means
     while done < count and time.monotonic() < deadline:
         kept = np.sort(random.choice(varying, size, replace=False))
         part = _fitted(model, given, values, kept)
         if part is None:
             break
-        found = _causes(part)
+        found = ClassView.of(part.fitted_).mixed.causes()
         expected = whole[np.ix_(kept, kept)]
         same += int((found & expected).sum())
         opposite += int((found & expected.T).sum())
@@ -94,19 +93,9 @@ def agreement_on_subsets(
     return Agreement(same, opposite, done)
 
 
-def _causes(model: "FittedGraph") -> NDArray[np.bool_]:
-    """(d, d): what is a cause of what, directly or not, in all graphs of the class."""
-    mixed = ClassView.of(model.fitted_).mixed
-    d = len(mixed.parents)
-    causes = np.zeros((d, d), np.bool_)
-    for x in range(d):
-        causes[x, list(mixed.descendants(x))] = True
-    return causes
-
-
 def _fitted(
-    model: "FittedGraph", given: "Prepared", values: NDArray[np.float64], kept: NDArray[np.intp]
-) -> "FittedGraph | None":
+    model: FittedGraph, given: Prepared, values: NDArray[np.float64], kept: NDArray[np.intp]
+) -> FittedGraph | None:
     """Fit some of the columns as the model was fitted; None where they cannot be."""
     dag, names = model.fitted_, given.names
     learner: Any = clone(model)

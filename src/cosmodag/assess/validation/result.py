@@ -1,14 +1,12 @@
 """Result of the tests of a graph, in numbers and in words."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from cosmodag.assess.validation.comparisons import Agreement
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Validation"]
 
@@ -42,8 +40,8 @@ class Validation:
         Whether the graph was learnt from the rows that it was tested on.
     """
 
-    independences: "pd.DataFrame"
-    arcs: "pd.DataFrame"
+    independences: pd.DataFrame
+    arcs: pd.DataFrame
     level: float
     p_value: float
     failing_share: float
@@ -54,7 +52,7 @@ class Validation:
     same_rows: bool
 
     @property
-    def failed(self) -> "pd.DataFrame":
+    def failed(self) -> pd.DataFrame:
         """Independences that fail after the correction for their number."""
         return self.independences[self.independences["p_corrected"] < self.level]
 
@@ -64,7 +62,7 @@ class Validation:
         return bool(self.p_value < self.level)
 
     @property
-    def needless(self) -> "pd.DataFrame":
+    def needless(self) -> pd.DataFrame:
         """Arcs that these data do not need: p above .05 given the other parents."""
         return self.arcs[self.arcs["p"] > 0.05]
 

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from cosmodag.assess.names import place_of
@@ -24,16 +25,12 @@ from cosmodag.assess.validation.result import Validation
 from cosmodag.data.diagnose.columns.scale import standardised
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count, refuse_lags
+from cosmodag.fit.fitted import FittedGraph
+from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from cosmodag.fit.fitted import FittedGraph
-    from cosmodag.fit.fitted_dag import FittedDAG
 
 __all__ = ["validate", "validate_graph"]
 
@@ -42,7 +39,7 @@ _MOST_VARIABLES = 2_000
 
 
 def validate(
-    model: "FittedGraph",
+    model: FittedGraph,
     X: Any,
     *,
     interventions: Any,
@@ -159,7 +156,7 @@ def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> 
         )
 
 
-def _test_for(dag: "FittedDAG") -> str:
+def _test_for(dag: FittedDAG) -> str:
     """Choose the test that needs no more than the model assumes."""
     if not dag.is_linear:
         return "curved"
@@ -211,10 +208,8 @@ def _validation(
 
 def _pair_tests(
     arcs: NDArray[np.bool_], order: NDArray[np.intp], names: list[Any], check: Test
-) -> "pd.DataFrame":
+) -> pd.DataFrame:
     """Test each pair that no arc joins, given the parents of the later; the smallest p first."""
-    import pandas as pd
-
     tested = run_tests(arcs, order, check)
     ranked = np.argsort(tested.p_values, kind="stable")
     corrected = holm(tested.p_values)
@@ -232,10 +227,8 @@ def _pair_tests(
     )
 
 
-def _arc_tests(arcs: NDArray[np.bool_], names: list[Any], check: Test) -> "pd.DataFrame":
+def _arc_tests(arcs: NDArray[np.bool_], names: list[Any], check: Test) -> pd.DataFrame:
     """Test each arc: independence of its ends given the other parents; the largest p first."""
-    import pandas as pd
-
     tails, heads = np.nonzero(arcs)
     p_values = []
     for u, v in zip(tails.tolist(), heads.tolist(), strict=True):

@@ -164,7 +164,7 @@ class Questions(HoldsDAG):
         DataError
             Where no directed path leads from cause to effect, or the class leaves the effect open.
         """
-        from cosmodag.assess.effects import adjustment_set
+        from cosmodag.assess.effects.adjustment import adjustment_set
 
         refuse_lags(self, "adjustment_set", "impulse_responses gives effects over time")
         return adjustment_set(self._dag, cause, effect, kind)
