@@ -7,7 +7,7 @@ limits. Values are clipped, so that a few outliers do not decide.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,20 +107,17 @@ def pair_tests(left: Powers, parent: Powers) -> tuple[float, float, float, float
     size = float(np.sqrt(len(left.first)))
     products = left.first * parent.second
     error = max(float(np.linalg.norm(products)), np.finfo(float).tiny)
+    with_square = left.square @ parent.first
     return (
         size * float(left.first @ parent.square),
         size * float(left.first @ parent.third),
-        size * _larger(left.square @ parent.first, left.square @ parent.square),
+        size * float(max(with_square, left.square @ parent.square, key=abs)),
         float(products.sum()) / error,
         # Least squares makes r uncorrelated with x, so that r² and its residual given r have the
         # same covariance with x. Its standard error is that of r²; for exponential noise that of
         # the residual would be smaller by √2.
-        size * _larger(left.square @ parent.first, left.second @ parent.second),
+        size * float(max(with_square, left.second @ parent.second, key=abs)),
     )
-
-
-def _larger(one: Any, other: Any) -> float:
-    return float(one if abs(one) > abs(other) else other)
 
 
 def powers_of(values: Floats) -> Powers:

@@ -1,8 +1,8 @@
 """Independences that a graph implies, and tests of them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Test = Callable[[int, NDArray[np.intp], NDArray[np.intp]], tuple[Floats, Floats]]
+"""A test of one variable against several others, given some: statistics, which are standard normal
+or t under independence, and p-values."""
 
 # Share of a column's variance that must be left for a test.
 _LEFT = 1e-8
@@ -36,16 +39,6 @@ class Tested(NamedTuple):
     second: NDArray[np.intp]
     statistics: Floats
     p_values: Floats
-
-
-class Test(Protocol):
-    """A test of one variable against several others, given some."""
-
-    def __call__(
-        self, v: int, others: NDArray[np.intp], given: NDArray[np.intp]
-    ) -> tuple[Floats, Floats]:
-        """Give statistics, standard normal or t under independence, and p-values."""
-        ...
 
 
 def implied(

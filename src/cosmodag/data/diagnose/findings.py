@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 Severity = Literal["error", "warning", "notice"]
-SEVERITIES = ("error", "warning", "notice")
+SEVERITIES = get_args(Severity)
 """Worst first."""
 
 # Findings with their own class of warning: about units, or against the model as a whole, which

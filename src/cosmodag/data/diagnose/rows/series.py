@@ -89,17 +89,14 @@ def residuals_follow(
     residuals: NDArray[Any], columns: list[int], names: Sequence[str], lags: int
 ) -> list[Finding]:
     """Find residuals of a window graph that resemble those of the time before."""
-    return [
-        finding
-        for one in rows_follow(residuals, columns, names)
-        for finding in about(
-            "few_lags",
-            one.columns,
-            f"Residuals of {{columns}} still follow one another (correlation up to "
-            f"{one.value:.2f}): {lags} lags are too few (--lags), or causes are hidden.",
-            one.value,
-        )
-    ]
+    found = rows_follow(residuals, columns, names)
+    if not found:
+        return []
+    sentence = (
+        f"Residuals of {{columns}} still follow one another (correlation up to "
+        f"{found[0].value:.2f}): {lags} lags are too few (--lags), or causes are hidden."
+    )
+    return about("few_lags", found[0].columns, sentence, found[0].value)
 
 
 def unit_root_statistics(X: NDArray[np.float64]) -> NDArray[np.float64]:
