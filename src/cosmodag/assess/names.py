@@ -71,7 +71,7 @@ def values_set(
         values = _numbers(str(name), value, kinds[place] if kinds else NOT_EXAMINED)
         if values.shape not in ((), (n,)) or not np.isfinite(values).all():
             raise DataError(
-                f"do sets {name!r} to something other than a finite number, or {n} of them."
+                f"do must set {name!r} to one finite number, or to {n} of them, one for each row."
             )
         found[place] = np.broadcast_to(values, (n,))
     return found

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from cosmodag.data.interventions import take_column
 from cosmodag.data.kinds import matched
-from cosmodag.errors import CosmodagWarning, DataError
+from cosmodag.errors import CosmodagWarning, DataError, name_list
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.prepare import Prepared, prepare
@@ -54,7 +54,10 @@ def given_table(model: FittedGraph, X: Any, interventions: Any) -> Prepared:
         given = prepare(model, _encoded(dag, X), interventions, in_time=in_time)
     is_named = dag.columns is not None and given.is_named
     if len(given.names) != dag.d or (is_named and given.names != dag.texts):
-        raise DataError("X has other columns than the model was fitted on: give the same ones.")
+        raise DataError(
+            f"X has the columns {name_list(given.names)}, but the model was fitted to "
+            f"{name_list(dag.texts)}: give the same ones."
+        )
     return given
 
 

@@ -112,7 +112,10 @@ def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | No
             f"{len(names)} columns."
         )
     if not np.isin(given, (0, 1)).all():
-        raise DataError("interventions must be true if a variable was set, and false otherwise.")
+        raise DataError(
+            "interventions is a table with other values than true and false: give true where a "
+            "variable was set, and false elsewhere."
+        )
     return given.astype(bool)
 
 

@@ -66,7 +66,7 @@ def test_a_required_arc_says_its_lag():
     [
         ({"forbidden_edges": [("a", "b[t-1]")]}, "into 'b\\[t-1\\]'"),
         ({"forbidden_edges": [("z", "b")]}, "'z', which is not a column"),
-        ({"tiers": [["a[t-1]"]]}, "these hold variables"),
+        ({"tiers": [["a[t-1]"]]}, "name variables without lags"),
     ],
 )
 def test_knowledge_that_has_no_meaning_in_time_is_refused(known, message):

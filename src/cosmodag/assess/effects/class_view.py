@@ -1,4 +1,4 @@
-"""A fitted graph and the class that the data leave it in, as effects need them."""
+"""A fitted graph and the class of graphs that fit as well, for effects over the class."""
 
 from dataclasses import dataclass, field
 from itertools import islice
@@ -31,8 +31,8 @@ class ClassView:
     dag
         The fitted graph.
     mixed
-        The class, narrowed by knowledge and interventions; the fitted graph itself where
-        what was assumed of the noise decides all directions.
+        The class, narrowed by knowledge and interventions; the fitted graph itself where the
+        assumption about the noise decides all directions.
     """
 
     dag: MixedGraph

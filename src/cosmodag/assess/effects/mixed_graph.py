@@ -129,7 +129,7 @@ class MixedGraph:
         return new
 
     def _followers(self, u: int, v: int) -> Iterator[tuple[int, int]]:
-        """List the arrows that Meek's rules give because of u → v, in every part it can play."""
+        """List the arrows that follow from u → v by Meek's rules, as any of a rule's arrows."""
         for w in list(self.siblings[v]):
             if not self.are_joined(u, w):  # R1: u → v – w
                 yield v, w

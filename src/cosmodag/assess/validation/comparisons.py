@@ -1,4 +1,4 @@
-"""Compare a graph with chance, and its learner with itself on fewer variables."""
+"""Comparisons of a graph: with shuffled names, and with fits to some of the columns."""
 
 import time
 from typing import Any, NamedTuple

@@ -53,9 +53,10 @@ class Bounds:
         """Return the same bounds without arcs into some variables."""
         causes, effects = np.nonzero(self.required & variables)
         if len(causes):
+            cause, effect = names[causes[0]], names[effects[0]]
             raise KnowledgeError(
-                f"The arc {names[causes[0]]} → {names[effects[0]]} is required, but "
-                f"{names[effects[0]]} was set in every row: it cannot be learnt from them."
+                f"The arc {cause} → {effect} is required, but {effect} was set in every row, so "
+                "the weight of the arc cannot be learnt: do not require it."
             )
         return Bounds(self.support & ~variables, self.required, self.before, self.gaps)
 

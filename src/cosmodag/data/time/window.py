@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.knowledge.statement import Edge, Name
-from cosmodag.errors import DataError, KnowledgeError
+from cosmodag.errors import DataError, KnowledgeError, name_list
 
 __all__ = ["Window", "lagged_names", "window_graph"]
 
@@ -148,15 +148,15 @@ class Window:
             return (present,)
         raise KnowledgeError(
             f"The knowledge names {name!r}, which is not a column of the table or of its "
-            f"{self.lags} lags: these are {', '.join(self.columns[:10])}."
+            f"{self.lags} lags: these are {name_list(self.columns, 10)}."
         )
 
     def _effect(self, name: Name) -> str:
         found = self._lagged(name)[0]
         if found not in self.names:
             raise KnowledgeError(
-                f"The knowledge has an arc into {name!r}: state the arc into time t, and the cause "
-                "as many steps later."
+                f"The knowledge has an arc into {name!r}, a time before t: state the arc into time "
+                "t, and move its cause by as many steps."
             )
         return found
 
@@ -173,7 +173,7 @@ class Window:
             if variable is None:
                 raise KnowledgeError(
                     f"The knowledge names {name!r} among tiers, exogenous variables, sinks or the "
-                    f"search space: these hold variables, here {', '.join(self.names[:10])}."
+                    f"search space: name variables without lags there ({name_list(self.names, 10)})."
                 )
             found.append(variable)
         return tuple(found)

@@ -1,4 +1,4 @@
-"""Findings about time series: what changes over time, wanders, or repeats.
+"""Findings about time series: columns that change over time, drift, or repeat.
 
 The equations of a window graph are the same at all times. Each column is first regressed on its own
 last values; what is left is then nearly independent from row to row, whatever the memory of the
