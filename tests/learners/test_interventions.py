@@ -91,7 +91,7 @@ def test_all_ways_to_say_it_are_the_same(table):
         ([9] * 120, "9 in row 0"),
         ("target", "'target'.*does not have"),
         (np.zeros((120, 4), bool), r"\(120, 4\)"),
-        (np.full((120, 5), 0.5), "true if"),
+        (np.full((120, 5), 0.5), "true where"),
         (pd.DataFrame({"a": [True] * 120}), "one for each"),
         (3, "3: it must be a list"),
     ],

@@ -173,7 +173,8 @@ class Window:
             if variable is None:
                 raise KnowledgeError(
                     f"The knowledge names {name!r} among tiers, exogenous variables, sinks or the "
-                    f"search space: name variables without lags there ({name_list(self.names, 10)})."
+                    "search space: name variables without lags there "
+                    f"({name_list(self.names, 10)})."
                 )
             found.append(variable)
         return tuple(found)
