@@ -108,15 +108,11 @@ def _or_none(
 
 
 def _effects(model: "FittedGraph") -> dict[str, list[Any]] | None:
-    from cosmodag.assess import Effects
-    from cosmodag.assess.effects.panel import MOST_VARIABLES, effects_panel
+    from cosmodag.assess.effects.panel import effects_panel
 
-    if model.n_features_in_ > MOST_VARIABLES:
+    listed = effects_panel(model)
+    if listed is None:
         return None
-    effects = Effects.of(model)
-    if effects.covariance is None:
-        return None
-    listed = effects_panel(model, effects)
     return {name: [_rounded(one[name]) for one in listed] for name in _COLUMNS}
 
 

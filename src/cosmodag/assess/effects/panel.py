@@ -14,14 +14,12 @@ from cosmodag.assess.names import kind_of
 from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = ["MOST_VARIABLES", "effect_curves", "effects_panel"]
+__all__ = ["effect_curves", "effects_panel"]
 
+# Variables up to which a page holds all pairs: about 3,500, half a megabyte.
 MOST_VARIABLES = 60
-"""Variables up to which a page holds all pairs: about 3,500, half a megabyte."""
-
+# Variables up to which curves are simulated; with 30 a page takes a few seconds more.
 MOST_CURVED = 30
-"""Variables up to which curves are simulated; with 30 a page takes a few seconds more."""
-
 # Variables up to which every resample is simulated too, for bands.
 _MOST_RESAMPLED = 12
 _PATHS = 5
@@ -31,30 +29,27 @@ _ENDS = (0.02, 0.98)
 _LEVEL = 0.95
 
 
-def effects_panel(model: FittedGraph, effects: Effects | None = None) -> list[dict[str, Any]]:
+def effects_panel(model: FittedGraph) -> list[dict[str, Any]] | None:
     """List the effects that are not zero in all graphs of the class.
-
-    The list is empty for more than 60 variables, equations that are not linear, and time series.
-    `effects` are by default those of the model, without resamples.
 
     Returns
     -------
-    list of dict
+    list of dict, or None
         ``from`` and ``to``, places among the variables; ``estimate``, ``low``, ``high`` (NaN where
         there is no interval), ``least`` and ``most`` over the class, ``identified``,
         ``adjustment`` and ``paths`` (places, at most five), ``sentence``. Pairs that are not
-        listed have no effect.
+        listed have no effect. None for more than 60 variables, equations that are not linear, and
+        time series.
     """
-    if model.fitted_.window is not None:
-        return []
-    effects = Effects.of(model) if effects is None else effects
-    d = effects.dag.d
-    if d > MOST_VARIABLES or effects.covariance is None:
-        return []
+    if model.fitted_.window is not None or model.fitted_.d > MOST_VARIABLES:
+        return None
+    effects = Effects.of(model)
+    if effects.covariance is None:
+        return None
     names = effects.dag.names
     place = {name: number for number, name in enumerate(names)}
     found = []
-    for x, y in permutations(range(d), 2):
+    for x, y in permutations(range(len(names)), 2):
         one = effects.effect(names[x], names[y])
         if one.is_nothing:
             continue

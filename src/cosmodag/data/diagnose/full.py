@@ -78,13 +78,7 @@ def diagnose(
     if not any(finding.severity == "error" for finding in findings):
         shape = arcs if arcs is not None else _searched(X)
         if shape is not None:
-            findings += after_fit(
-                X,
-                columns,
-                shape,
-                topological_order(shape.astype(np.float64)),
-                known=findings,
-            )
+            findings += after_fit(X, columns, shape, topological_order(shape), known=findings)
     return by_severity(findings + on_request(X, columns, findings, arcs))
 
 
