@@ -92,9 +92,9 @@ def before_fit(
         return rare
     lines = np.array([not (by_kind and kinds[v].kind in _WITH_OWN_EQUATION) for v in places])
     X, names = X[:, places], [names[v] for v in places]
-    summary = summary_of(X)
-    is_constant = summary.spans == 0
-    varying = np.flatnonzero((summary.spans >= SMALL) & (summary.spans <= LARGE)).tolist()
+    deviations, spans, distances = summary_of(X)
+    is_constant = spans == 0
+    varying = np.flatnonzero((spans >= SMALL) & (spans <= LARGE)).tolist()
     groups = equal_columns(X, np.flatnonzero(~is_constant).tolist())
     repeats = {column for group in groups for column in group[1:]}
     distinct = [column for column in varying if column not in repeats]
@@ -105,15 +105,15 @@ def before_fit(
     findings = [
         *rare,
         *constant(is_constant, names),
-        *out_of_range(summary.spans, names),
+        *out_of_range(spans, names),
         *duplicates(groups, names),
         *alike,
-        *different_scales(summary.deviations, is_constant, names),
+        *different_scales(deviations, is_constant, names),
         *few_rows(*X.shape),
         *running_ids(X, varying, names),
         *following,
         *(changing_series(rows, varying, names) if in_time else []),
-        *outliers(summary.distances, names),
+        *outliers(distances, names),
         *unlike_lines(X[:, lines], number[lines], list(compress(names, lines))),
     ]
     # The other checks need correlations between columns; some thousand rows are enough.

@@ -1,7 +1,7 @@
 """Findings about the scale of the columns: constants, units, outliers."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ __all__ = [
     "ABOUT_SCALE",
     "LARGE",
     "SMALL",
-    "Summary",
     "constant",
     "different_scales",
     "out_of_range",
@@ -53,16 +52,11 @@ _BLOCK = 1 << 22
 _SAMPLE = 4096
 
 
-class Summary(NamedTuple):
-    """Summary statistics of the columns, (d,) each."""
+def summary_of(X: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
+    """Compute the standard deviation, the range and the robust distance of each column: (d,) each.
 
-    deviations: Floats
-    spans: Floats
-    distances: Floats
-
-
-def summary_of(X: NDArray[Any]) -> Summary:
-    """Compute deviations, ranges and distances from the median in a few passes over the table."""
+    The robust distance is that of the value farthest from the median.
+    """
     # Overflow here gives infinity or NaN in the summary, which is reported as too large.
     with np.errstate(over="ignore", invalid="ignore"):
         lows = X.min(axis=0).astype(np.float64)
@@ -72,7 +66,7 @@ def summary_of(X: NDArray[Any]) -> Summary:
         for start in range(0, X.shape[1], width):
             block = slice(start, start + width)
             deviations[block] = np.std(X[:, block], axis=0, dtype=np.float64)
-        return Summary(deviations, highs - lows, _robust_distance(X, lows, highs))
+        return deviations, highs - lows, _robust_distance(X, lows, highs)
 
 
 def _robust_distance(X: NDArray[Any], lows: Floats, highs: Floats) -> Floats:

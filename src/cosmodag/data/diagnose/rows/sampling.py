@@ -9,14 +9,7 @@ from scipy.special import ndtri
 
 from cosmodag.data.diagnose.findings import Finding, about, chosen, first_of
 
-__all__ = [
-    "few_rows",
-    "lag_correlations",
-    "missing_values",
-    "rows_follow",
-    "sorted_columns",
-    "without_gaps",
-]
+__all__ = ["few_rows", "lag_correlations", "missing_values", "rows_follow", "without_gaps"]
 
 _FEWEST = 10
 _FEWEST_PAIRS = 30
@@ -75,21 +68,19 @@ def few_rows(rows: int, columns: int) -> list[Finding]:
     return [Finding("few_rows", (), rows / columns, "warning", sentence)]
 
 
-def sorted_columns(X: NDArray[Any], columns: list[int]) -> list[int]:
-    """Columns whose values never fall, or never rise, from row to row."""
-    if len(X) < _FEWEST_PAIRS:
-        return []
-    head = np.diff(X[:_FEWEST_PAIRS, columns], axis=0)
-    maybe = np.flatnonzero((head >= 0).all(axis=0) | (head <= 0).all(axis=0)).tolist()
-    found = []
-    for column in (columns[place] for place in maybe):
+def _sorted_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark columns whose values never fall, or never rise, from row to row."""
+    head = np.diff(X[:_FEWEST_PAIRS], axis=0)
+    found = np.asarray((head >= 0).all(axis=0) | (head <= 0).all(axis=0))
+    for column in np.flatnonzero(found).tolist():
         steps = np.diff(X[:, column])
-        if (steps >= 0).all() or (steps <= 0).all():
-            found.append(column)
+        found[column] = (steps >= 0).all() or (steps <= 0).all()
     return found
 
 
-def lag_correlations(X: NDArray[Any], given: Sequence[int] = ()) -> NDArray[np.float64]:
+def lag_correlations(
+    X: NDArray[Any], given: NDArray[np.bool_] | None = None
+) -> NDArray[np.float64]:
     """Lag-1 autocorrelation of each column, adjusted for sorted columns.
 
     Values are clipped at four standard deviations to limit the influence of single rows.
@@ -102,8 +93,8 @@ def lag_correlations(X: NDArray[Any], given: Sequence[int] = ()) -> NDArray[np.f
     """
     used = np.asarray(X[:_MOST_ROWS], np.float64)
     values = used - used.mean(axis=0)
-    if given:
-        basis = values[:, list(given)]
+    if given is not None and given.any():
+        basis = values[:, given]
         values = values - basis @ np.linalg.lstsq(basis, values, rcond=None)[0]
     deviations = values.std(axis=0)
     # A column that sorted ones explain leaves only rounding errors, without a correlation.
@@ -123,12 +114,12 @@ def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> li
     """
     if len(X) < _FEWEST_PAIRS or not columns:
         return []
-    is_sorted = [columns.index(column) for column in sorted_columns(X, columns)]
-    lags = lag_correlations(X[:, columns], is_sorted)
+    used = X[:, columns]
+    is_sorted = _sorted_columns(used)
+    lags = lag_correlations(used, is_sorted)
     rows = min(len(X), _MOST_ROWS)
     limit = max(_HARMLESS, -ndtri(_CHANCE / 2 / len(columns)) / np.sqrt(rows))
-    follows = np.abs(lags) > limit
-    follows[is_sorted] = False
+    follows = (np.abs(lags) > limit) & ~is_sorted
     most = float(lags[np.argmax(np.abs(lags) * follows)])
     sentence = (
         f"Rows resemble the row before (correlation up to {most:.2f}, in {{columns}}), so they "
@@ -140,5 +131,5 @@ def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> li
         "they are not independent and arcs seem more certain than they are: keep one row of each "
         "pair or group."
     )
-    found = [names[columns[place]] for place in np.flatnonzero(follows).tolist()]
-    return about("rows_follow", found, sentence, most)
+    own = [names[column] for column in columns]
+    return about("rows_follow", chosen(own, follows), sentence, most)
