@@ -370,7 +370,7 @@ class TestCommand:
         (tmp_path / "t.csv").write_text("a,b\n1,20\n2,\n4,-60\n5,7\n")
         assert main(["diagnose", str(tmp_path / "t.csv")]) == 0
         printed = capsys.readouterr()
-        assert "1 values are missing ('b' 1), 3 of 4 rows are complete" in printed.out
+        assert "1 value is missing ('b' 1), 3 of 4 rows are complete" in printed.out
 
     def test_bad_input_is_one_line_and_exit_code_2(self, tmp_path, capsys):
         assert main(["diagnose", str(tmp_path / "none.csv")]) == 2

@@ -47,7 +47,7 @@ def check_kinds(given: Any) -> None:
     elif isinstance(given, Sequence):
         entries = [entry for entry in given if entry not in (None, "auto")]
     else:
-        raise DataError(f"kinds is a {type(given).__name__}: give 'auto', a mapping or a list.")
+        raise DataError(f"kinds is {reprlib.repr(given)}: give 'auto', a mapping or a list.")
     for entry in entries:
         if entry not in KINDS if isinstance(entry, str) else not isinstance(entry, _LEVELS):
             raise DataError(

@@ -180,7 +180,7 @@ def as_knowledge(given: Any) -> Knowledge | None:
 
         return read_knowledge(given)
     raise KnowledgeError(
-        f"knowledge is a {type(given).__name__}: give a Knowledge, a mapping of its parts, or the "
+        f"knowledge is {reprlib.repr(given)}: give a Knowledge, a mapping of its parts, or the "
         "path of a file."
     )
 

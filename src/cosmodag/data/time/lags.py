@@ -1,8 +1,6 @@
 """Tables of time series with lagged copies of their columns.
 
-A row of the lagged table holds all columns at time t and, as further columns, at t − 1, …, t − k.
-Causes precede effects, so no arc leads into the past; arcs within one time are learnt too. A window
-does not cross from one series into the next, nor a gap in time.
+Each row is one window; none crosses from one series into the next, nor a gap in time.
 """
 
 from collections.abc import Hashable, Sequence
@@ -161,7 +159,7 @@ def _windows(series: list[NDArray[np.intp]], lags: int) -> NDArray[np.intp]:
     if not long_enough:
         longest = max((len(rows) for rows in series), default=0)
         raise DataError(
-            f"The longest series without a gap has {longest} rows, and {lags} lags need "
+            f"The longest series without a gap has {longest} rows, and lags={lags} needs "
             f"{lags + 1}: take fewer lags."
         )
     windows = [

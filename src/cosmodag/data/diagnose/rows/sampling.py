@@ -28,8 +28,10 @@ def missing_values(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
     worst = columns[np.argsort(-numbers[columns], kind="stable")].tolist()
     listed = [f"{names[column]!r} {numbers[column]:,}" for column in worst]
     complete = int((~absent.any(axis=1)).sum())
+    total = int(numbers.sum())
     sentence = (
-        f"{int(numbers.sum()):,} values are missing ({first_of(listed, 8, 'more columns')}), "
+        f"{total:,} {'value is' if total == 1 else 'values are'} missing "
+        f"({first_of(listed, 8, 'more columns')}), "
         f"{complete:,} of {len(X):,} rows are complete: use only those (--missing drop) if gaps do "
         "not depend on the values, or impute the gaps from the learnt graph (--missing impute)."
     )

@@ -94,7 +94,7 @@ def residuals_follow(
         return []
     sentence = (
         f"Residuals of {{columns}} still follow one another (correlation up to "
-        f"{found[0].value:.2f}): {lags} lags are too few (--lags), or causes are hidden."
+        f"{found[0].value:.2f}): lags={lags} is too small (--lags), or causes are hidden."
     )
     return about("few_lags", found[0].columns, sentence, found[0].value)
 
