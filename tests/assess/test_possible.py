@@ -20,7 +20,7 @@ def implied(arcs: np.ndarray, seed: int) -> Covariance:
     d = len(arcs)
     weights = arcs * random.uniform(0.5, 1.5, (d, d)) * random.choice([-1, 1], (d, d))
     totals = np.linalg.inv(np.eye(d) - weights)
-    return Covariance(totals.T @ (random.uniform(0.5, 2, (d, 1)) * totals), 100.0, "data")
+    return Covariance(totals.T @ (random.uniform(0.5, 2, (d, 1)) * totals), 100.0)
 
 
 def rounded(numbers) -> set[float]:

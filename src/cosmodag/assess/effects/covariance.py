@@ -36,13 +36,10 @@ class Covariance:
         (d, d).
     rows
         Number of rows that it rests on; None where that is not known.
-    source
-        ``"data"`` or ``"equations"``.
     """
 
     matrix: NDArray[np.float64]
     rows: float | None
-    source: str
 
     @classmethod
     def of_data(cls, X: NDArray[np.float64], known: Known, arcs: Any) -> "Covariance":
@@ -56,7 +53,7 @@ class Covariance:
             dense = np.asarray(arcs.toarray(), np.bool_)
             found = GaussianEquations.on(dense, X, known.targets)
             rows = float(np.median((~known.targets).sum(axis=0)))
-            return cls(linalg.inv(found.precision), rows, "equations")
+            return cls(linalg.inv(found.precision), rows)
         return cls.of_moments(known.moments(X))
 
     @classmethod
@@ -64,7 +61,7 @@ class Covariance:
         """Take the covariance from the moments of rows in which nothing was set."""
         scales = moments.scales[0]
         matrix = moments.correlations[0] * np.outer(scales, scales)
-        return cls(matrix, float(moments.rows[0]), "data")
+        return cls(matrix, float(moments.rows[0]))
 
     @classmethod
     def of_equations(cls, dag: FittedDAG, rows: int | None = None) -> "Covariance":
@@ -74,14 +71,14 @@ class Covariance:
         weights = dag.edges.toarray() * (scales[None, :] / scales[:, None])
         totals = linalg.inv(np.eye(dag.d) - weights)
         matrix = totals.T @ (dag.noise_variances[:, None] * totals)
-        return cls(matrix, None if rows is None else float(rows), "equations")
+        return cls(matrix, None if rows is None else float(rows))
 
     def slope(self, x: int, y: int, given: Any) -> Slope:
         """Regress y on x and other variables, without redundant ones; give the slope of x.
 
         Examples
         --------
-        >>> found = Covariance(np.array([[1.0, 2.0], [2.0, 5.0]]), 102, "data").slope(0, 1, [])
+        >>> found = Covariance(np.array([[1.0, 2.0], [2.0, 5.0]]), 102).slope(0, 1, [])
         >>> found.value, round(found.error, 3)
         (2.0, 0.1)
         """

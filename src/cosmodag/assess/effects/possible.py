@@ -57,7 +57,7 @@ def total_effects(view: ClassView, covariance: Covariance, x: int, y: int) -> Po
     >>> from cosmodag.assess.effects.mixed_graph import MixedGraph
     >>> arc, line = np.array([[0, 1], [0, 0]]), np.array([[0, 1], [1, 0]])
     >>> view = ClassView(MixedGraph.of(arc), MixedGraph.of(line))
-    >>> covariance = Covariance(np.array([[1.0, 2.0], [2.0, 5.0]]), 10, "data")
+    >>> covariance = Covariance(np.array([[1.0, 2.0], [2.0, 5.0]]), 10)
     >>> found = total_effects(view, covariance, 0, 1)
     >>> [slope.value for slope in found.slopes], found.identified
     ([2.0, 0.0], False)

@@ -18,7 +18,7 @@ DRAWS = 10_000
 
 
 def contrasts(
-    dag: FittedDAG, x: int, values: tuple[float, float], draws: int = DRAWS, seed: int = 0
+    dag: FittedDAG, x: int, values: tuple[float, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Difference of E[y | do(x = b)] and E[y | do(x = a)] for all variables y: (d,).
 
@@ -26,32 +26,30 @@ def contrasts(
     differences are in the units of the table; the second result, (d,), is the standard errors of
     the simulation alone.
     """
-    noise = dag.drawn_noise(draws, np.random.default_rng(seed))
+    noise = dag.drawn_noise(DRAWS, np.random.default_rng(0))
     before, after = (
-        dag.propagated(noise, dag.prepared_values({x: np.full(draws, value)})) for value in values
+        dag.propagated(noise, dag.prepared_values({x: np.full(DRAWS, value)})) for value in values
     )
     changes = (after - before) * dag.preparation.scales
-    return changes.mean(axis=0), changes.std(axis=0) / np.sqrt(draws)
+    return changes.mean(axis=0), changes.std(axis=0) / np.sqrt(DRAWS)
 
 
 def mean_curves(
-    dag: FittedDAG, x: int, grid: NDArray[np.float64], draws: int, seed: int = 0
+    dag: FittedDAG, x: int, grid: NDArray[np.float64], draws: int
 ) -> NDArray[np.float64]:
     """E[y | do(x = value)] of all variables y, at several values: (values, d).
 
     Rows are simulated at each value with the same noise, so that the curves are smooth.
     """
-    noise = dag.drawn_noise(draws, np.random.default_rng(seed))
+    noise = dag.drawn_noise(draws, np.random.default_rng(0))
     held = dag.prepared_values({x: np.repeat(grid, draws)})
     rows = dag.preparation.undo(dag.propagated(np.tile(noise, (len(grid), 1)), held))
     return np.asarray(rows.reshape(len(grid), draws, dag.d).mean(axis=1))
 
 
-def direct_contrast(
-    dag: FittedDAG, x: int, y: int, values: tuple[float, float], seed: int = 0
-) -> Slope:
+def direct_contrast(dag: FittedDAG, x: int, y: int, values: tuple[float, float]) -> Slope:
     """Mean change of y where x alone changes, over rows drawn from the fitted model."""
-    noise = dag.drawn_noise(DRAWS, np.random.default_rng(seed))
+    noise = dag.drawn_noise(DRAWS, np.random.default_rng(0))
     rows = dag.propagated(noise)
     predicted = []
     for value in values:
