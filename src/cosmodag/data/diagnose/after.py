@@ -103,22 +103,15 @@ def _unexplained(
     if reported & {"several_populations", "curved"}:
         return findings
     if given is not None and given[columns].any():
-        used, free = _without_given(used, given[columns])
-        columns = columns[free]
+        is_given = given[columns]
+        before, own = used[:, is_given], used[:, ~is_given]
+        left = own - before @ np.linalg.lstsq(before, own, rcond=None)[0]
+        is_left = left.std(axis=0) > 1e-6
+        used, columns = standardised(left[:, is_left]), columns[~is_given][is_left]
     order = np.asarray(order, np.intp)
     order = np.searchsorted(columns, order[np.isin(order, columns)])
     arcs, names = arcs[np.ix_(columns, columns)], [names[v] for v in columns.tolist()]
     return [*findings, *_hidden_causes(used, names, arcs, order, should_stop)]
-
-
-def _without_given(
-    X: NDArray[np.float64], given: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Regress the other columns on those given; return what is left, standardised, and which."""
-    free = np.flatnonzero(~given)
-    left = X[:, free] - X[:, given] @ np.linalg.lstsq(X[:, given], X[:, free], rcond=None)[0]
-    is_left = left.std(axis=0) > 1e-6
-    return standardised(left[:, is_left]), free[is_left]
 
 
 def _hidden_causes(

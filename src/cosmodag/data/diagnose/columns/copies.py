@@ -84,7 +84,11 @@ def near_duplicates(standard: NDArray[np.float64], names: Sequence[str]) -> list
         return []
     ridge = _RIDGE * np.eye(len(correlations))
     precision = np.asarray(np.linalg.inv(correlations + ridge), np.float64)
-    pairs = [(a, b) for a, b in above.tolist() if _is_copy(correlations, precision, a, b)]
+    own, (a, b) = np.diagonal(precision), above.T
+    shared = precision[a, b] ** 2
+    # Residual variances of both columns given all others but their copy; the smaller of the two.
+    left = np.minimum(1 / (own[a] - shared / own[b]), 1 / (own[b] - shared / own[a]))
+    pairs = above[left > MUCH_LESS * (1 - correlations[a, b] ** 2)].tolist()
     if not pairs:
         return []
     most = max(abs(float(correlations[a, b])) for a, b in pairs)
@@ -96,15 +100,6 @@ def near_duplicates(standard: NDArray[np.float64], names: Sequence[str]) -> list
     )
     columns = sorted({end for pair in pairs for end in pair})
     return about("near_duplicate", [names[column] for column in columns], sentence, most)
-
-
-def _is_copy(
-    correlations: NDArray[np.float64], precision: NDArray[np.float64], a: int, b: int
-) -> bool:
-    """Whether a and b explain each other much better than all other columns do."""
-    own, between = np.diagonal(precision), precision[a, b] ** 2
-    others_leave = min(1 / (own[a] - between / own[b]), 1 / (own[b] - between / own[a]))
-    return bool(others_leave > MUCH_LESS * (1 - correlations[a, b] ** 2))
 
 
 def combinations(X: NDArray[Any], columns: list[int]) -> list[tuple[int, list[int]]]:
