@@ -147,8 +147,8 @@ def cycle_in(edges: Sequence[tuple[int, int]]) -> list[int]:
         return []
     import networkx as nx
 
-    try:
-        found = nx.find_cycle(nx.DiGraph(edges))
-    except nx.NetworkXNoCycle:
+    graph = nx.DiGraph(edges)
+    if nx.is_directed_acyclic_graph(graph):  # in linear time, unlike a search for a cycle
         return []
+    found = nx.find_cycle(graph)
     return [*(tail for tail, _ in found), found[0][0]]
