@@ -5,6 +5,7 @@ import os
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -86,13 +87,10 @@ class Knowledge:
     @property
     def names(self) -> list[Name]:
         """All names in it, once each."""
-        edges = (*self.forbidden_edges, *self.required_edges)
-        mentioned: dict[Name, None] = {}
-        for group in (*edges, *self.tiers, self.exogenous, self.sinks):
-            mentioned |= dict.fromkeys(group)
-        for entry in self.search_space or ():
-            mentioned |= dict.fromkeys(entry if isinstance(entry, tuple) else (entry,))
-        return list(mentioned)
+        groups = (*self.forbidden_edges, *self.required_edges, *self.tiers)
+        entries = (*groups, self.exogenous, self.sinks, *(self.search_space or ()))
+        names = (entry if isinstance(entry, tuple) else (entry,) for entry in entries)
+        return list(dict.fromkeys(chain.from_iterable(names)))
 
     @property
     def is_empty(self) -> bool:
@@ -135,7 +133,9 @@ class Knowledge:
         places = _places(self.names, names)
 
         def placed(part: Any) -> Any:
-            return tuple(map(placed, part)) if isinstance(part, tuple) else places.get(part)
+            if isinstance(part, tuple):
+                return tuple(map(placed, part))
+            return None if part is None else places[part]  # there may be no search space
 
         found = copy.copy(self)
         for field in fields(self):
