@@ -36,9 +36,8 @@ def place_of(names: Sequence[Any], name: Any) -> int:
         ...
     cosmodag.errors.DataError: The graph has no variable 'Rain': the nearest is 'rain'.
     """
-    places = [place for place, one in enumerate(names) if one == name]
-    if places and not isinstance(name, bool):
-        return places[0]
+    if name in names and not isinstance(name, bool):
+        return names.index(name)
     texts = [str(one) for one in names]
     raise DataError(f"The graph has no variable {name!r}: {nearest(str(name), texts)}.")
 

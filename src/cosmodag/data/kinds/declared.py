@@ -58,15 +58,17 @@ def check_kinds(given: Any) -> None:
 
 def declared_names(given: Any, data: Any) -> list[str]:
     """Names of the columns that are declared to hold levels, for `cosmodag.io.as_table`."""
-    sources = (getattr(data, known, None) for known in ("column_names", "columns", "names"))
-    own = next((names for names in sources if names is not None), None)
-    entries = _by_name(given, numbered_names(len(given or ())) if own is None else own)
+    check_kinds(given)
+    own: Iterable[Any] = ()
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        sources = (getattr(data, known, None) for known in ("column_names", "columns", "names"))
+        own = next((names for names in sources if names is not None), numbered_names(len(given)))
+    entries = _by_name(given, own)
     return [name for name, entry in entries.items() if entry not in _OF_NUMBERS]
 
 
 def _by_name(given: Any, names: Iterable[Any]) -> dict[str, Any]:
     """Entries of `kinds` by the name of the column; a list has them in the order of `names`."""
-    check_kinds(given)
     if given is None or isinstance(given, str):
         return {}
     if isinstance(given, Mapping):
@@ -90,6 +92,7 @@ def plain_kinds(given: Any) -> Any:
 
 def by_place(given: Any, names: Sequence[str]) -> dict[int, Any]:
     """Entries of `kinds`, by the place of the column."""
+    check_kinds(given)
     entries = _by_name(given, names)
     if not (given is None or isinstance(given, str | Mapping) or len(given) == len(names)):
         raise DataError(f"kinds has {len(given)} entries, but the table has {len(names)} columns.")
