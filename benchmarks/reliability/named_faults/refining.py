@@ -32,7 +32,7 @@ FAULTS = (
     Fault(
         "products about zero forget the means",
         "order/moments.py",
-        "        products += rest[:, :, None] * rest[:, None, :]\n",
+        "            part += rest[g, some, None] * rest[g] / self.unit\n",
         "",
         ("learners/test_baselines.py::test_an_unscaled_fit_has_no_intercept",),
     ),

@@ -96,7 +96,7 @@ def polish(
     arcs = graph.adjacency().toarray()
     weights, residuals = np.zeros((d, d)), np.ones(d)
     for v in np.flatnonzero(squares > 0):
-        correlations = moments.correlations[moments.group[v]]
+        correlations = moments.correlations[moments.group[v]] * moments.unit
         varies = np.diagonal(correlations) > 0
         candidates = np.flatnonzero((allowed[:, v] | forced[:, v]) & varies)
         if not len(candidates):

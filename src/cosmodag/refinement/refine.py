@@ -160,10 +160,10 @@ def _moments(
     if in_tiles and table.ndim == 2 and tiles_are_better(table.shape[1], device):
         return Columns.of(table)
     moments = Moments.of(table)
-    if moments.correlations.dtype == np.float32:
+    if moments.unit != 1:
         warnings.warn(
-            f"The correlations of {moments.variables:,} variables are kept with seven digits to "
-            "save memory: variables that others explain to 99.99 % or more may have wrong parents.",
+            f"The correlations of {moments.variables:,} variables are kept with nine digits to "
+            "save memory: variables that others explain to 99.99999 % may have wrong parents.",
             DataWarning,
             stacklevel=2,
         )

@@ -114,7 +114,7 @@ def _fitted(moments: Moments, child: int, parents: NDArray[np.int64]) -> NDArray
     group = moments.group[child]
     correlations, scales = moments.correlations[group], moments.scales[group]
     products, with_child = correlations[np.ix_(parents, parents)], correlations[parents, child]
-    weights = np.linalg.lstsq(products, with_child, rcond=1e-10)[0]
+    weights = np.linalg.lstsq(products * moments.unit, with_child * moments.unit, rcond=1e-10)[0]
     return np.asarray(weights * scales[child] / np.where(scales > 0, scales, 1.0)[parents])
 
 

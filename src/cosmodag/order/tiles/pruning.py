@@ -278,7 +278,7 @@ def _finish_some(
             small[i, i] = 1.0
         for i in range(m):
             ints[0, i] = i
-        k, variance = grow(small, m, wide(0), m, m, share, m, work, factor, ints)
+        k, variance = grow(small, 1.0, m, wide(0), m, m, share, m, work, factor, ints)
         count, variance = shrink(k, wide(0), variance, rise_share, work, factor, ints)
         for i in range(k):
             if keep[i]:
