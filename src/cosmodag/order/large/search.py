@@ -132,6 +132,7 @@ class _LargeSearch:
         self.should_stop = should_stop
         self.lists = Lists(problem, run, should_stop)
         self.residuals: NDArray[np.float64] = np.ones(problem.variables)
+        self.local: LocalSearch | None = None
         self.moves = 0
         self.restarts = 0
         self.improved: list[tuple[int, float]] = []
@@ -154,6 +155,7 @@ class _LargeSearch:
         for _ in range(ROUNDS):
             if self.should_stop():
                 raise Stopped
+            self.local = None  # its memory is needed
             listed = self.lists.extended(self.order)
             local = LocalSearch(listed, self.order, self.run, self.threads, self.should_stop)
             if equal is not None:
@@ -171,6 +173,7 @@ class _LargeSearch:
                 on_progress(0, local.total)
             if not moves:
                 break
+            del local
 
     def _improved(self, local: LocalSearch, slack: float) -> int:
         """Make moves until none helps, or the search is stopped; give how many."""
@@ -185,6 +188,7 @@ class _LargeSearch:
     def restart(self, limit: int, on_progress: Callable[[int, float], None] | None) -> None:
         """Restart from perturbed copies of the best order, on the present lists."""
         climb = Climb(self.run, self.threads, self.random, self.should_stop, on_progress, np.inf)
+        assert self.local is not None
         climb.best, climb.total = self.order, self.local.total
         climb.restart(self.local, limit)
         self.order, self.ended_early = climb.best, climb.ended_early
