@@ -8,7 +8,17 @@ import pytest
 from sklearn.base import clone
 
 import cosmodag
-from cosmodag import Cosmo, CosmoMLP, EmptyGraph, Knowledge, OrderSearch, VarianceSort, refine
+from cosmodag import (
+    Cosmo,
+    CosmoMLP,
+    EmptyGraph,
+    Knowledge,
+    NoCurl,
+    OrderSearch,
+    VarianceSort,
+    refine,
+    simulate,
+)
 from cosmodag.errors import KnowledgeError
 from learner_catalogue import chain_table, every_learner
 from random_knowledge import random_knowledge, violations
@@ -63,6 +73,25 @@ def test_networks_obey_what_comes_before_through_others():
     table = pd.DataFrame({"a": a, "b": b, "c": c})
     model = CosmoMLP(epochs=10, hidden=(3,), knowledge=known, random_state=0).fit(table)
     assert violations(model, known) == []
+
+
+@pytest.mark.parametrize("seed", [1, 4, 5])
+def test_nocurl_finds_the_graph_that_it_finds_without_a_required_arc(seed):
+    """A gap of one between potentials put the head of the arc behind all of its children."""
+    data = simulate.load("n1000_d12_ER2_gauss", seed=seed)
+    plain = NoCurl().fit(data.X)
+    order = np.asarray(plain.causal_order_)
+    apart = next(
+        (int(u), int(v))
+        for place, u in enumerate(order)
+        for v in order[place + 1 :]
+        if not (data.graph[u, v] or plain.adjacency_[u, v])
+    )
+    known = NoCurl(knowledge=Knowledge(required_edges=[apart])).fit(data.X)
+    arcs = known.adjacency_ != 0
+    assert arcs[apart]
+    arcs[apart] = False
+    np.testing.assert_array_equal(arcs, plain.adjacency_ != 0)
 
 
 def test_a_required_arc_may_weigh_nothing():

@@ -107,10 +107,15 @@ class TwoStage:
             with exactly(batch, own):
                 allowed = 1.0 if support is None else support
                 strengths = _strengths(batch.recipe, own, settings, allowed)
-                phi = potentials(np.abs(np.asarray(strengths)) >= self.threshold)
-                if gaps is not None:
-                    free = {"order": jnp.asarray(phi)}
-                    phi = self.recipe.structure.restrain(free, settings, gaps)["order"]
+                arcs = np.abs(np.asarray(strengths)) >= self.threshold
+                if gaps is None:
+                    phi = potentials(arcs)
+                else:
+                    known = np.asarray(gaps) > 0
+                    free = {"order": jnp.asarray(potentials((arcs & ~known.T) | known))}
+                    # An arc raises the potential by 1/d: a gap of one would outweigh all arcs.
+                    steps = jnp.asarray(gaps) / len(arcs)
+                    phi = self.recipe.structure.restrain(free, settings, steps)["order"]
             found.append(np.asarray(phi, batch.dtype))
         return np.stack(found)
 
