@@ -149,7 +149,7 @@ def test_bound_orders_hold_after_every_round(table):
     for first in range(10):
         state = REFERENCE.advance(batch, state, first, first + 1)
         p = np.asarray(state.parameters["order"][0])
-        assert np.all((p[None, :] - p[:, None] - gaps * 3 * SETTINGS["shift"]) > -1e-6)
+        assert np.all((p[None, :] - p[:, None] - gaps * SETTINGS["shift"]) > -1e-6)
 
 
 def test_gradient_of_the_loss_against_finite_differences():

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import inlined, part
-from cosmodag.model.structure.priority import BOUND_SHIFTS
 from cosmodag.solve.kernels.cpu.steps import ZERO, move, scalars_of
 from cosmodag.solve.training.shuffle import fill_rows
 
@@ -105,7 +104,7 @@ def _take_weights(counted: Any, order: Any, first: Any, count: Any, weights: Any
 @part
 def _keep_gaps(order: Any, gaps: Any, shift: Any, raised: Any, lowered: Any) -> None:
     """Move p to where p_v − p_u ≥ gap_uv, as `cosmodag.model.structure.base.keep_gaps` does."""
-    d, apart = order.shape[0], np.float32(BOUND_SHIFTS * shift)
+    d, apart = order.shape[0], np.float32(shift)
     for v in range(d):
         raised[v] = order[v]
         lowered[v] = order[v]
