@@ -72,10 +72,12 @@ def test_a_store_whose_cells_are_not_the_table_that_was_made(store: Path, statem
         (FIT, {"status": "done", "auc": "x"}),
         (FIT, {"status": "done", "auc": [1]}),
         (FIT | {"graph": HUGE}, {"status": "done", "auc": 0.5}),
+        (FIT, {"auc": 0.5}),
     ],
 )
 def test_rows_that_nobody_wrote(store: Path, tmp_path: Path, description: Any, result: Any) -> None:
     with Store(store) as opened:
+        opened.add([Row("good", "b", FIT, {"status": "failed", "message": ""})])
         opened.add([Row("k", "b", description, result)])
         with pytest.raises(StoreError, match="rows that cosmodag did not write"):
             write_report(opened, tmp_path / "pages")

@@ -1,34 +1,36 @@
 """Figures: time per pass against the number of variables; a learnt matrix beside the true one."""
 
-import io
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from cosmodag.bench.cell import Cell
 from cosmodag.bench.methods import METHODS
 from cosmodag.bench.pages.entries import Entry
 from cosmodag.bench.pages.tables import PAPER, pass_times
-from cosmodag.bench.store import Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["all_figures"]
 
 
-def all_figures(entries: Sequence[Entry], rows: Sequence[Row]) -> dict[str, tuple[str, bytes]]:
-    """Draw every figure for which there are results: name → (caption, PNG)."""
+def all_figures(entries: Sequence[Entry], rows: pd.DataFrame) -> dict[str, tuple[str, "Figure"]]:
+    """Draw every figure for which there are results: name → (caption, figure)."""
     drawn = {}
     if times := pass_times(rows):
         drawn["epoch-time"] = "Seconds per pass over the data, by variables", _pass_figure(times)
     # As in the paper: tuned COSMO on ER4, Gaussian, with d closest to 100.
     able = [e for e in entries if e.method == "cosmo" and e.is_tuned and e.results]
-    able = [e for e in able if e.family[:2] == ("ER4", "gauss") and e.family[2] <= 100]
+    able = [e for e in able if (e.graph, e.noise) == ("ER4", "gauss") and e.d <= 100]
     if able:
-        drawn["matrices"] = _matrix_figure(max(able, key=lambda entry: entry.family[2]))
+        drawn["matrices"] = _matrix_figure(max(able, key=lambda entry: entry.d))
     return drawn
 
 
-def _pass_figure(times: dict[tuple[str, str, int], float]) -> bytes:
+def _pass_figure(times: dict[tuple[str, str, int], float]) -> "Figure":
     """Draw seconds per pass against d, on logarithmic axes."""
     from matplotlib.figure import Figure
 
@@ -43,10 +45,10 @@ def _pass_figure(times: dict[tuple[str, str, int], float]) -> bytes:
     axes.set(xlabel="variables d", ylabel="seconds per pass over 1,000 rows")
     axes.grid(alpha=0.3)
     axes.legend()
-    return _png(figure)
+    return figure
 
 
-def _matrix_figure(entry: Entry) -> tuple[str, bytes]:
+def _matrix_figure(entry: Entry) -> tuple[str, "Figure"]:
     """Draw learnt weights, the true ones, and their difference, as the paper does at d = 100.
 
     The store keeps scores, not matrices, so the fit is repeated.
@@ -54,14 +56,12 @@ def _matrix_figure(entry: Entry) -> tuple[str, bytes]:
     from matplotlib.figure import Figure
 
     from cosmodag.bench.work import draw_table, learner_of, scores
-    from cosmodag.simulate import load
 
     graph = min(entry.results)
     cell = Cell("fit", entry.method, entry.data, graph, entry.parameters)
-    learnt = learner_of(cell, device="cpu").fit(draw_table(cell).seen).raw_weights_
-    data = load(entry.data, seed=graph)
-    assert data.weights is not None
-    truth, found = data.weights, scores(data.graph, learnt, 0.3)
+    table = draw_table(cell)
+    learnt, truth = learner_of(cell, "cpu").fit(table.seen).raw_weights_, table.weights
+    found = scores(table.graph, learnt, 0.3)
     figure = Figure(figsize=(10, 3.4), layout="constrained")
     panels = figure.subplots(1, 3)
     limit = float(np.abs(truth).max())
@@ -75,10 +75,4 @@ def _matrix_figure(entry: Entry) -> tuple[str, bytes]:
         f"difference: TPR {found['tpr']:.2f}, FPR {found['fpr']:.2f}, NHD {found['nhd']:.2f}. "
         "The paper's figure, of d = 100, has TPR .96, FPR .01, NHD .93."
     )
-    return caption, _png(figure)
-
-
-def _png(figure: Any) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=130, format="png")
-    return buffer.getvalue()
+    return caption, figure
