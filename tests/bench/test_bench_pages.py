@@ -44,8 +44,8 @@ def store(tmp_path: Path) -> Store:
     experiment = read_experiment(TEXT)
     store.remember(experiment.name, TEXT)
     results: dict[str, dict[str, object]] = {}
-    for stage in CellPlan(experiment, "cpu").stages(results):
-        for batch in stage.batches:
+    for _, batches in CellPlan(experiment, "cpu").stages(results):
+        for batch in batches:
             for cell in batch.cells:
                 result: dict[str, object] = {"status": "done", **FIGURES}
                 result["auc"] = 0.97 + 0.01 * (cell.graph % 10)

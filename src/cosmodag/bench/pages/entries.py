@@ -125,8 +125,8 @@ def merged(entries: Iterable[Entry]) -> list[Entry]:
     times: dict[object, tuple[float, ...]] = {}
     for entry in entries:
         times[fit(entry)] = max(times.get(fit(entry), ()), entry.seconds, key=len)
-        if entry.key not in best or len(entry.results) > len(best[entry.key].results):
-            best[entry.key] = entry
+        other = best.get(entry.key, entry)
+        best[entry.key] = max(other, entry, key=lambda e: len(e.results))
     return [replace(entry, seconds=times[fit(entry)]) for entry in best.values()]
 
 
