@@ -105,7 +105,7 @@ def each(
     if engine == "ray":
         if address is None:
             environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
-        task = {"num_cpus": threads, "num_gpus": gpus, "max_retries": retries}
+        task: dict[str, Any] = {"num_cpus": threads, "num_gpus": gpus, "max_retries": retries}
         task["runtime_env"] = {"env_vars": environment}
         return _on_cluster(function, items, timeout, _connected(address, jobs), task)
     call = partial(attempt, function, timeout=timeout)
@@ -250,9 +250,11 @@ def _connected(address: str | None, jobs: int | None) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    own = {"num_cpus": jobs, "include_dashboard": False} if address is None else {}
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    if address is None:
+        options |= {"num_cpus": jobs, "include_dashboard": False}
     try:
-        connection = ray.init(address or "local", log_to_driver=False, logging_level="error", **own)
+        connection = ray.init(address or "local", **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         first, *_ = str(error).strip().splitlines() or [type(error).__name__]
         place = address or "this machine"
