@@ -46,8 +46,8 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     page = ["# The evaluation of COSMO, redone", ""]
     page += [f"- `{one.name}`: {one.title}" for one in experiments]
     page += [f"- {len(rows):,} cells, cosmodag {__version__}", ""]
-    for name, (caption, figure) in figures.items():
-        figure.savefig(target / f"{name}.png", dpi=130)
+    for name, (caption, image) in figures.items():
+        write_bytes(target / f"{name}.png", image)
         page += [f"![{caption}]({name}.png)", "", caption, ""]
     for table in tables:
         write_text(target / "tables" / f"{table.name}.md", table.markdown)

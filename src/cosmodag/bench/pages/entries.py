@@ -132,7 +132,7 @@ def merged(entries: Iterable[Entry]) -> list[Entry]:
 
 def paper_lines(name: str) -> list[dict[Any, Any]]:
     """Read one of the paper's tables."""
-    with files("cosmodag.bench").joinpath("paper", f"{name}.csv").open() as file:
+    with files("cosmodag.bench").joinpath("paper", f"{name}.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file).to_dict("records")
 
 

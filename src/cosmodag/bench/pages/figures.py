@@ -1,7 +1,8 @@
 """Figures: time per pass against the number of variables; a learnt matrix beside the true one."""
 
+import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,14 +12,11 @@ from cosmodag.bench.methods import METHODS
 from cosmodag.bench.pages.entries import Entry
 from cosmodag.bench.pages.tables import PAPER, pass_times
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 __all__ = ["all_figures"]
 
 
-def all_figures(entries: Sequence[Entry], rows: pd.DataFrame) -> dict[str, tuple[str, "Figure"]]:
-    """Draw every figure for which there are results: name → (caption, figure)."""
+def all_figures(entries: Sequence[Entry], rows: pd.DataFrame) -> dict[str, tuple[str, bytes]]:
+    """Draw every figure for which there are results: name → (caption, PNG)."""
     drawn = {}
     if times := pass_times(rows):
         drawn["epoch-time"] = "Seconds per pass over the data, by variables", _pass_figure(times)
@@ -30,7 +28,7 @@ def all_figures(entries: Sequence[Entry], rows: pd.DataFrame) -> dict[str, tuple
     return drawn
 
 
-def _pass_figure(times: dict[tuple[str, str, int], float]) -> "Figure":
+def _pass_figure(times: dict[tuple[str, str, int], float]) -> bytes:
     """Draw seconds per pass against d, on logarithmic axes."""
     from matplotlib.figure import Figure
 
@@ -45,10 +43,10 @@ def _pass_figure(times: dict[tuple[str, str, int], float]) -> "Figure":
     axes.set(xlabel="variables d", ylabel="seconds per pass over 1,000 rows")
     axes.grid(alpha=0.3)
     axes.legend()
-    return figure
+    return _png(figure)
 
 
-def _matrix_figure(entry: Entry) -> tuple[str, "Figure"]:
+def _matrix_figure(entry: Entry) -> tuple[str, bytes]:
     """Draw learnt weights, the true ones, and their difference, as the paper does at d = 100.
 
     The store keeps scores, not matrices, so the fit is repeated.
@@ -75,4 +73,10 @@ def _matrix_figure(entry: Entry) -> tuple[str, "Figure"]:
         f"difference: TPR {found['tpr']:.2f}, FPR {found['fpr']:.2f}, NHD {found['nhd']:.2f}. "
         "The paper's figure, of d = 100, has TPR .96, FPR .01, NHD .93."
     )
-    return caption, figure
+    return caption, _png(figure)
+
+
+def _png(figure: Any) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, dpi=130, format="png")
+    return buffer.getvalue()
