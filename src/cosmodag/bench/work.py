@@ -72,12 +72,11 @@ def learner_of(cell: Cell, device: str) -> StructureLearner:
 
 
 class Drawn(NamedTuple):
-    """A simulated table and its truth. No fit sees the rows that are held out."""
+    """A simulated table and its true graph. No fit sees the rows that are held out."""
 
     seen: NDArray[np.float32]  # (n, d), centred; on request divided by standard deviations
     held_out: NDArray[np.float32]  # likewise, by the means and deviations of the rows seen
     graph: Any
-    weights: Any  # None if the equations are not linear
 
 
 def draw_table(cell: Cell) -> Drawn:
@@ -95,7 +94,7 @@ def draw_table(cell: Cell) -> Drawn:
         X /= X[:rows].std(axis=0)
     X = X.astype(np.float32)
     # Copies, so that a part that is sent or kept does not hold the whole table.
-    return Drawn(X[:rows].copy(), X[rows:].copy(), data.graph, data.weights)
+    return Drawn(X[:rows].copy(), X[rows:].copy(), data.graph)
 
 
 def _draw_tables(cells: Sequence[Cell]) -> list[Drawn]:

@@ -54,12 +54,13 @@ def _matrix_figure(entry: Entry) -> tuple[str, bytes]:
     from matplotlib.figure import Figure
 
     from cosmodag.bench.work import draw_table, learner_of, scores
+    from cosmodag.simulate import load
 
     graph = min(entry.results)
     cell = Cell("fit", entry.method, entry.data, graph, entry.parameters)
-    table = draw_table(cell)
-    learnt, truth = learner_of(cell, "cpu").fit(table.seen).raw_weights_, table.weights
-    found = scores(table.graph, learnt, 0.3)
+    learnt = learner_of(cell, "cpu").fit(draw_table(cell).seen).raw_weights_
+    data = load(entry.data, seed=graph)
+    truth, found = data.weights, scores(data.graph, learnt, 0.3)
     figure = Figure(figsize=(10, 3.4), layout="constrained")
     panels = figure.subplots(1, 3)
     limit = float(np.abs(truth).max())
