@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosmodag.data.knowledge.bounds import closure
 from cosmodag.order.moments import Moments
 from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.polish import POLISHED_UP_TO, polish
@@ -111,7 +112,8 @@ def search(
     support, required : (d, d) arrays of bool, optional
         Arcs that may exist, and arcs that are always in.
     before : (d, d) array of bool, optional
-        What must come before what; transitively closed. The start must agree.
+        What must come before what, beside the required arcs; transitively closed. The start must
+        agree.
     restarts : int, optional
         At most; by default `default_restarts`, which is 0 with equal variances.
     patience : int, optional
@@ -140,6 +142,8 @@ def search(
     aim = score_for(moments, score)
     d = moments.variables
     first = check_order(start, d, before, required)
+    if required is not None and (before is None or not before[required].all()):
+        before = closure(required if before is None else before | required)
     penalty = default_penalty(float(moments.rows.max()), d) if penalty is None else float(penalty)
     problem_with = partial(
         problem_of, moments, penalty, support=support, required=required, before=before

@@ -102,10 +102,9 @@ def search_blocks(
     climb = _Climb(problem, records, should_stop or (lambda: False))
     best = climb.improved(checked.tolist(), random)
     total, made, idle = records.total(best), 0, 0
-    none = np.zeros((0, 0), np.uint8)
-    closed = none if problem.before is None else np.asarray(problem.before, np.uint8)
+    bound = climb.bound.astype(np.uint8)
     while made < limit and idle < patience and not climb.was_stopped:
-        order = climb.improved(perturbed(np.array(best), random, closed).tolist(), random)
+        order = climb.improved(perturbed(np.array(best), random, bound).tolist(), random)
         made, idle = made + 1, idle + 1
         reached = records.total(order)
         if reached > total + LEAST_IMPROVEMENT:
