@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -145,17 +146,9 @@ def search(
     if required is not None and (before is None or not before[required].all()):
         before = closure(required if before is None else before | required)
     penalty = default_penalty(float(moments.rows.max()), d) if penalty is None else float(penalty)
-    problem_with = partial(
-        problem_of, moments, penalty, support=support, required=required, before=before
-    )
-    choose = partial(
-        choose_parents,
-        moments,
-        penalty=penalty,
-        support=support,
-        required=required,
-        threads=threads,
-    )
+    arcs: dict[str, Any] = {"support": support, "required": required}
+    problem_with = partial(problem_of, moments, penalty, before=before, **arcs)
+    choose = partial(choose_parents, moments, penalty=penalty, threads=threads, **arcs)
     begun = choose(first)
     start_score = aim.total(moments, begun, penalty)
     if threads is None and moments.variables < _SHARED_FROM:
@@ -164,8 +157,9 @@ def search(
     with mapper(count) as run:
         stop = should_stop or (lambda: False)
         climb = Climb(run, count, random, stop, on_progress, aim.slack(penalty))
-        with_ends &= aim.tries_ends
-        is_exact = aim.has_exact_pass or with_ends
+        with_ends &= not aim.has_common_variance
+        # Trials by entropies never end early, and rounds follow where one variance is common.
+        is_exact = with_ends or not (aim.needs_table or aim.has_common_variance)
         local = climb.search(problem_with(), first, memory, is_exact, with_ends)
         for _ in range(ROUNDS if aim.has_common_variance else 0):
             moves = climb.moves
@@ -175,14 +169,12 @@ def search(
                 break
         most = default_restarts(d, score) if restarts is None else restarts
         climb.restart(local, most, patience)
-    improve = partial(
-        polish, moments, score=score, penalty=penalty, support=support, required=required
-    )
-    is_polished = climb.restarts > 0 and d <= POLISHED_UP_TO and aim.is_polished
+    is_polished = climb.restarts > 0 and d <= POLISHED_UP_TO and not aim.needs_table
     finalists = climb.bests[-FINALISTS if is_polished else -1 :][::-1]
-    graphs = [
-        improve(order, choose(order)) if is_polished else choose(order) for order in finalists
-    ]
+    graphs = [choose(order) for order in finalists]
+    if is_polished:
+        improve = partial(polish, moments, score=score, penalty=penalty, **arcs)
+        graphs = [improve(*pair) for pair in zip(finalists, graphs, strict=True)]
     totals = [aim.total(moments, graph, penalty) for graph in graphs]
     best = int(np.argmax(totals))
     order, graph, total = finalists[best], graphs[best], totals[best]

@@ -163,11 +163,10 @@ class _LocalScores:
     def _likelihood(self, v: int, widths: Widths) -> float:
         """Log-likelihood of a category, of all rows if these are few."""
         table = self.table
-        starts, rows = table.embedding.starts, np.arange(len(table.X))[table.rows_of(v)]
+        rows = np.arange(len(table.X))[table.rows_of(v)]
         some = rows[:: -(-len(rows) // ROWS_OF_LEVELS)]
-        places = [starts[u] + k for u in np.flatnonzero(widths) for k in range(widths[u])]
-        design = np.column_stack([np.ones(len(some)), table.columns[np.ix_(some, places)]])
         levels = table.embedding.levels_of(table.X[some, v], v)
-        _, likelihood = fit_levels(design, levels, int(table.embedding.widths[v]) + 1)
+        count = int(table.embedding.widths[v]) + 1
+        _, likelihood = fit_levels(table.design(widths, some), levels, count)
         counting = 2.0 * self.records.settings[v, 0]  # rows, as the search counts them
         return float(likelihood * counting / len(some))

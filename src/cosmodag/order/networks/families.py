@@ -6,14 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.order.chooser import NO_CHANGE, Change, best_of, grow_and_shrink
-from cosmodag.order.networks.evidence import (
-    NO_INPUTS,
-    Floats,
-    ProcessKernel,
-    cost,
-    left_out_means,
-)
-from cosmodag.order.networks.inputs import promising_inputs
+from cosmodag.order.networks.evidence import NO_INPUTS, ProcessKernel, cost, left_out_means
+from cosmodag.order.networks.inputs import offered_inputs
 from cosmodag.order.networks.kernel_fit import fit_kernel
 from cosmodag.order.networks.level_cost import level_cost
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
@@ -123,24 +117,16 @@ class Families:
         self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
     ) -> list[tuple[float, int]]:
         """Nats won by single further inputs, without refitting; the best first."""
-        key = (v, family.inputs.tobytes(), family.cost, allowed.tobytes(), tries)
-        if key not in self._gains:
-            self._gains[key] = self._found_gains(v, family, allowed, tries)
-        return self._gains[key]
-
-    def _found_gains(
-        self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
-    ) -> list[tuple[float, int]]:
-        data, kernel = self._data[v], family.kernel
+        data = self._data[v]
         if data is None:
             return []
-        joined = [kernel.joined_by(kernel.usual_relevance * share) for share in _RELEVANCES]
-        found = []
-        for u in promising_inputs(data, family.inputs, kernel, allowed, tries)[1]:
-            columns = data.columns[:, [*family.inputs, u]]
-            costs = [cost(columns, data.target, one) for one in joined]
-            found.append((family.cost - min(costs), u))
-        return sorted(found, reverse=True)
+        key = (v, family.inputs.tobytes(), family.cost, allowed.tobytes(), tries)
+        if key not in self._gains:
+            inputs, kernel = family.inputs, family.kernel
+            _, offers = offered_inputs(data, inputs, kernel, allowed, tries, _RELEVANCES)
+            gains = ((family.cost - reached, u) for reached, u in offers)
+            self._gains[key] = sorted(gains, reverse=True)
+        return self._gains[key]
 
     def loss_without(self, v: int, family: Family, left_out: NDArray[np.bool_]) -> float:
         """Nats lost without some inputs, less their price, without refitting."""
@@ -150,7 +136,7 @@ class Families:
         key = (v, family.inputs.tobytes(), family.cost, left_out.tobytes())
         if key not in self._losses:
             kept = ~left_out
-            columns = _inputs(data.columns, family.inputs[kept])
+            columns = data.inputs(family.inputs[kept])
             without = cost(columns, data.target, family.kernel.only(kept))
             price = self.effort.price * float(left_out.sum())
             self._losses[key] = without - family.cost - price
@@ -163,7 +149,7 @@ class Families:
         data = self._data[v]
         if data is None:
             return Family(inputs[self.problem.required[inputs, v]], NO_INPUTS, 0.0, 0.0)
-        columns = _inputs(data.columns, inputs)
+        columns = data.inputs(inputs)
         kernel = NO_INPUTS
         if len(inputs):
             kernel = fit_kernel(columns, data.target, steps=self.effort.steps, start=start)
@@ -175,7 +161,7 @@ class Families:
         data = self._data[v]
         if data is None or data.levels is None:
             return family
-        columns = _inputs(data.columns, family.inputs)
+        columns = data.inputs(family.inputs)
         means = left_out_means(columns, data.target, family.kernel)
         return family._replace(judged=level_cost(data.levels, means))
 
@@ -230,7 +216,3 @@ def arcs_of(families: list[Family]) -> Arcs:
     for v, family in enumerate(families):
         arcs[family.inputs, v] = True
     return arcs
-
-
-def _inputs(columns: Floats, chosen: NDArray[np.intp]) -> Floats:
-    return np.ascontiguousarray(columns[:, chosen])
