@@ -105,10 +105,15 @@ def polish(
             arcs[:, v] = forced[:, v]
             continue
         price = _Price(0.5 * float(moments.own_rows[v]), penalty, float(precision[v]))
-        starts = [arcs[candidates, v] | forced[candidates, v]]
-        if _ROWS_PER_CANDIDATE * len(candidates) <= moments.own_rows[v]:
-            starts.append(left[candidates, v])
-        best = _best_of(correlations, int(v), candidates, starts, forced[candidates, v], price)
+        must, few = forced[candidates, v], left[candidates, v]
+        starts = [arcs[candidates, v] | must]
+        is_sure = _ROWS_PER_CANDIDATE * len(candidates) <= moments.own_rows[v]
+        if is_sure and not np.array_equal(few, starts[0]):
+            starts.append(few)
+        members = np.append(candidates, v)
+        table = correlations[np.ix_(members, members)]
+        tried = [_Regression(table.copy(), wanted, must, price) for wanted in starts]
+        best = tried[-1] if tried[-1].score > tried[0].score + _LEAST else tried[0]
         arcs[:, v] = forced[:, v]
         arcs[candidates, v] |= best.inside
         weights[candidates, v] = best.weights
@@ -140,7 +145,7 @@ class _Price:
 
 
 class _Regression:
-    """Regression of one variable on a changing set of candidates, by the sweep operator.
+    """Regression of one variable by the sweep operator, improved from some parents on.
 
     ``table`` is the correlation matrix of the m candidates and, last, the variable. Sweeping a
     candidate takes it into the regression: then the last column holds its weight, and the diagonal
@@ -154,6 +159,7 @@ class _Regression:
         for i in np.flatnonzero(wanted):
             if self.table[i, i] > _COLLINEAR:
                 self.change(int(i))
+        self._improve()
 
     @property
     def residual(self) -> float:
@@ -177,7 +183,7 @@ class _Regression:
         self.table[i, i] = -1.0 / pivot
         self.inside[i] = not self.inside[i]
 
-    def improve(self) -> None:
+    def _improve(self) -> None:
         """Drop, add and exchange while that raises the score."""
         change_best(self.best_drop, self.change, _LEAST)
         change_best(self.best_change, self.change, _LEAST)
@@ -231,22 +237,3 @@ class _Regression:
         self.change(int(drops[i]))
         self.change(int(adds[j]))
         return True
-
-
-def _best_of(
-    correlations: Floats, v: int, candidates: NDArray[np.int64], starts: list[Bools], forced: Bools,
-    price: _Price,
-) -> _Regression:  # fmt: skip
-    """Best regression that improvements lead to, from the first start and from others."""
-    members = np.append(candidates, v)
-    table = correlations[np.ix_(members, members)]
-    best = None
-    for place, wanted in enumerate(starts):
-        if any(np.array_equal(wanted, other) for other in starts[:place]):
-            continue
-        found = _Regression(table.copy(), wanted, forced, price)
-        found.improve()
-        if best is None or found.score > best.score + _LEAST:
-            best = found
-    assert best is not None
-    return best

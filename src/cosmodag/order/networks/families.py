@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.order.chooser import NO_CHANGE, Change, best_of, grow_and_shrink
+from cosmodag.order.mixed.multinomial import level_cost
 from cosmodag.order.networks.evidence import NO_INPUTS, ProcessKernel, cost, left_out_means
 from cosmodag.order.networks.inputs import offered_inputs
 from cosmodag.order.networks.kernel_fit import fit_kernel
-from cosmodag.order.networks.level_cost import level_cost
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 
 __all__ = ["Families", "Family", "SearchEffort", "arcs_of"]
