@@ -173,10 +173,7 @@ def _costs(
 
 
 def _eliminate(
-    indices: list[int],
-    cost_with: Callable[[NDArray[np.bool_]], float],
-    gains: Numbers,
-    nats: float,
+    indices: list[int], cost_with: Callable[[NDArray[np.bool_]], float], gains: Numbers, nats: float
 ) -> NDArray[np.bool_]:
     """Leave out, in this order, inputs with a small loss; record the losses of the others.
 
