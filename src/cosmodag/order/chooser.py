@@ -1,7 +1,7 @@
 """Choice of the parents of one variable: the best change, again and again, while one gains.
 
 A score of one variable starts with some parents and has two verbs: add a parent, drop a parent.
-`grow_and_shrink` decides when; the score knows which is the best, what it gains and how it is done.
+The score names the best change and what it gains, and makes it; `grow_and_shrink` decides when.
 Searches that try thousands of orders have the same two loops compiled: over single columns in
 `cosmodag.order.kernel.grow_and_shrink`, over blocks of them in `cosmodag.order.blocks.columns`.
 """

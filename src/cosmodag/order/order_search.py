@@ -148,7 +148,10 @@ def search(
     penalty = default_penalty(float(moments.rows.max()), d) if penalty is None else float(penalty)
     arcs: dict[str, Any] = {"support": support, "required": required}
     problem_with = partial(problem_of, moments, penalty, before=before, **arcs)
-    choose = partial(choose_parents, moments, penalty=penalty, threads=threads, **arcs)
+
+    def choose(order: NDArray[np.int64]) -> RegressionGraph:
+        return choose_parents(moments, order, penalty=penalty, threads=threads, **arcs)
+
     begun = choose(first)
     start_score = aim.total(moments, begun, penalty)
     if threads is None and moments.variables < _SHARED_FROM:
@@ -173,8 +176,8 @@ def search(
     finalists = climb.bests[-FINALISTS if is_polished else -1 :][::-1]
     graphs = [choose(order) for order in finalists]
     if is_polished:
-        improve = partial(polish, moments, score=score, penalty=penalty, **arcs)
-        graphs = [improve(*pair) for pair in zip(finalists, graphs, strict=True)]
+        pairs = zip(finalists, graphs, strict=True)
+        graphs = [polish(moments, *pair, score=score, penalty=penalty, **arcs) for pair in pairs]
     totals = [aim.total(moments, graph, penalty) for graph in graphs]
     best = int(np.argmax(totals))
     order, graph, total = finalists[best], graphs[best], totals[best]

@@ -162,12 +162,16 @@ class _Regression:
         self._improve()
 
     @property
+    def count(self) -> int:
+        return int(np.count_nonzero(self.inside))
+
+    @property
     def residual(self) -> float:
         return max(float(self.table[-1, -1]), 1e-12)
 
     @property
     def score(self) -> float:
-        return self.price.score(float(self.table[-1, -1]), np.count_nonzero(self.inside))
+        return self.price.score(float(self.table[-1, -1]), self.count)
 
     @property
     def weights(self) -> Floats:
@@ -196,7 +200,7 @@ class _Regression:
 
     def best_addition(self) -> Change:
         """Candidate that explains most."""
-        if np.count_nonzero(self.inside) >= self.price.most_parents:
+        if self.count >= self.price.most_parents:
             return NO_CHANGE
         return self._best(~self.inside & (np.diagonal(self.table)[:-1] > _COLLINEAR), 1)
 
@@ -211,8 +215,8 @@ class _Regression:
         # Rise of the residual variance: positive for a drop, negative for an addition.
         rises = -(self.table[places, -1] ** 2) / self.table[places, places]
         least = int(np.argmin(rises))
-        count = np.count_nonzero(self.inside) + step
-        reached = self.price.score(float(self.table[-1, -1] + rises[least]), count)
+        residual = float(self.table[-1, -1] + rises[least])
+        reached = self.price.score(residual, self.count + step)
         return reached - self.score, int(places[least])
 
     def _exchange(self) -> bool:
@@ -231,7 +235,7 @@ class _Regression:
         changes = rise[:, None] - np.where(usable, covariance**2 / np.where(usable, left, 1.0), 0.0)
         i, j = np.unravel_index(int(np.argmin(changes)), changes.shape)
         residual = float(self.table[-1, -1] + changes[i, j])
-        reached = self.price.score(residual, np.count_nonzero(self.inside))
+        reached = self.price.score(residual, self.count)
         if reached <= self.score + _LEAST:
             return False
         self.change(int(drops[i]))

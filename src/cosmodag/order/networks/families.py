@@ -61,7 +61,7 @@ class Family(NamedTuple):
 # An input is tried as relevant as the median of the others, and less so.
 _RELEVANCES = (1.0, 0.2)
 # Without refitting, the loss of an input is overestimated: inputs with a loss up to this multiple
-# of the price are left out with a refit.
+# of the price are left out on trial, with a refit.
 _DOUBTFUL = 4.0
 
 
@@ -186,7 +186,7 @@ class _ChangingFamily:
         return offers[0] if offers else NO_CHANGE
 
     def best_drop(self) -> Change:
-        """Input that is not required and loses fewest nats, less its price."""
+        """Input that is not required and whose loss, less its price, is the smallest."""
         if self.is_shrunk:
             return NO_CHANGE
         losses = zip(self.families.losses(self.v, self.family), self.family.inputs, strict=True)
