@@ -1,4 +1,4 @@
-"""Parents of every variable among its predecessors in an order."""
+"""Which predecessors of each variable in an order are its parents, and with which weights."""
 
 from dataclasses import replace
 from itertools import pairwise

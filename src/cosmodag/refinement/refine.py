@@ -13,12 +13,7 @@ from cosmodag.errors import DataError, DataWarning
 from cosmodag.graph.orders import respecting
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import SCORES, default_penalty
-from cosmodag.order.starts.orders import (
-    EQUAL_VARIANCE,
-    VARIANCE,
-    closed_order,
-    further_starts,
-)
+from cosmodag.order.starts.orders import EQUAL_VARIANCE, VARIANCE, closed_order, further_starts
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.order.tiles.pruning import tiles_are_better
 from cosmodag.refinement.best import best_of, distinct
