@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.data.knowledge.bounds import closure
 from cosmodag.order.moments import Moments
-from cosmodag.order.parents import check_order, choose_parents
+from cosmodag.order.parents import check_order, choose_parents, with_required
 from cosmodag.order.polish import POLISHED_UP_TO, polish
 from cosmodag.order.problem import problem_of
 from cosmodag.order.regression_graph import RegressionGraph
@@ -143,8 +142,7 @@ def search(
     aim = score_for(moments, score)
     d = moments.variables
     first = check_order(start, d, before, required)
-    if required is not None and (before is None or not before[required].all()):
-        before = closure(required if before is None else before | required)
+    before = with_required(before, required)
     penalty = default_penalty(float(moments.rows.max()), d) if penalty is None else float(penalty)
     arcs: dict[str, Any] = {"support": support, "required": required}
     problem_with = partial(problem_of, moments, penalty, before=before, **arcs)

@@ -13,7 +13,7 @@ from cosmodag.order.large.scan import explain_some
 from cosmodag.order.local import LocalSearch, Mapper, Stopped
 from cosmodag.order.moments import Moments
 from cosmodag.order.order_search import Found, common_precision
-from cosmodag.order.parents import check_order, choose_parents
+from cosmodag.order.parents import check_order, choose_parents, with_required
 from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space
 from cosmodag.order.restarts import Climb
 from cosmodag.order.scores import score_for
@@ -71,6 +71,7 @@ def search_large(
     """
     aim = score_for(moments, score)
     first = check_order(start, moments.variables, before, required)
+    before = with_required(before, required)
     choose = partial(
         choose_parents,
         moments,
