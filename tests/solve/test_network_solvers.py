@@ -123,7 +123,7 @@ def test_the_compiled_descent_takes_the_steps_of_the_loop(table, features):
     given = given_features(features, n=100)
     batch = batch_of(recipe_of(DAGMA, Inside()), table, FOR_DAGMA, **given)
     assert NetworkDescent().implements(batch.recipe)
-    start = Progress.of(batch).parameters
+    start = Progress(batch).parameters
     start["arcs"] = start["arcs"] * 0.3
     with Watch(200, "test") as watch:
         ours, theirs = (
@@ -152,7 +152,7 @@ def test_leaving_the_domain_is_refused_and_overcome(table, minimiser):
     # A step of 3 leaves the domain, where the spectral radius of A is below one.
     batch = batch_of(recipe, table, {**FOR_DAGMA, "learning_rate": 3.0})
     with Watch(500, "test") as watch:
-        found = minimiser.minimise(batch, Progress.of(batch).parameters, np.array([True]), 0, watch)
+        found = minimiser.minimise(batch, Progress(batch).parameters, np.array([True]), 0, watch)
         assert found.refused[0]
         path = CentralPath(recipe, (minimiser,), (Stage(0.1, 1.0, 100), Stage(0.01, 1.0, 100)))
         (solution,) = path.solve(batch, watch)
@@ -182,7 +182,7 @@ def test_the_full_batch_reaches_a_stationary_point(table, features):
     batch = batch_of(recipe_of(NOTEARS), table.astype(np.float64), settings, **given)
     with Watch(100, "test") as watch:
         found = FullBatch(tolerance=1e-10).minimise(
-            batch, Progress.of(batch).parameters, np.array([True]), 0, watch
+            batch, Progress(batch).parameters, np.array([True]), 0, watch
         )
     parameters = jax.tree.map(lambda stacked: stacked[0], found.parameters)
     arcs = parameters["arcs"]
@@ -207,7 +207,7 @@ def test_the_full_batch_takes_any_loss_and_mechanism():
     batch = batch_of(recipe, table, {**FOR_NOTEARS, "lambda1": 0.01, "rounds": 300.0})
     assert FullBatch().implements(recipe)
     assert not FullBatch().implements(recipe_of(DAGMA, Inside()))
-    start = Progress.of(batch).parameters
+    start = Progress(batch).parameters
     with Watch(100, "test") as watch:
         found = FullBatch().minimise(batch, start, np.array([True]), 0, watch)
     with jax.enable_x64(True):
@@ -227,7 +227,7 @@ def test_the_full_batch_takes_any_loss_and_mechanism():
 )
 def test_lanes_that_are_not_active_are_left_alone(table, minimiser, recipe, settings):
     batch = batch_of(recipe, table, settings)
-    start = Progress.of(batch).parameters
+    start = Progress(batch).parameters
     with Watch(100, "test") as watch:
         found = minimiser.minimise(batch, start, np.array([False]), 0, watch)
     assert found.iterations == 0
