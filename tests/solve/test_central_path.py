@@ -13,12 +13,8 @@ from cosmodag.graph.acyclicity import in_domain, log_determinant_value_and_gradi
 from cosmodag.model.objective import Barrier, half_squared_error, mean_squared_error
 from cosmodag.solve.methods.central_path import CentralPath, Stage
 from cosmodag.solve.minimisers import covariance
-from cosmodag.solve.minimisers.barrier_linear import (
-    Arcs,
-    LinearDescent,
-    StageSettings,
-    descend,
-)
+from cosmodag.solve.minimisers.barrier_linear import LinearDescent, StageSettings, descend
+from cosmodag.solve.minimisers.each_lane import Arcs
 from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.minimisers.stochastic import Stochastic
 from cosmodag.solve.training.adam import adam_step, fresh_state

@@ -237,9 +237,9 @@ class Batch:
         """Backend of the present recipe."""
         return self.backends[self.recipe]
 
-    def of_lane(self, name: str, lane: int) -> Any:
-        """Return an input array of one problem by name, or None."""
-        return self.given[name][self.which[name][lane]] if name in self.given else None
+    def of_lane(self, name: str, lane: int, otherwise: Any = None) -> Any:
+        """Return an input array of one problem by name, or `otherwise` if it has none."""
+        return self.given[name][self.which[name][lane]] if name in self.given else otherwise
 
     def settings_of(self, lane: int) -> dict[str, float]:
         """Return the settings of one problem as numbers."""

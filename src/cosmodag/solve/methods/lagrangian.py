@@ -110,14 +110,10 @@ def acyclicity(batch: Batch, parameters: Parameters, active: Mask) -> NDArray[np
     constraint = constraint_of(batch.recipe.objective)
     h = np.full(batch.size, np.nan)
     for lane in np.flatnonzero(active).tolist():
-        own, support = lane_of(parameters, lane), batch.of_lane("support", lane)
+        own, support = lane_of(parameters, lane), batch.of_lane("support", lane, 1.0)
         with precision_of(own, batch.device):
-            squares = _squared_lengths(
-                batch.recipe.structure,
-                own,
-                batch.settings_of(lane),
-                1.0 if support is None else np.asarray(support),
-            )
+            settings = batch.settings_of(lane)
+            squares = _squared_lengths(batch.recipe.structure, own, settings, support)
         h[lane] = constraint.value(np.sqrt(np.asarray(squares)))
     return h
 

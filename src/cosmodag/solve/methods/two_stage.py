@@ -90,10 +90,9 @@ class TwoStage(Sequential):
         found = []
         for lane in range(batch.size):
             own, settings = lane_of(parameters, lane), batch.settings_of(lane)
-            support, gaps = batch.of_lane("support", lane), batch.of_lane("gaps", lane)
+            support, gaps = batch.of_lane("support", lane, 1.0), batch.of_lane("gaps", lane)
             with precision_of(own, batch.device):
-                allowed = 1.0 if support is None else support
-                strengths = _strengths(batch.recipe, own, settings, allowed)
+                strengths = _strengths(batch.recipe, own, settings, support)
                 phi = potentials(np.abs(np.asarray(strengths)) >= _THRESHOLD)
                 if gaps is not None:
                     free = {"order": jnp.asarray(phi)}

@@ -26,7 +26,7 @@ from cosmodag.solve.kernels.cpu.mlp_arrays import gather, scatter, workspace
 from cosmodag.solve.kernels.cpu.steps import adam, move, sign_of, sum_of_squares
 from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS
 from cosmodag.solve.minimisers.base import Mask, Minimised
-from cosmodag.solve.minimisers.each_lane import Ended, each_lane, gains_and_prices
+from cosmodag.solve.minimisers.each_lane import Ended, arcs_of, each_lane
 from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
@@ -131,11 +131,9 @@ class NetworkDescent:
 
 def _given(batch: Batch, lane: int, lambda1: float) -> _Given:
     d = batch.variables
-    counted = batch.of_lane("counted", lane)
-    if counted is None:
-        counted = np.empty((0, d))
+    counted = batch.of_lane("counted", lane, np.empty((0, d)))
     counted = np.broadcast_to(counted, (len(counted), d))
-    arcs = gains_and_prices(batch, lane, 1 - np.eye(d), lambda1)
+    arcs = arcs_of(batch, lane, 1 - np.eye(d), lambda1)
     arrays = (batch.of_lane("data", lane), counted, *arcs)
     return _Given(*(np.ascontiguousarray(array, np.float32) for array in arrays))
 

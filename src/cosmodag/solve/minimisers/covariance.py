@@ -39,8 +39,7 @@ def covariances_of(batch: Batch, lane: int) -> Covariances:
     """Second moments of a lane's centred data, in float64."""
     data = np.asarray(batch.of_lane("data", lane), np.float64)
     n, d = data.shape
-    counted = batch.of_lane("counted", lane)
-    counted = np.ones((n, 1)) if counted is None else np.asarray(counted, np.float64)
+    counted = np.asarray(batch.of_lane("counted", lane, np.ones((n, 1))), np.float64)
     distinct, group = counted, np.zeros(d, np.intp)
     if counted.shape[1] > 1:
         distinct, group = np.unique(counted, axis=1, return_inverse=True)

@@ -17,7 +17,7 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.trees import lane_of
 from cosmodag.solve.watch import Watch
 
-__all__ = ["APART", "Ended", "each_lane", "gains_and_prices"]
+__all__ = ["APART", "Arcs", "Ended", "arcs_of", "each_lane"]
 
 APART = 1000
 """Number of variables from which one matrix product or inverse can delay the reply to Ctrl-C."""
@@ -104,13 +104,15 @@ def _apart(work: Callable[[], Ended]) -> Ended:
     return future.result()
 
 
-def gains_and_prices(
-    batch: Batch, lane: int, gain: NDArray[np.float64], price: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """G of W = arcs ∘ G, zero outside the support, and λ₁ per arc, zero for required arcs."""
-    prices = np.full_like(gain, price)
-    if (support := batch.of_lane("support", lane)) is not None:
-        gain = gain * np.asarray(support, np.float64)
-    if (required := batch.of_lane("required", lane)) is not None:
-        prices = prices * (1 - np.asarray(required, np.float64))
-    return gain, prices
+class Arcs(NamedTuple):
+    """(d, d) each: G of W = arcs ∘ G, zero outside the support, and the price of each arc."""
+
+    gain: NDArray[np.float64]
+    price: NDArray[np.float64]
+
+
+def arcs_of(batch: Batch, lane: int, gain: NDArray[np.float64], price: float) -> Arcs:
+    """Restrict G to the support of a lane; its required arcs have no price, all others `price`."""
+    support = np.asarray(batch.of_lane("support", lane, 1.0), np.float64)
+    required = np.asarray(batch.of_lane("required", lane, 0.0), np.float64)
+    return Arcs(gain * support, np.full_like(gain, price) * (1 - required))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from cosmodag.model.objective import half_squared_error as half_squared_error_of
 from cosmodag.model.structure import Free, Parameters, Potential
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.covariance import Covariances, covariances_of, half_squared_error
-from cosmodag.solve.minimisers.each_lane import APART, Ended, each_lane, gains_and_prices
+from cosmodag.solve.minimisers.each_lane import APART, Arcs, Ended, arcs_of, each_lane
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.schedules import Constant
@@ -26,14 +26,6 @@ __all__ = ["QuasiNewton", "smooth_part"]
 Float64 = NDArray[np.float64]
 
 _STRUCTURES = (Free(), Free(from_zero=False), Potential(), Potential(from_zero=True))
-
-
-class _Arcs(NamedTuple):
-    """The arcs of one problem: W = arcs ∘ gain, at a price λ₁ each, and where they start."""
-
-    start: Float64
-    gain: Float64
-    price: Float64
 
 
 @dataclass(frozen=True)
@@ -81,11 +73,13 @@ class QuasiNewton:
         assert isinstance(objective, Penalised)
         settings = batch.settings_of(lane)
         gain = structure.gain(batch.variables, start["order"])
-        gain, price = gains_and_prices(batch, lane, gain, settings["lambda1"])
+        arcs = arcs_of(batch, lane, gain, settings["lambda1"])
         smooth = smooth_part(covariances_of(batch, lane), objective.constraint, settings)
-        arcs = _Arcs(_lower_first(start["arcs"], structure), gain, price)
-        limit = int(settings["rounds"])
-        found, result = _solve(smooth, arcs, limit, self.tolerance, watch)
+        first = _lower_first(start["arcs"], structure)
+        options: dict[str, float] = {"maxiter": int(settings["rounds"]), "maxfun": 10**9}
+        if self.tolerance is not None:
+            options["ftol"] = self.tolerance
+        found, result = _solve(smooth, arcs, first, options, watch)
         return Ended(
             parameters={**start, "arcs": structure.from_gained(found)},
             loss=float(result.fun),
@@ -121,7 +115,7 @@ def smooth_part(
 
 
 def _solve(
-    smooth: ValueAndGradient, arcs: _Arcs, limit: int, tolerance: float | None, watch: Watch
+    smooth: ValueAndGradient, arcs: Arcs, start: Float64, options: dict[str, float], watch: Watch
 ) -> tuple[Float64, OptimizeResult]:
     """Minimise smooth(W) + Σ price·|W|, W = arcs ∘ gain, over the arcs whose gain is not zero."""
     places = np.nonzero(arcs.gain)
@@ -150,12 +144,9 @@ def _solve(
         if watch.stop is not None:
             raise StopIteration
 
-    first = arcs.start[places]
+    first = start[places]
     if is_split:
         first = np.concatenate([np.maximum(first, 0), np.maximum(-first, 0)])
-    options: dict[str, float] = {"maxiter": limit, "maxfun": 10**9}
-    if tolerance is not None:
-        options["ftol"] = tolerance
     result = minimize(
         value_and_gradient,
         first,

@@ -87,7 +87,7 @@ class Kernel:
         arrays = self.gather(state, lane)
         extras = None
         if batch.features or self.has_one_program:
-            extras = Extras(*(_given(batch, name, lane) for name in Extras._fields))
+            extras = Extras(*(batch.of_lane(name, lane, _NOTHING) for name in Extras._fields))
         taken = int(state.step[lane])
         seed, (_, size, steps, rounds) = batch.seeds[lane], batch.passes
         stretch = Stretch(seed, size, steps, rounds, taken, first, last)
@@ -106,11 +106,6 @@ def limited(batch: Batch, state: AdamState) -> AbstractContextManager[None]:
     """Context with the BLAS threads that the products of one step are worth, problem by problem."""
     multiplications = batch.passes.size * state.parameters["arcs"][0].size
     return blas_threads(threads_worth(multiplications, min(batch.size, cores())))
-
-
-def _given(batch: Batch, name: str, lane: int) -> Any:
-    array = batch.of_lane(name, lane)
-    return _NOTHING if array is None else array
 
 
 def _writable(array: Any) -> Any:
