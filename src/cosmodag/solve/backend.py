@@ -21,29 +21,15 @@ FEATURES = frozenset({"support", "required", "gaps", "counted", "start"})
 
 
 class Task(NamedTuple):
-    """Description of the work for which a backend is chosen.
-
-    Attributes
-    ----------
-    recipe
-        What is minimised.
-    features
-        Which of `FEATURES` the problems have.
-    lanes, rows, variables
-        Number of problems solved at once, and the size of their tables.
-    dtype
-        Precision of the tables.
-    platform
-        Kind of device: ``"cpu"``, ``"gpu"`` …
-    """
+    """The work for which a backend is chosen."""
 
     recipe: Recipe
-    features: frozenset[str]
-    lanes: int
+    features: frozenset[str]  # which of `FEATURES` the problems have
+    lanes: int  # problems solved at once
     rows: int
     variables: int
-    dtype: np.dtype[Any]
-    platform: str
+    dtype: np.dtype[Any]  # of the tables
+    platform: str  # kind of device: "cpu", "gpu" …
 
 
 @dataclass(frozen=True)
@@ -52,8 +38,6 @@ class Backend:
 
     Attributes
     ----------
-    name
-        Display name in messages, saved runs and benchmarks.
     implements
         task → whether it supports all of the task.
     advance

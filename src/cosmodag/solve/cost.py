@@ -36,14 +36,8 @@ def lane_bytes(
 ) -> int:
     """Bytes that one problem takes while it is solved, without its input arrays.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    problem : Problem
-    working_copies : int
-        Number of parameter-sized arrays that the backend holds beside the state.
-    entries : int, optional
-        Number of parameters; None to let JAX count them.
+    `working_copies` is the number of parameter-sized arrays beside the state; `entries` is the
+    number of parameters, None to let JAX count them.
     """
     if entries is None:
         settings = dict.fromkeys((*problem.settings, *recipe.needs), 1.0)
@@ -85,21 +79,11 @@ def check_fits(
 
 @dataclass(frozen=True)
 class Cost:
-    """The plan of a fit and its expected duration.
-
-    Attributes
-    ----------
-    plan
-        Device, backends and batches.
-    seconds_per_round
-        Measured, for the largest batch.
-    seconds
-        Expected seconds of all training, without compilation.
-    """
+    """The plan of a fit and its expected duration."""
 
     plan: Plan
-    seconds_per_round: float
-    seconds: float
+    seconds_per_round: float  # measured, for the largest batch
+    seconds: float  # of all training, without compilation
 
     def __str__(self) -> str:
         plan = self.plan
@@ -111,11 +95,8 @@ class Cost:
 
     def facts(self) -> dict[str, object]:
         """Return the cost as plain values."""
-        return {
-            **self.plan.facts(),
-            "seconds_per_round": self.seconds_per_round,
-            "seconds": self.seconds,
-        }
+        times = {"seconds_per_round": self.seconds_per_round, "seconds": self.seconds}
+        return {**self.plan.facts(), **times}
 
 
 def estimate(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> Cost:

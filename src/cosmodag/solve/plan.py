@@ -19,7 +19,7 @@ from cosmodag.solve.watch import Watch
 if TYPE_CHECKING:
     import jax
 
-__all__ = ["Plan", "Solver", "choose", "device_named", "plan_many"]
+__all__ = ["Plan", "Solver", "choose", "plan_many"]
 
 # On a CPU, problems run in parallel threads, not in one program: small batches cost nothing, and
 # solutions arrive sooner.
@@ -55,28 +55,14 @@ class Solver(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The plan for problems of one shape.
-
-    Attributes
-    ----------
-    device
-        Device to solve on.
-    backends
-        Backend of each recipe that is trained; empty if a method trains none.
-    batches
-        Indices of the problems in each batch.
-    precision
-        Name of the floating-point type.
-    memory, available
-        Bytes of the largest batch, and available bytes (None if unknown).
-    """
+    """The plan for problems of one shape."""
 
     device: Host | jax.Device
-    backends: Mapping[Recipe, Backend]
-    batches: tuple[tuple[int, ...], ...]
-    precision: str
-    memory: int
-    available: int | None
+    backends: Mapping[Recipe, Backend]  # of each recipe that is trained
+    batches: tuple[tuple[int, ...], ...]  # indices of the problems in each batch
+    precision: str  # name of the floating-point type
+    memory: int  # bytes of the largest batch
+    available: int | None  # bytes; None if unknown
 
     @property
     def backend(self) -> str:

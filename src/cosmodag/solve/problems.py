@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -98,33 +98,15 @@ def check_settings(settings: Mapping[str, float], needs: frozenset[str]) -> None
 
 @dataclass(frozen=True)
 class Solution:
-    """Solution of one problem.
-
-    Attributes
-    ----------
-    parameters
-        Final parameters, of the recipe `recipe`.
-    recipe
-        The recipe of the parameters.
-    iterations
-        Number of rounds or iterations.
-    stopped
-        Why fewer were run than requested (``"time"``, ``"interrupt"``), or None.
-    diverged_at
-        First round in which the objective was not finite, or None.
-    history
-        Records of the progress.
-    converged
-        Whether the method converged rather than reached a limit.
-    """
+    """Solution of one problem."""
 
     parameters: Parameters
-    recipe: Recipe
-    iterations: int
-    stopped: str | None
-    diverged_at: int | None
+    recipe: Recipe  # of the parameters
+    iterations: int  # rounds or iterations
+    stopped: str | None  # why fewer were run than requested: "time", "interrupt"
+    diverged_at: int | None  # first round in which the objective was not finite
     history: list[dict[str, float]]
-    converged: bool = True
+    converged: bool = True  # rather than reached a limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,35 +115,23 @@ class Batch:
 
     Attributes
     ----------
-    recipe
-        The recipe of all problems.
     given, which
         The distinct input arrays of each kind, stacked, and the index of the array that each lane
         uses: ``given["data"][which["data"][i]]`` is the table of lane i.
-    seeds
-        (k,) uint32.
-    settings
-        Each hyper-parameter as a (k,) array.
-    device
-        Device to solve on.
-    backends
-        Backend of each recipe of the solver.
     chunk_seconds
         Seconds of a piece of the run between checks of the watch: long enough to cost nothing,
         short enough for a prompt response to Ctrl-C.
-    starts
-        Stacked parameters to start from; None to draw them.
     """
 
     recipe: Recipe
     given: dict[str, Any]
     which: dict[str, NDArray[np.int32]]
     seeds: NDArray[np.uint32]
-    settings: dict[str, NDArray[Any]]
+    settings: dict[str, NDArray[Any]]  # each hyper-parameter as a (k,) array
     device: Host | jax.Device
-    backends: Mapping[Recipe, Backend] = field(default_factory=dict)
+    backends: Mapping[Recipe, Backend]  # of each recipe of the solver
     chunk_seconds: float = 0.5
-    starts: Parameters | None = None
+    starts: Parameters | None = None  # stacked parameters to start from; None to draw them
 
     @classmethod
     def of(

@@ -31,7 +31,7 @@ class ProgressBar:
     Parameters
     ----------
     total : int
-        Units of work.
+        Units of work, such as rounds of all problems together.
     label : str
         Name of the work.
     show : bool

@@ -31,11 +31,9 @@ class ReadOut(NamedTuple):
         above the threshold.
     order
         Causal order, causes first; None if the structure has none.
-    first_layer
-        The weights of arcs as the mechanism's functions use them, (d, d) or (d, d, h); None if
-        the strengths are sparse.
-    weights
-        The oriented weights W as the mechanism uses them; None if the strengths are sparse.
+    first_layer, weights
+        The weights of arcs as the mechanism's functions use them, (d, d) or (d, d, h), and the
+        oriented weights W; None if the strengths are sparse.
     """
 
     strengths: Any
@@ -49,14 +47,7 @@ def read_out(
 ) -> ReadOut:
     """Read out a solution at the final settings of its problem.
 
-    Parameters
-    ----------
-    solution, problem
-        A solution and its problem.
-    threshold : float
-        Sparse strengths include only those above it.
-    device : Host or jax.Device
-        Device to compute on.
+    Sparse strengths include only those above the threshold.
     """
     recipe, parameters = solution.recipe, solution.parameters
     settings = recipe.schedule(problem.settings.get("rounds", 1), problem.settings)

@@ -52,14 +52,10 @@ class Watch:
 
     Parameters
     ----------
-    total : int
-        Units of work, such as rounds of all problems together.
-    label : str
-        Name of the work, shown beside the bar.
+    total, label, show
+        As for `cosmodag.solve.progress_bar.ProgressBar`.
     max_time : float, optional
         Seconds after which the run should stop.
-    show : bool
-        Whether a bar may be shown (`cosmodag.solve.progress_bar.ProgressBar`).
     """
 
     def __init__(

@@ -11,12 +11,8 @@ import numpy as np
 
 from cosmodag.later import jax
 from cosmodag.model.draws import split, uniform
-from cosmodag.model.mechanism.mlp import (
-    ACTIVATIONS,
-    ARC_STRENGTHS,
-    hidden_units,
-    start_functions,
-)
+from cosmodag.model.mechanism.base import Mechanism
+from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, hidden_units, start_functions
 
 __all__ = ["InputBlocks", "MixedMLP", "block_outputs"]
 
@@ -89,7 +85,7 @@ def block_outputs(
 
 
 @dataclass(frozen=True)
-class MixedMLP:
+class MixedMLP(Mechanism):
     """Each variable is a perceptron of its parents: blocks of inputs, and several outputs.
 
     W_uv· = H_uv· S_uv holds the weights from all inputs of u to the hidden units of f_v, so that an
@@ -128,10 +124,6 @@ class MixedMLP:
         """(B, d, o): outputs of all networks, the first layers masked by W."""
         activation = ACTIVATIONS[self.activation][0]
         return block_outputs(self.blocks.of(x), weights, functions, activation)
-
-    def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """W itself."""
-        return weights
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
         """One number per arc, from the weights of all inputs to all hidden units."""

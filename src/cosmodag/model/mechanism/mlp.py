@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from cosmodag.later import jax, jnp
 from cosmodag.model.draws import split, uniform
+from cosmodag.model.mechanism.base import Mechanism
 
 __all__ = [
     "ACTIVATIONS",
@@ -124,7 +125,7 @@ def start_functions(
 
 
 @dataclass(frozen=True)
-class MLP:
+class MLP(Mechanism):
     """Each variable is a perceptron of its parents; its first layer masks all other inputs.
 
     With one hidden layer, x̂_v = Σ_i w_vi σ(Σ_u x_u W_uvi + b_vi) + c_v: the non-linear extension
@@ -157,10 +158,6 @@ class MLP:
         """x̂_v = f_v(x), the first layer masked by W."""
         layer, activation = self.first_layer(weights, functions), ACTIVATIONS[self.activation][0]
         return forward(x, layer, functions, activation)
-
-    def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """W itself."""
-        return weights
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
         """One number per arc, from its weights to all hidden units."""

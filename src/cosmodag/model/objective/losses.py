@@ -15,6 +15,7 @@ __all__ = [
     "half_squared_error",
     "log_residual_variances",
     "log_squared_error",
+    "mean_of_each",
     "mean_squared_error",
     "mean_squared_residuals",
 ]
@@ -81,10 +82,15 @@ def log_residual_variances(rows: Predicted) -> jax.Array:
 
 def mean_squared_residuals(rows: Predicted) -> jax.Array:
     """(d,): RSS_v, at least `SMALLEST_VARIANCE`."""
-    counted = jnp.broadcast_to(rows.counted, rows.x.shape)
-    squares = jnp.sum(counted * (rows.predicted - rows.x) ** 2, axis=0)
-    variances = squares / jnp.maximum(jnp.sum(counted, axis=0), _TINY)
+    variances = mean_of_each((rows.predicted - rows.x) ** 2, rows.counted)
     return jnp.maximum(variances, SMALLEST_VARIANCE)
+
+
+def mean_of_each(values: jax.Array, counted: jax.Array) -> jax.Array:
+    """(d,): weighted mean over rows of the (B, d) values; zero if no row counts."""
+    counted = jnp.broadcast_to(counted, values.shape)
+    total = jnp.sum(counted * values, axis=0)
+    return total / jnp.maximum(jnp.sum(counted, axis=0), _TINY)
 
 
 LOSSES: dict[str, Loss] = {

@@ -7,18 +7,10 @@ __all__ = ["Sequential"]
 
 
 class Sequential:
-    """A method whose sub-problems are solved by minimisers.
+    """A method whose sub-problems are solved by minimisers."""
 
-    Attributes
-    ----------
-    recipe
-        The recipe that is minimised last.
-    minimisers
-        Candidates for solving a sub-problem; the first that implements its recipe is used.
-    """
-
-    recipe: Recipe
-    minimisers: tuple[Minimiser, ...]
+    recipe: Recipe  # the one that is minimised last
+    minimisers: tuple[Minimiser, ...]  # candidates, in order of preference
 
     def minimiser_of(self, recipe: Recipe) -> Minimiser:
         """Return the minimiser that solves the sub-problems of a recipe."""

@@ -56,20 +56,12 @@ class _StageSettings(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """Input arrays of one problem, float32.
-
-    Attributes
-    ----------
-    data, counted
-        (n, d): the table, and the weights of its entries, without rows if all are one.
-    support, lambda1
-        (d, d): one where an arc may exist, and its λ₁.
-    """
+    """Input arrays of one problem, float32."""
 
     data: Float32
-    counted: Float32
-    support: Float32
-    lambda1: Float32
+    counted: Float32  # (n, d) weights of entries; (0, d) if all are one
+    support: Float32  # one where an arc may exist
+    lambda1: Float32  # of each arc
 
 
 class _AdamStep(NamedTuple):

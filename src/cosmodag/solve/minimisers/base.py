@@ -20,29 +20,16 @@ Mask = NDArray[np.bool_]
 class Minimised(NamedTuple):
     """Result of one sub-problem for every problem of a batch.
 
-    Attributes
-    ----------
-    parameters
-        Final parameters of each problem, stacked, in NumPy.
-    loss
-        (k,) final objective; not finite if the problem diverged.
-    iterations
-        Number of rounds or iterations: the maximum over problems.
-    refused
-        (k,) whether a problem left the domain of its objective and must be solved again with
-        other settings.
-    converged
-        (k,) whether it converged rather than reached a limit.
-    stopped
-        Why the run ended early, or None.
+    A problem is refused if it left the domain of its objective and must be solved again with other
+    settings.
     """
 
-    parameters: Parameters
-    loss: NDArray[np.floating]
-    iterations: int
+    parameters: Parameters  # of all problems, stacked, in NumPy
+    loss: NDArray[np.floating]  # (k,) final objective; not finite if the problem diverged
+    iterations: int  # maximum over problems
     refused: Mask
-    converged: Mask
-    stopped: str | None
+    converged: Mask  # rather than reached a limit
+    stopped: str | None  # why the run ended early
 
 
 class Minimiser(Protocol):
@@ -74,18 +61,8 @@ class Minimiser(Protocol):
     ) -> Minimised:
         """Solve the sub-problems of the active lanes; results of other lanes are not used.
 
-        Parameters
-        ----------
-        batch : Batch
-            The problems.
-        parameters : dict
-            Initial parameters, stacked.
-        active : (k,) bool
-            Which problems to solve.
-        first : int
-            Number of the first round; gives every sub-problem another order of rows.
-        watch : Watch
-            Shows progress and may end it early.
+        They start from the stacked `parameters`. `first` is the number of the first round; it
+        gives every sub-problem another order of rows.
         """
 
 

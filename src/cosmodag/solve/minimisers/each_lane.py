@@ -24,21 +24,7 @@ APART = 1000
 
 
 class Ended(NamedTuple):
-    """Result of the minimisation of one problem.
-
-    Attributes
-    ----------
-    parameters
-        Parameters of this problem, in NumPy.
-    loss
-        Final objective.
-    iterations
-        Number of iterations.
-    converged
-        Whether it converged rather than reached a limit.
-    refused
-        Whether it left the domain of its objective.
-    """
+    """Result of the minimisation of one problem; the fields are those of `Minimised`."""
 
     parameters: Parameters
     loss: float

@@ -21,22 +21,12 @@ _MEMORY = 10
 
 
 class Minimum(NamedTuple):
-    """Result of a minimisation.
-
-    Attributes
-    ----------
-    x, value
-        The point and the objective there, with the one-norm.
-    iterations
-        Steps taken.
-    converged
-        Whether it converged, rather than reached a limit or was stopped.
-    """
+    """Result of a minimisation."""
 
     x: Float64
-    value: float
+    value: float  # of the objective, with the one-norm
     iterations: int
-    converged: bool
+    converged: bool  # rather than reached a limit or was stopped
 
 
 def minimise_orthant_wise(

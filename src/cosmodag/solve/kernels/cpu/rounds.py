@@ -31,50 +31,26 @@ class Extras(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A range of rounds to run: first … last − 1.
+    """A range of rounds to run: first … last − 1; sizes are those of `Passes`."""
 
-    Attributes
-    ----------
-    seed
-        Seed of the order of rows.
-    size, steps, rounds
-        Rows per step, steps per round and rounds per pass over the data, as in `Passes`.
-    taken
-        Steps taken before.
-    first, last
-        The rounds.
-    """
-
-    seed: np.uint32
+    seed: np.uint32  # of the order of rows
     size: int
     steps: int
     rounds: int
-    taken: int
+    taken: int  # steps taken before
     first: int
     last: int
 
 
 class Buffers(NamedTuple):
-    """Arrays that hold one batch of rows.
+    """Arrays that hold one batch of rows."""
 
-    Attributes
-    ----------
-    rows, counted
-        (size, d): the rows, and their weights; no weights if all are one.
-    outputs
-        (size, units): x W.
-    order
-        Rows of the round, in the order in which they are visited.
-    raised, lowered
-        (d,) of the projection to a known order.
-    """
-
-    rows: NDArray[np.float32]
-    counted: NDArray[np.float32]
-    outputs: NDArray[np.float32]
-    order: NDArray[np.uint32]
-    raised: NDArray[np.float32]
-    lowered: NDArray[np.float32]
+    rows: NDArray[np.float32]  # (size, d)
+    counted: NDArray[np.float32]  # (size, d), or (0, d) if all weights are one
+    outputs: NDArray[np.float32]  # (size, units): x W
+    order: NDArray[np.uint32]  # rows of the round, in the order in which they are visited
+    raised: NDArray[np.float32]  # (d,) of the projection to a known order
+    lowered: NDArray[np.float32]  # likewise
 
     @classmethod
     def of(cls, d: int, wide: int, size: int, steps: int, is_weighted: bool) -> "Buffers":
@@ -138,16 +114,12 @@ def run_rounds(
         (buffers, count, extras, state, work, scalars) → loss and ‖H‖₁ before, and
         ‖H‖_F² after the step on the first `count` rows of the buffers. It moves all parameters but
         p, and adds the arcs' part to `work.order_gradient`.
-    data : array
-    extras : Extras or None
+    data, extras, stretch, settings
+        The table, `Extras` or None, `Stretch` and `KernelSettings`.
     state : NamedTuple of arrays
         With `arcs`, `order`, `order_mean`, `order_square`; changed.
-    buffers : Buffers
-        Overwritten.
-    work : NamedTuple of arrays
-        With `order_gradient`; overwritten.
-    stretch : Stretch
-    settings : KernelSettings
+    buffers, work
+        `Buffers`, and arrays with `order_gradient`; overwritten.
 
     Returns
     -------

@@ -47,13 +47,8 @@ def start(batch: Batch, moments: Any = jnp.float32) -> AdamState:
     The draws equal those of `Batch.start`: each number is computed from its position in H, without
     an intermediate array of random bits.
 
-    Parameters
-    ----------
-    batch : Batch
-        One problem.
-    moments : dtype
-        ``float32``, or ``bfloat16`` to use two thirds of the memory: moments are then rounded
-        stochastically, without bias.
+    Moments are ``float32``, or ``bfloat16`` to use two thirds of the memory: they are then rounded
+    stochastically, without bias.
     """
     with jax.default_device(batch.device):
         state = _start(
@@ -73,25 +68,9 @@ def advance(
 ) -> AdamState:
     """Train a batch of one problem over the rounds first … last − 1.
 
-    Products use TF32 unless JAX's default matmul precision is set otherwise.
-
-    Parameters
-    ----------
-    batch : Batch
-        One problem of linear COSMO.
-    state : AdamState
-        The current state; its memory is reused for the result. An unpadded state is copied.
-    first, last : int
-        The rounds to run.
-    tiling : Tiling, optional
-        Tile sizes.
-    interpret : bool
-        Whether to run the kernels without a GPU, slowly.
-
-    Returns
-    -------
-    AdamState
-        Padded.
+    Products use TF32 unless JAX's default matmul precision is set otherwise. The memory of the
+    state is reused for the result, which is padded; an unpadded state is copied. With `interpret`,
+    the kernels run without a GPU, slowly.
     """
     with jax.default_device(batch.device):
         return run_rounds(

@@ -21,24 +21,12 @@ __all__ = ["on_groups", "run_rounds"]
 
 
 class _Table(NamedTuple):
-    """Input arrays of one problem, padded to the stored size of H.
+    """Input arrays of one problem, padded to the stored size of H."""
 
-    Attributes
-    ----------
-    data
-        (n, stored size).
-    counted
-        (n, 1) or (n, stored size), or None if every entry counts once.
-    support
-        (stored size, stored size) int8, or None if every arc may exist.
-    variables
-        d.
-    """
-
-    data: jax.Array
-    counted: jax.Array | None
-    support: jax.Array | None
-    variables: int
+    data: jax.Array  # (n, stored size)
+    counted: jax.Array | None  # (n, 1) or (n, stored size); None if every entry counts once
+    support: jax.Array | None  # int8, of the stored size; None if every arc may exist
+    variables: int  # d
 
 
 class _RoundRows(NamedTuple):
