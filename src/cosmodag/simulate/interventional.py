@@ -93,6 +93,8 @@ def interventional(
     if kind not in ("perfect", "imperfect"):
         raise DataError(f"kind is {kind!r}: it must be 'perfect' or 'imperfect'.")
     data = load(name, seed=seed)
+    if kind == "imperfect" and data.weights is None:
+        raise DataError("Imperfect interventions support only linear mechanisms.")
     # Independent of the streams of `load`, so that the observations are the same.
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,)))
     sets = _target_sets(targets, data.names, rng)
@@ -102,8 +104,10 @@ def interventional(
         mask[first : first + rows, list(chosen)] = True
     added = mask[len(data.X) :]
     if data.weights is None:
-        held = _held_values(data.X, mask, strength, shift, rng)
-        X = _nonlinear(data, parts.mechanism, kind, held, mask, streams_of(seed)[2])
+        # All rows again, with the functions and the noise of `load`.
+        held = np.where(mask, _held_values(data.X, mask, strength, shift, rng), np.nan)
+        graph, stream = sparse.csr_array(data.graph), streams_of(seed)[2]
+        X = sample_nonlinear(graph, len(mask), stream, mechanism=parts.mechanism, held=held)
     else:
         values = _held_values(data.X, added, strength, shift, rng) if kind == "perfect" else None
         X = np.vstack([data.X, _linear(data, parts.mechanism, added, values, rng)])
@@ -171,20 +175,3 @@ def _linear(
             drawn = np.where(chosen, held[rows], draw_noise(noise, len(rows), 1.0, d, rng))
         found[rows] = propagate(weights.tocsr(), drawn)
     return found
-
-
-def _nonlinear(
-    data: Dataset,
-    mechanism: str,
-    kind: str,
-    values: Matrix,
-    mask: NDArray[np.bool_],
-    rows_rng: np.random.Generator,
-) -> Matrix:
-    """All rows, with the functions and the noise of `load`."""
-    if kind != "perfect":
-        raise DataError("Imperfect interventions support only linear mechanisms.")
-    held = np.where(mask, values, np.nan)
-    return sample_nonlinear(
-        sparse.csr_array(data.graph), len(mask), rows_rng, mechanism=mechanism, held=held
-    )

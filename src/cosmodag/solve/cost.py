@@ -50,10 +50,10 @@ def available_bytes(device: Host | jax.Device) -> int | None:
     """Bytes available on a device; None if unknown."""
     if isinstance(device, Host):
         return main_memory()
-    statistics = device.memory_stats()
-    if statistics and "bytes_limit" in statistics:
-        return int(statistics["bytes_limit"] - statistics["bytes_in_use"])
-    return main_memory() if device.platform == "cpu" else None
+    statistics = device.memory_stats() or {}
+    if "bytes_limit" not in statistics:
+        return None
+    return int(statistics["bytes_limit"] - statistics["bytes_in_use"])
 
 
 def lanes_that_fit(per_lane: int, fixed: int, available: int | None) -> int | None:

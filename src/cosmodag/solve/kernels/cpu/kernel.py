@@ -35,12 +35,12 @@ class Kernel:
     ----------
     gather
         (state, lane) → the arrays of one problem in the layout of the loop.
-    scatter
-        (arrays, state, lane): write them back, unless they are views.
     workspace
         arrays → arrays that steps overwrite.
     run
         The loop; it changes the arrays in place; its results are those of `run_rounds`.
+    scatter
+        (arrays, state, lane): write the arrays back; views need not be written.
     has_one_program
         Whether problems without optional inputs run the program for those with some. A program
         without them compiles faster; but where a fit has problems of both kinds, as networks are
@@ -48,9 +48,9 @@ class Kernel:
     """
 
     gather: Callable[[AdamState, int], Any]
-    scatter: Callable[[Any, AdamState, int], None]
     workspace: Callable[[Any], Any]
     run: Callable[..., tuple[int, float, int]]
+    scatter: Callable[[Any, AdamState, int], None] = lambda arrays, state, lane: None
     has_one_program: bool = False
 
     def start(self, batch: Batch) -> AdamState:

@@ -27,7 +27,7 @@ from cosmodag.solve.kernels.cpu.steps import (
 )
 from cosmodag.solve.training.adam import AdamState
 
-__all__ = ["Arrays", "Workspace", "gather", "run", "scatter", "workspace"]
+__all__ = ["Arrays", "Workspace", "gather", "run", "workspace"]
 
 
 class Arrays(NamedTuple):
@@ -59,10 +59,6 @@ def gather(state: AdamState, lane: int) -> Arrays:
             for moment in (state.parameters, state.mean, state.square)
         )
     )
-
-
-def scatter(arrays: Arrays, state: AdamState, lane: int) -> None:
-    """Do nothing: views need not be written back."""
 
 
 @part
