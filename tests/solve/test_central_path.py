@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from constrained_problems import SETTINGS, Scripted, batch_of, free_recipe, zeros_for
+from constrained_problems import SETTINGS, Scripted, batch_of, free_recipe, minimise, solve
 from features import EVERY_FEATURE, given_features
 from hypothesis import given as drawn
 from hypothesis import strategies as st
@@ -19,16 +19,10 @@ from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.minimisers.stochastic import Stochastic
 from cosmodag.solve.training.adam import adam_step, fresh_state
 from cosmodag.solve.training.guards import Domain
-from cosmodag.solve.watch import Watch
 
 DAGMA = free_recipe(Barrier(half_squared_error), batch_size=None)
 
 STAGES = (Stage(1.0, 1.0, 300), Stage(0.1, 0.9, 300), Stage(0.01, 0.8, 600))
-
-
-def solve(solver, batch, max_time=None):
-    with Watch(1, "test", max_time) as watch:
-        return solver.solve(batch, watch)
 
 
 def test_stages_follow_one_another():
@@ -150,8 +144,7 @@ def test_the_compiled_descent_follows_the_recipe(features):
     """Fifty steps of Adam along the gradient of the recipe's own objective."""
     given = given_features(features)
     batch = batch_of(DAGMA, [{"rounds": 50.0, "learning_rate": 1e-2}], **given)
-    with Watch(1, "test") as watch:
-        found = LinearDescent().minimise(batch, zeros_for(batch), np.ones(1, bool), 0, watch)
+    found = minimise(LinearDescent(), batch)
     with jax.enable_x64(True):
         arrays = {name: jnp.asarray(batch.of_lane(name, 0)) for name in batch.given}
         counted = arrays.get("counted", jnp.ones((batch.rows, 1)))
@@ -206,8 +199,7 @@ def test_a_step_that_leaves_a_narrow_domain_ends_the_stage():
     batch = batch_of(
         DAGMA, [{"score_weight": 1e3, "radius": 0.8, "learning_rate": 0.3}, {"radius": 0.8}]
     )
-    with Watch(1, "test") as watch:
-        found = LinearDescent().minimise(batch, zeros_for(batch), np.ones(2, bool), 0, watch)
+    found = minimise(LinearDescent(), batch)
     assert found.refused.tolist() == [True, False]
     assert found.iterations == 500
     assert not found.converged.any()
@@ -215,10 +207,7 @@ def test_a_step_that_leaves_a_narrow_domain_ends_the_stage():
 
 def test_descent_ends_when_the_objective_rests():
     batch = batch_of(DAGMA, [{"rounds": 1e5, "learning_rate": 1e-2}])
-    with Watch(1, "test") as watch:
-        found = LinearDescent(tolerance=1e-4).minimise(
-            batch, zeros_for(batch), np.ones(1, bool), 0, watch
-        )
+    found = minimise(LinearDescent(tolerance=1e-4), batch)
     assert found.iterations < 1e5
     assert found.converged.all()
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from constrained_problems import FIRST_ARC, Scripted, batch_of, free_recipe
+from constrained_problems import FIRST_ARC, Scripted, batch_of, free_recipe, solve
 
 from cosmodag.errors import SettingsError
 from cosmodag.graph.constraint import EXPONENTIAL
@@ -12,14 +12,8 @@ from cosmodag.model.objective import Decayed, Penalised, half_squared_error, mea
 from cosmodag.solve.methods.lagrangian import Lagrangian, constraint_of
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solve.minimisers.stochastic import Stochastic
-from cosmodag.solve.watch import Watch
 
 SCRIPTED = free_recipe(Penalised(mean_squared_error, FIRST_ARC))
-
-
-def solve(solver, batch, max_time=None):
-    with Watch(1, "test", max_time) as watch:
-        return solver.solve(batch, watch)
 
 
 def test_the_multiplier_grows_by_penalty_times_h_and_the_penalty_when_h_is_slow():

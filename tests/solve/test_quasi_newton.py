@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from constrained_problems import batch_of, free_recipe, zeros_for
+from constrained_problems import batch_of, free_recipe, minimise, zeros_for
 from features import EVERY_FEATURE, given_features
 from sklearn.linear_model import Lasso, LinearRegression
 
@@ -31,13 +31,6 @@ from cosmodag.solve.watch import Watch
 LASSO = free_recipe(Penalised(half_squared_error))
 NOTEARS = free_recipe(Penalised(half_squared_error, EXPONENTIAL))
 POTENTIAL = Recipe(Potential(), Linear(), Penalised(half_squared_error))
-
-
-def minimise(minimiser, batch, parameters=None, max_time=None):
-    if parameters is None:
-        parameters = zeros_for(batch)
-    with Watch(1, "test", max_time) as watch:
-        return minimiser.minimise(batch, parameters, np.ones(batch.size, bool), 0, watch)
 
 
 def test_without_a_constraint_every_column_is_a_lasso():
@@ -210,15 +203,14 @@ def test_a_subclassed_structure_is_trained_at_once():
     assert np.all(np.isfinite(found.loss))
 
 
-def test_iterations_that_do_not_suffice_are_told():
+def test_too_few_iterations_are_not_convergence():
     found = minimise(QuasiNewton(tolerance=1e-14), batch_of(LASSO, [{"rounds": 2.0}]))
     assert not found.converged.any()
 
 
 def test_lanes_that_are_finished_are_left_alone():
     batch = batch_of(LASSO, [{}, {}])
-    with Watch(1, "test") as watch:
-        found = QuasiNewton().minimise(batch, zeros_for(batch), np.array([False, True]), 0, watch)
+    found = minimise(QuasiNewton(), batch, active=[False, True])
     assert np.all(found.parameters["arcs"][0] == 0)
     assert np.any(found.parameters["arcs"][1] != 0)
 

@@ -5,14 +5,12 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cosmodag.graph.dags import is_dag
-from cosmodag.model.mechanism import Linear
-from cosmodag.model.structure import Free, Potential, Priority
+from cosmodag.model.structure import Free, Potential
 
 KEY = jax.random.key(0)
 
@@ -60,22 +58,6 @@ def test_what_may_not_exist_is_zero_and_has_no_gradient():
     # Of free weights, only those that may exist are ever moved.
     slope = jax.grad(lambda a: (oriented(Free(), a, None, support) ** 2).sum())(arcs)
     assert np.array_equal(slope != 0, support != 0)
-
-
-def test_priorities_start_as_far_apart_as_the_shift():
-    suggested = jax.random.normal(KEY, (3000, 1))
-    start = Priority().start(KEY, suggested, {"shift": 0.02})
-    assert start["arcs"] is suggested
-    # The sd of 3000 normal numbers is known to 1.3 %; four of that.
-    assert np.std(start["order"]) == pytest.approx(0.02 / np.sqrt(2), rel=0.052)
-    assert np.array_equal(Priority().order_of(start), np.argsort(start["order"], kind="stable"))
-
-
-def test_linear_weights_start_uniform_below_the_root_of_three_over_d():
-    weights, _ = Linear().start(KEY, 120)
-    assert np.abs(weights).max() <= np.sqrt(3 / 120)
-    # 14,400 squares of uniform numbers: their mean is known to 0.75 %; four of that.
-    assert np.mean(np.square(weights)) == pytest.approx(1 / 120, rel=0.03)
 
 
 # Few sizes: a program is compiled for each.

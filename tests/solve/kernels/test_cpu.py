@@ -1,13 +1,14 @@
 """The compiled CPU loops take the reference loop's steps, whatever a problem gives of what they
 declare, and nothing else is handed to them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import jax
 import numpy as np
 import pytest
 from solver_problems import (
     SETTINGS,
+    OtherPriority,
     assert_close_after_100_steps,
     backend_named,
     cosmo_recipe,
@@ -24,7 +25,7 @@ from cosmodag.model.objective import (
     log_residual_variances,
     log_squared_error,
 )
-from cosmodag.model.structure import Free, Priority
+from cosmodag.model.structure import Free
 from cosmodag.solve.kernels import cpu
 from cosmodag.solve.plan import choose
 from cosmodag.solve.problems import Problem
@@ -38,11 +39,6 @@ RECIPES = {
     "numba-mlp-likelihood": cosmo_recipe(MLP((4,)), loss=log_residual_variances),
 }
 every_kernel = pytest.mark.parametrize("name", RECIPES)
-
-
-@dataclass(frozen=True)
-class OtherPriority(Priority):
-    """A structure defined outside the package, with the same initial parameters."""
 
 
 def chosen(recipe, problem=None, platform="cpu"):

@@ -4,17 +4,16 @@ They run here interpreted, on a CPU, which is slow: most of that is nightly. `py
 benchmarks/gpu.py parity` does the same on a GPU.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from solver_problems import RECIPE, SETTINGS
+from solver_problems import RECIPE, SETTINGS, OtherPriority
 
 from cosmodag.model.mechanism import MLP
 from cosmodag.model.objective import AnnealedObjective, log_residual_variances
-from cosmodag.model.structure import Priority
 from cosmodag.solve.kernels.gpu import large
 from cosmodag.solve.kernels.gpu.arithmetic import round_at_random
 from cosmodag.solve.kernels.gpu.tiling import TileScalars, Tiling, padded
@@ -191,11 +190,6 @@ def test_rounding_at_random_has_no_bias():
             shares.append(float((rounded > 1).mean()))
     # 32,768 draws: one standard error is 0.0024.
     assert np.mean(shares) == pytest.approx(0.25, abs=0.01)
-
-
-@dataclass(frozen=True)
-class OtherPriority(Priority):
-    """Equal in nothing but its methods."""
 
 
 def test_implements_exactly_one_large_linear_problem_on_a_gpu():
