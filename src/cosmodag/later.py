@@ -56,12 +56,7 @@ else:
 
 
 def jitted(**options: Any) -> Callable[[Function], Function]:
-    """Decorate a function with `jax.jit`, called when the function is first called.
-
-    Parameters
-    ----------
-    **options
-        Those of `jax.jit`.
+    """Decorate a function with `jax.jit` and its options, when the function is first called.
 
     Examples
     --------

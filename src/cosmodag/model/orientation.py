@@ -66,9 +66,8 @@ def smooth_orientation(
     [[0.     0.9975]
      [0.     0.    ]]
     """
-    priorities = _floating(priorities)
-    d = priorities.shape[0]
-    return smooth_orientation_rows(priorities, temperature, shift, first=0, height=d)
+    height = len(jnp.asarray(priorities))
+    return smooth_orientation_rows(priorities, temperature, shift, 0, height)
 
 
 def smooth_orientation_rows(

@@ -31,34 +31,24 @@ class Problem:
 
     Attributes
     ----------
-    data
-        (n, d) array, centred.
-    settings
-        Hyper-parameters by name.
-    seed
-        Seed of the initial parameters and of the order of rows, in [0, 2³²).
-    support
-        (d, d) bool: arcs that may exist; None for all.
-    required
-        (d, d) bool: arcs that must exist, which λ₁ does not penalise; None for none.
+    support, required
+        (d, d) bool: arcs that may exist, and arcs that must exist, which λ₁ does not penalise.
     gaps
         (d, d): length of the longest chain that puts v after u, −∞ if there is none; None if
         the order is not restricted.
     counted
         (n, 1) or (n, d): weight of a row, or of an entry, in the loss; None for one each. A
         variable's equation is not learnt from the rows in which the variable was set.
-    start
-        Parameters to start from; None to draw them.
     """
 
-    data: NDArray[Any]
-    settings: Mapping[str, float]
-    seed: int
+    data: NDArray[Any]  # (n, d), centred
+    settings: Mapping[str, float]  # hyper-parameters by name
+    seed: int  # of the initial parameters and of the order of rows, in [0, 2³²)
     support: NDArray[Any] | None = None
     required: NDArray[Any] | None = None
     gaps: NDArray[Any] | None = None
     counted: NDArray[Any] | None = None
-    start: Parameters | None = None
+    start: Parameters | None = None  # parameters to start from; None to draw them
 
     @property
     def given(self) -> dict[str, NDArray[Any]]:

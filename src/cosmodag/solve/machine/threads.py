@@ -154,14 +154,8 @@ def _set_from_any_thread(library: Any, threads: int) -> None:
 _LIMIT = _SharedLimit()
 
 
-class _Entered(threading.local):
-    """Limits of the contexts that a thread is in."""
-
-    def __init__(self) -> None:
-        self.limits: list[int] = []
-
-
-_ENTERED = _Entered()
+# Limits of the contexts that each thread is in.
+_ENTERED = threading.local()
 
 
 @contextmanager
@@ -171,7 +165,7 @@ def blas_threads(limit: int) -> Iterator[None]:
     Inside a context of the same thread that limits as much already, nothing is set: a fit sets the
     limit once, whatever its parts ask for.
     """
-    entered = _ENTERED.limits
+    entered = vars(_ENTERED).setdefault("limits", [])
     if min(entered, default=limit + 1) <= limit:
         yield
         return

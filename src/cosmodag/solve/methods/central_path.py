@@ -32,19 +32,12 @@ class CentralPath(Sequential):
     M-matrix. A stage that leaves this domain, or whose objective is no longer finite, restarts with
     half the learning rate and s increased by 0.1. After too many attempts the problem ends: as
     diverged if it is still not finite, otherwise at the last accepted stage, not converged.
-
-    Attributes
-    ----------
-    stages
-        The path.
-    attempts
-        Largest number of attempts per stage.
     """
 
     recipe: Recipe
     minimisers: tuple[Minimiser, ...]
     stages: tuple[Stage, ...]
-    attempts: int = 20
+    attempts: int = 20  # per stage
 
     @property
     def needs(self) -> frozenset[str]:

@@ -51,24 +51,18 @@ class Lagrangian(Sequential):
 
     Attributes
     ----------
-    max_iter
-        Largest number of updates of α.
-    tolerance
-        h at or below this counts as zero.
     keeps_last
         Whether the weights of the last sub-problem are kept when ρ has reached its limit without
         enough progress (as NOTEARS' authors do), or those accepted before it (as the COSMO paper
         does).
-    limit
-        Limit of ρ.
     """
 
     recipe: Recipe
     minimisers: tuple[Minimiser, ...]
-    max_iter: int = 100
-    tolerance: float = 1e-8
+    max_iter: int = 100  # updates of α
+    tolerance: float = 1e-8  # h at or below it counts as zero
     keeps_last: bool = True
-    limit: float = 1e16
+    limit: float = 1e16  # of ρ
 
     @property
     def needs(self) -> frozenset[str]:

@@ -36,37 +36,21 @@ def _finite(found: Minimised) -> Mask:
 
 
 class Progress:
-    """State of every problem of a batch between sub-problems.
-
-    Attributes
-    ----------
-    parameters
-        Accepted parameters, stacked, in NumPy, in the precision of the data.
-    active
-        Which problems are not finished.
-    converged
-        Which of the finished problems converged.
-    cut_short
-        Which problems were active when the run was stopped.
-    iterations
-        Rounds (or iterations) run in all sub-problems so far.
-    stopped
-        Why the run ended early, or None; applies to the problems active then.
-    diverged_at
-        (k,) iterations at the end of the sub-problem that diverged, −1 for the other problems.
-    histories
-        One record for each sub-problem of each problem.
-    """
+    """State of every problem of a batch between sub-problems."""
 
     def __init__(self, batch: Batch) -> None:
         started = batch.start().parameters
+        # Accepted parameters, stacked, in NumPy, in the precision of the data.
         self.parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), started)
+        # Which problems are not finished, which of the others converged, and which were active when
+        # the run was stopped.
         self.active: Mask = np.ones(batch.size, bool)
         self.converged: Mask = np.zeros(batch.size, bool)
         self.cut_short: Mask = np.zeros(batch.size, bool)
+        # Of all sub-problems so far; and those at the end of the sub-problem that diverged, or −1.
         self.iterations = 0
-        self.stopped: str | None = None
         self.diverged_at = np.full(batch.size, -1, np.int64)
+        self.stopped: str | None = None
         self.histories: list[list[dict[str, float]]] = [[] for _ in range(batch.size)]
         self._rounds_per_pass = batch.passes.rounds
 

@@ -37,15 +37,10 @@ class TwoStage(Sequential):
 
     If it is stopped early, it returns the weights of stage 1 and their recipe, because K may still
     be close to its random start.
-
-    Attributes
-    ----------
-    preliminary, recipe
-        Recipes of stage 1 and of stage 3.
     """
 
-    preliminary: Recipe
-    recipe: Recipe
+    preliminary: Recipe  # of stage 1
+    recipe: Recipe  # of stage 3
     minimisers: tuple[Minimiser, ...]
 
     @property

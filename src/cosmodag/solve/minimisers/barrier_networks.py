@@ -13,7 +13,6 @@ backward pass are those of `cosmodag.solve.kernels.cpu.mlp`.
 import time
 from typing import Any, ClassVar, NamedTuple
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,10 +29,10 @@ from cosmodag.solve.minimisers.each_lane import Ended, arcs_of, each_lane
 from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.training.adam import host_states
 from cosmodag.solve.training.guards import Inside
 from cosmodag.solve.training.schedules import Constant
-from cosmodag.solve.trees import lane_of
+from cosmodag.solve.trees import lane_of, map_arrays
 from cosmodag.solve.watch import Watch
 
 __all__ = ["NetworkDescent", "descend"]
@@ -101,7 +100,7 @@ class NetworkDescent:
             given = _given(batch, lane, settings["lambda1"])
             stage = _StageSettings(*(settings[name] for name in _StageSettings._fields))
             start["arcs"] *= given.support[..., None]
-            state = _before_the_first_step(start)
+            state = host_states(map_arrays(lambda leaf: leaf[None].copy(), start))
             arrays = gather(state, 0)
             work = workspace(arrays)
             done, inside, value, piece = 0, True, np.nan, 1
@@ -128,13 +127,6 @@ def _given(batch: Batch, lane: int, lambda1: float) -> _Given:
     arcs = arcs_of(batch, lane, 1 - np.eye(d), lambda1)
     arrays = (batch.of_lane("data", lane), counted, *arcs)
     return _Given(*(np.ascontiguousarray(array, np.float32) for array in arrays))
-
-
-def _before_the_first_step(parameters: Parameters) -> AdamState:
-    """State of a batch of one problem."""
-    stacked = jax.tree.map(lambda leaf: leaf[None].copy(), parameters)
-    mean, square = (jax.tree.map(np.zeros_like, stacked) for _ in range(2))
-    return AdamState(stacked, mean, square, 0, np.nan, -1)
 
 
 @inlined

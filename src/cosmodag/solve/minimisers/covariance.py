@@ -18,21 +18,12 @@ class Covariances(NamedTuple):
     With c_iv the weight of entry (i, v) and N = Σ c / d, the equation of v depends on the table
     only through C_v = Σ_i c_iv x_i x_iᵀ / N. Variables learnt from the same rows share one matrix;
     if all rows count for all variables, there is only XᵀX / n.
-
-    Attributes
-    ----------
-    matrices
-        (g, d, d): one for each group of variables.
-    members, bounds
-        (d,) and (g + 1,): group k is ``members[bounds[k] : bounds[k + 1]]``.
-    own
-        (d, d): column v of C_v for each v, the covariances of v with all others.
     """
 
-    matrices: Float64
-    members: NDArray[np.intp]
+    matrices: Float64  # (g, d, d): one for each group of variables
+    members: NDArray[np.intp]  # group k is members[bounds[k] : bounds[k + 1]]
     bounds: NDArray[np.intp]
-    own: Float64
+    own: Float64  # (d, d): column v of C_v for each v, the covariances of v with all others
 
 
 def covariances_of(batch: Batch, lane: int) -> Covariances:

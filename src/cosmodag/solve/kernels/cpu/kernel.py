@@ -16,7 +16,7 @@ from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch
 from cosmodag.solve.kernels.cpu.steps import KernelSettings
 from cosmodag.solve.machine.threads import blas_threads, cores, mapper, threads_worth
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.training.adam import AdamState, host_states
 from cosmodag.solve.trees import map_arrays
 
 __all__ = ["FEATURES", "Kernel", "limited"]
@@ -59,14 +59,7 @@ class Kernel:
         if parameters is None:
             drawn = (self._drawn(batch, lane) for lane in range(batch.size))
             parameters = map_arrays(lambda *lanes: np.stack(lanes), *drawn)
-        return AdamState(
-            parameters=map_arrays(np.array, parameters),
-            mean=map_arrays(np.zeros_like, parameters),
-            square=map_arrays(np.zeros_like, parameters),
-            step=np.zeros(batch.size, np.int32),
-            loss=np.full(batch.size, np.nan, batch.dtype),
-            diverged_at=np.full(batch.size, -1, np.int32),
-        )
+        return host_states(map_arrays(np.array, parameters))
 
     def _drawn(self, batch: Batch, lane: int) -> Parameters:
         key = HostKey.of(int(batch.seeds[lane]))

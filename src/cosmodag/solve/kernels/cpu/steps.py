@@ -57,31 +57,19 @@ class KernelSettings(NamedTuple):
 
 
 class StepScalars(NamedTuple):
-    """Scalars of one step, in single precision.
-
-    Attributes
-    ----------
-    temperature, shift, lambda1, beta1, beta2
-        As in the settings in force.
-    ridge, pull
-        λ₂ / ‖H‖_F and λ_p / ‖p‖₂: factors of H and p in the gradients of these norms.
-    loss_scale
-        2 / Σ c: factor in the gradient of the mean squared error, c the weights of entries.
-    rate, order_rate, square_scale
-        Learning rates and scale of Adam's second moment, with bias correction.
-    """
+    """Scalars of one step, in single precision; rates and scales include bias correction."""
 
     temperature: np.float32
     shift: np.float32
     lambda1: np.float32
-    ridge: np.float32
-    pull: np.float32
-    loss_scale: np.float32
+    ridge: np.float32  # λ₂ / ‖H‖_F, the factor of H in the gradient of its norm
+    pull: np.float32  # λ_p / ‖p‖₂, likewise for p
+    loss_scale: np.float32  # 2 / Σ c in the gradient of the loss, c the weights of entries
     beta1: np.float32
     beta2: np.float32
     rate: np.float32
     order_rate: np.float32
-    square_scale: np.float32
+    square_scale: np.float32  # of Adam's second moment
 
 
 @inlined

@@ -33,21 +33,12 @@ class _RoundRows(NamedTuple):
     """The rows of a round by batch, each padded to a multiple of the tiling's rows.
 
     A row of zeros has zero residuals and does not contribute to any product.
-
-    Attributes
-    ----------
-    rows, columns
-        (batches, b, stored size), and the same transposed.
-    counted
-        (batches, 1 or stored size, b), or None.
-    entries
-        (batches,): Σ c over the entries of each batch.
     """
 
-    rows: jax.Array
-    columns: jax.Array
-    counted: jax.Array | None
-    entries: jax.Array
+    rows: jax.Array  # (batches, b, stored size)
+    columns: jax.Array  # the same transposed
+    counted: jax.Array | None  # (batches, 1 or stored size, b)
+    entries: jax.Array  # (batches,): Σ c over the entries of each batch
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2), donate_argnums=3)
