@@ -11,10 +11,10 @@ from solver_problems import RECIPE, SETTINGS, cosmo_recipe, make_table, referenc
 from cosmodag.errors import ResourceError, SettingsError
 from cosmodag.model.structure import Priority
 from cosmodag.solve import plan, readout
-from cosmodag.solve.cost import estimate, lane_bytes
+from cosmodag.solve.cost import estimate
 from cosmodag.solve.many import solve_many
 from cosmodag.solve.methods.one_problem import OneProblem
-from cosmodag.solve.plan import plan_many
+from cosmodag.solve.plan import lane_bytes, plan_many
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.readout import strong_arcs
 from cosmodag.solve.recipe import Recipe

@@ -34,40 +34,27 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Backend:
-    """One implementation of the training rounds; tests compare it with the reference loop.
-
-    Attributes
-    ----------
-    implements
-        task → whether it supports all of the task.
-    advance
-        (batch, state, first, last) → state after those rounds; the given state is consumed.
-    working_copies
-        Number of parameter-sized arrays per problem beside the state.
-    start
-        batch → its initial state.
-    parameters
-        (batch, state) → the stacked parameters, without padding.
-    missing
-        task → why it cannot run on this machine although it implements the task, or None. Such a
-        task goes to a slower backend, with a warning.
-    devices
-        task → number of devices over which it spreads a problem.
-    entries
-        task → number of parameters of one problem, or None to let JAX count them.
-    limited
-        (batch, state) → context for any number of calls of `advance`: limits on threads.
-    """
+    """One implementation of the training rounds; tests compare it with the reference loop."""
 
     name: str
+    # Whether it supports all of a task.
     implements: Callable[[Task], bool]
+    # (batch, state, first, last) → state after those rounds; the given state is consumed.
     advance: Callable[["Batch", AdamState, int, int], AdamState]
+    # Parameter-sized arrays per problem beside the state.
     working_copies: int
+    # Initial state of a batch.
     start: Callable[["Batch"], AdamState] = lambda batch: batch.start()
+    # The stacked parameters, without padding.
     parameters: Callable[["Batch", AdamState], Parameters] = lambda batch, state: state.parameters
+    # Why it cannot run on this machine although it implements the task, or None. Such a task goes
+    # to a slower backend, with a warning.
     missing: Callable[[Task], str | None] = lambda task: None
+    # Number of devices over which it spreads a problem.
     devices: Callable[[Task], int] = lambda task: 1
+    # Number of parameters of one problem, or None to let JAX count them.
     entries: Callable[[Task], int | None] = lambda task: None
+    # Context for any number of calls of `advance`: limits on threads.
     limited: Callable[["Batch", AdamState], AbstractContextManager[None]] = lambda batch, state: (
         nullcontext()
     )

@@ -9,7 +9,7 @@ import pytest
 from solver_problems import RECIPE, SETTINGS, make_table
 
 from cosmodag.errors import FallbackWarning
-from cosmodag.solve import cost, plan
+from cosmodag.solve import plan
 from cosmodag.solve.kernels import backends_for, gpu
 from cosmodag.solve.kernels.gpu import declared, large, sharded
 from cosmodag.solve.methods.one_problem import OneProblem
@@ -39,8 +39,8 @@ def test_backends_come_in_order_of_preference():
 def test_restarts_of_a_large_problem_run_one_after_the_other_where_two_do_not_fit(monkeypatch):
     data = np.zeros((8, 256), np.float32)
     problems = [Problem(data, SETTINGS, seed) for seed in range(3)]
-    one = cost.lane_bytes(RECIPE, problems[0], large.LARGE.working_copies) + data.nbytes
-    two = 2 * cost.lane_bytes(RECIPE, problems[0], REFERENCE.working_copies) + data.nbytes
+    one = plan.lane_bytes(RECIPE, problems[0], large.LARGE.working_copies) + data.nbytes
+    two = 2 * plan.lane_bytes(RECIPE, problems[0], REFERENCE.working_copies) + data.nbytes
     room = int(1.3 * one)
     assert room < two
     planned = plan_on_a_gpu(monkeypatch, problems, room)

@@ -91,17 +91,10 @@ class Penalised:
 
     With ρ = 0 it is NOCURL's penalised problem; without h it is for W that is acyclic by
     construction. α and ρ are the settings ``multiplier`` and ``penalty``.
-
-    Attributes
-    ----------
-    loss
-        The loss.
-    constraint
-        h, or None for none.
     """
 
     loss: Loss
-    constraint: Constraint | None = None
+    constraint: Constraint | None = None  # h
 
     @property
     def needs(self) -> frozenset[str]:
@@ -126,11 +119,6 @@ class Barrier:
     """The central path of DAGMA: μ (loss + λ₁‖W‖₁) − log det(sI − A) + d log s, A = W ∘ W.
 
     μ and s are the settings ``score_weight`` and ``radius``.
-
-    Attributes
-    ----------
-    loss
-        The loss.
     """
 
     loss: Loss
@@ -154,17 +142,10 @@ class Decayed:
     A constraint on the first layer alone could be evaded by small weights there and large ones in
     later layers, so the weights of later layers are penalised too. The penalty is multiplied by μ
     if there is a setting ``score_weight``.
-
-    Attributes
-    ----------
-    objective
-        The objective without decay.
-    biases
-        Whether biases are counted (DAGMA, by Adam's weight decay) or not (NOTEARS).
     """
 
     objective: Objective
-    biases: bool = False
+    biases: bool = False  # whether biases are counted (DAGMA, by Adam's weight decay; not NOTEARS)
 
     @property
     def needs(self) -> frozenset[str]:

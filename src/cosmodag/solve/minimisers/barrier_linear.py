@@ -65,14 +65,9 @@ class LinearDescent:
     Every iteration computes the inverse of sI − W∘W for the gradient, which also shows whether W is
     in the domain. A step that leaves the domain is halved until it stays inside; if s ≤ 0.9, or in
     the first iteration, the stage is refused instead.
-
-    Attributes
-    ----------
-    tolerance
-        Relative change of the objective between two checks that ends a stage.
     """
 
-    tolerance: float = 1e-6
+    tolerance: float = 1e-6  # relative change of the objective between two checks: ends a stage
     trains: ClassVar[bool] = False
     working_copies: ClassVar[int] = 8
     needs: ClassVar[frozenset[str]] = DESCENT_SETTINGS

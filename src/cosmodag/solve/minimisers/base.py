@@ -36,22 +36,13 @@ class Minimiser(Protocol):
     """A way to minimise the objective of a batch's recipe, under its present settings.
 
     It declares the recipes that it implements, matched by equality of their parts, and supports all
-    optional inputs of problems.
-
-    Attributes
-    ----------
-    trains
-        Whether it trains by the reference loop or a kernel, which the plan must choose.
-    working_copies
-        Number of parameter-sized arrays beside the parameters, for minimisers that do not train.
-    needs
-        Names of the settings that it reads in addition to the recipe's; `rounds` is the limit on
-        rounds of training, or on iterations over all rows.
+    optional inputs of problems. The setting `rounds` is the limit on rounds of training, or on
+    iterations over all rows.
     """
 
-    trains: ClassVar[bool]
-    working_copies: ClassVar[int]
-    needs: ClassVar[frozenset[str]]
+    trains: ClassVar[bool]  # by the reference loop or a kernel, which the plan must choose
+    working_copies: ClassVar[int]  # parameter-sized arrays beside the parameters, without training
+    needs: ClassVar[frozenset[str]]  # settings that it reads in addition to the recipe's
 
     def implements(self, recipe: Recipe) -> bool:
         """Whether it can minimise a recipe."""

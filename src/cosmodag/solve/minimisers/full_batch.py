@@ -34,14 +34,10 @@ class FullBatch:
     Everything except λ₁‖W‖₁ is differentiated automatically, for any mechanism and loss; the
     minimiser treats the one-norm. Arcs that may not exist, and a variable's own input, are not
     variables of the problem.
-
-    Attributes
-    ----------
-    tolerance
-        Relative decrease of the objective in one iteration that ends a sub-problem. Ending at 1e-9
-        instead took five times as long and found graphs no better (ER4, d = 20).
     """
 
+    # Relative decrease of the objective in one iteration that ends a sub-problem. Ending at 1e-9
+    # instead took five times as long and found graphs no better (ER4, d = 20).
     tolerance: float = 1e-6
     trains: ClassVar[bool] = False
     # Ten pairs of vectors, and the arrays of one step.

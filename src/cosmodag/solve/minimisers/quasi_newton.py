@@ -36,14 +36,9 @@ class QuasiNewton:
     potentials it is ReLU(φ_v − φ_u); G is zero outside the support. Arcs where G is zero are not
     variables. If λ₁ > 0, each arc is the difference of two non-negative variables, which makes
     ‖W‖₁ smooth.
-
-    Attributes
-    ----------
-    tolerance
-        Relative decrease of the objective below which a sub-problem is solved; None for SciPy's.
     """
 
-    tolerance: float | None = None
+    tolerance: float | None = None  # relative decrease that ends a sub-problem; None for SciPy's
     trains: ClassVar[bool] = False
     # L-BFGS-B keeps ten pairs of vectors and some more, each twice as long as the parameters.
     working_copies: ClassVar[int] = 80

@@ -29,28 +29,19 @@ _NOTHING = np.empty((0, 0), np.float32)
 
 @dataclass(frozen=True)
 class Kernel:
-    """A compiled loop over the rounds of one problem, for one mechanism.
+    """A compiled loop over the rounds of one problem, for one mechanism."""
 
-    Attributes
-    ----------
-    gather
-        (state, lane) → the arrays of one problem in the layout of the loop.
-    workspace
-        arrays → arrays that steps overwrite.
-    run
-        The loop; it changes the arrays in place; its results are those of `run_rounds`.
-    scatter
-        (arrays, state, lane): write the arrays back; views need not be written.
-    has_one_program
-        Whether problems without optional inputs run the program for those with some. A program
-        without them compiles faster; but where a fit has problems of both kinds, as networks are
-        trained again on the arcs found, one program compiles faster than two.
-    """
-
+    # (state, lane) → the arrays of one problem in the layout of the loop.
     gather: Callable[[AdamState, int], Any]
+    # arrays → arrays that steps overwrite.
     workspace: Callable[[Any], Any]
+    # The loop; it changes the arrays in place; its results are those of `run_rounds`.
     run: Callable[..., tuple[int, float, int]]
+    # (arrays, state, lane): write the arrays back; views need not be written.
     scatter: Callable[[Any, AdamState, int], None] = lambda arrays, state, lane: None
+    # Whether problems without optional inputs run the program for those with some. A program
+    # without them compiles faster; but where a fit has problems of both kinds, as networks are
+    # trained again on the arcs found, one program compiles faster than two.
     has_one_program: bool = False
 
     def start(self, batch: Batch) -> AdamState:

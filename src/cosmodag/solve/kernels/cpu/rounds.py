@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cosmodag.compiled import inlined, part
 from cosmodag.model.structure.priority import BOUND_SHIFTS
-from cosmodag.solve.kernels.cpu.steps import ZERO, move, scalars_of
+from cosmodag.solve.kernels.cpu.steps import ZERO, move, scalars_of, sum_of_squares
 from cosmodag.solve.training.shuffle import fill_rows
 
 __all__ = ["Buffers", "Extras", "Stretch", "run_rounds"]
@@ -160,10 +160,7 @@ def run_rounds(
                     entries = _take_weights(extras.counted, order, first, count, buffers.counted)
             step += 1
             frobenius = np.sqrt(squares)
-            order_squares = ZERO
-            for v in range(d):
-                order_squares += state.order[v] * state.order[v]
-            order_norm = np.sqrt(order_squares)
+            order_norm = np.sqrt(sum_of_squares(state.order))
             scalars = scalars_of(settings, temperature, step, entries, frobenius, order_norm)
             for v in range(d):
                 work.order_gradient[v] = scalars.pull * state.order[v]

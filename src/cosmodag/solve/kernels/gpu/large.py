@@ -22,6 +22,7 @@ from cosmodag.solve.kernels.gpu.tiling import Tiling, padded
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.trees import lane_of
 
 __all__ = ["LARGE", "SMALLEST", "advance", "implements", "parameters", "start"]
 
@@ -52,7 +53,11 @@ def start(batch: Batch, moments: Any = jnp.float32) -> AdamState:
     """
     with jax.default_device(batch.device):
         state = _start(
-            batch.recipe, batch.variables, jnp.dtype(moments), batch.seeds[0], _settings(batch)
+            batch.recipe,
+            batch.variables,
+            jnp.dtype(moments),
+            batch.seeds[0],
+            lane_of(batch.settings, 0),
         )
     # Committed to the device like every later state; otherwise JAX would compile another program.
     return jax.device_put(state, batch.device)
@@ -79,9 +84,9 @@ def advance(
             interpret,
             _pad_state(state),
             batch.given,
-            {name: places[0] for name, places in batch.which.items()},
+            lane_of(batch.which, 0),
             batch.seeds[0],
-            _settings(batch),
+            lane_of(batch.settings, 0),
             first,
             last,
         )
@@ -91,10 +96,6 @@ def parameters(batch: Batch, state: AdamState) -> Parameters:
     """Remove the padding; this copies H."""
     d = batch.variables
     return {**state.parameters, "arcs": state.parameters["arcs"][..., :d, :d]}
-
-
-def _settings(batch: Batch) -> dict[str, Any]:
-    return {name: values[0] for name, values in batch.settings.items()}
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))

@@ -45,32 +45,18 @@ class Tiling(NamedTuple):
 class TileScalars(NamedTuple):
     """Scalars of one step, in the order in which the kernels read them.
 
-    Attributes
-    ----------
-    sharpness
-        log₂(e) / t, for powers of two in place of e.
-    shift
-        ε.
-    loss_scale
-        2 / Σ c, from the mean in the loss; Σ c = B d if every entry counts once.
-    lambda1, ridge
-        λ₁, and λ₂ / ‖H‖_F.
-    fresh1, fresh2
-        1 − β₁ and 1 − β₂, the shares of a new gradient in the moments.
-    root_scale, floor
-        With a = learning rate / (1 − β₁ᵏ): 1 / (a √(1 − β₂ᵏ)) and Adam's 10⁻⁸ / a, so that H moves
-        by mean / (√square · root_scale + floor).
+    With a = learning rate / (1 − β₁ᵏ), H moves by mean / (√square · root_scale + floor).
     """
 
-    sharpness: Any
-    shift: Any
-    loss_scale: Any
+    sharpness: Any  # log₂(e) / t, for powers of two in place of e
+    shift: Any  # ε
+    loss_scale: Any  # 2 / Σ c, from the mean in the loss; Σ c = B d if every entry counts once
     lambda1: Any
-    ridge: Any
-    fresh1: Any
-    fresh2: Any
-    root_scale: Any
-    floor: Any
+    ridge: Any  # λ₂ / ‖H‖_F
+    fresh1: Any  # 1 − β₁, the share of a new gradient in the moment
+    fresh2: Any  # 1 − β₂
+    root_scale: Any  # 1 / (a √(1 − β₂ᵏ))
+    floor: Any  # Adam's 10⁻⁸ / a
 
 
 def padded(d: int) -> int:
