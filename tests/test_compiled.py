@@ -142,7 +142,7 @@ def test_a_constant_that_comes_through_two_modules(package):
     assert call(package) == (12.0, 0)
 
 
-def test_old_programs_do_not_pile_up(package):
+def test_outdated_programs_are_deleted(package):
     call(package)
     before = len(list((package / "cache").rglob("*.nbc")))
     (package / "sample" / "constants.py").write_text("OFFSET = 5.0\n")
@@ -188,7 +188,7 @@ def test_another_users_folder_is_not_used(package, monkeypatch):
     [lambda kept: kept[:-7], lambda kept: b"", lambda kept: b"no program", lambda kept: kept[40:]],
     ids=["cut short", "empty", "text", "beginning lost"],
 )
-def test_a_damaged_cache_is_made_anew(package, damage):
+def test_a_damaged_program_is_compiled_again(package, damage):
     call(package)
     for file in (package / "cache").rglob("*.nb?"):
         file.write_bytes(damage(file.read_bytes()))
@@ -196,7 +196,7 @@ def test_a_damaged_cache_is_made_anew(package, damage):
     assert call(package) == (4.0, 1)
 
 
-def test_what_is_compiled_is_told_and_what_is_read_is_not(package):
+def test_compiled_programs_are_reported_and_read_ones_are_not(package):
     kernel = package / "sample" / "kernel.py"
     kernel.write_text(
         kernel.read_text()

@@ -99,7 +99,7 @@ def test_precision_is_that_of_the_priorities(dtype: type) -> None:
         assert smooth_orientation(p, np.float64(0.1), np.float64(0.1)).dtype == dtype
 
 
-def test_whole_number_priorities_are_priorities() -> None:
+def test_whole_numbers_are_accepted_as_priorities() -> None:
     np.testing.assert_array_equal(
         smooth_orientation(np.array([0, 1]), 0.1, 0.5), smooth_orientation([0.0, 1.0], 0.1, 0.5)
     )
@@ -181,7 +181,7 @@ def test_temperature_for_inverts_the_bound(tolerance: float, d: int) -> None:
     assert bound == pytest.approx(math.log(tolerance), abs=1e-11)
 
 
-def test_a_tolerance_no_temperature_can_miss_gives_infinity() -> None:
+def test_a_tolerance_that_every_temperature_meets_gives_infinity() -> None:
     just_below_the_limit = 0.999 * math.expm1(5)
     assert temperature_for(1.001 * math.expm1(5), 0.1, 10) == math.inf
     assert math.isfinite(temperature_for(just_below_the_limit, 0.1, 10))

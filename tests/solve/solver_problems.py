@@ -126,7 +126,7 @@ def assert_close_after_100_steps(ours: AdamState, theirs: AdamState) -> None:
     """Parameters as close as single precision keeps them over about a hundred steps.
 
     An entry that λ₁ holds at zero has a sign that rounding decides, and moves by up to a learning
-    rate when it changes: few do, and W hardly knows.
+    rate when the sign changes: few do, and W changes little.
     """
     for one, other in zip(
         jax.tree.leaves(ours.parameters), jax.tree.leaves(theirs.parameters), strict=True

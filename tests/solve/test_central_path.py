@@ -59,7 +59,7 @@ def test_data_too_large_for_numbers_is_divergence():
     assert np.isfinite(solution.parameters["arcs"]).all()
 
 
-def test_a_refused_stage_is_begun_again_with_a_wider_domain_and_smaller_steps():
+def test_a_refused_stage_restarts_with_a_wider_domain_and_smaller_steps():
     minimiser = Scripted([[0.3, 0.3], [None, 0.2], [None, 0.1], [0.2, 9.0], [0.1, 9.0]])
     solver = CentralPath(DAGMA, (minimiser,), STAGES)
     first, second = solve(solver, batch_of(solver.recipe, [{}, {}]))
@@ -82,7 +82,7 @@ def test_a_refused_stage_is_begun_again_with_a_wider_domain_and_smaller_steps():
     s=st.floats(0.5, 1.5),
     seed=st.integers(0, 10**6),
 )
-def test_elimination_tells_m_matrices_and_inverts_them(d, size, density, s, seed):
+def test_elimination_recognises_m_matrices_and_inverts_them(d, size, density, s, seed):
     random = np.random.default_rng(seed)
     # Spectral radii of W∘W on both sides of s, for one block of rows and for several.
     weights = random.normal(size=(d, d)) * (random.random((d, d)) < density)
@@ -175,7 +175,7 @@ def test_the_compiled_descent_follows_the_recipe(features):
     assert not found.converged[0]
 
 
-def test_pieces_of_a_descent_make_the_whole():
+def test_a_descent_in_pieces_is_bit_identical():
     problem = one_problem()
     stage = StageSettings(1.0, 1.0, 1e-3, 0.99, 0.999)
     whole, pieces = np.zeros((4, 6, 6)), np.zeros((4, 6, 6))

@@ -1,4 +1,4 @@
-"""The augmented Lagrangian: when α and ρ grow, what is kept, and that lanes do not meet."""
+"""The augmented Lagrangian: when α and ρ grow, what is kept, and that lanes are independent."""
 
 from dataclasses import replace
 
@@ -50,13 +50,13 @@ def test_it_ends_after_so_many_updates():
     assert not solution.converged
 
 
-def test_a_last_sub_problem_that_did_not_converge_is_told():
+def test_without_convergence_of_the_last_sub_problem_there_is_none():
     solver = Lagrangian(SCRIPTED, (Scripted([[0.0]], converged=False),))
     [solution] = solve(solver, batch_of(solver.recipe, [{}]))
     assert not solution.converged
 
 
-def test_each_lane_has_its_own_pace():
+def test_lanes_end_at_different_sub_problems():
     minimiser = Scripted([[1.0, 0.0], [0.5, 7.0], [0.0, 7.0]])
     solver = Lagrangian(SCRIPTED, (minimiser,))
     first, second = solve(solver, batch_of(solver.recipe, [{}, {"multiplier": 1.0}]))
@@ -87,7 +87,7 @@ def test_a_loss_that_is_not_a_number_is_divergence():
     assert (first.converged, second.converged) == (False, True)
 
 
-def test_out_of_time_the_round_under_way_is_the_answer():
+def test_out_of_time_the_weights_of_the_current_sub_problem_are_kept():
     minimiser = Scripted([[0.7]])
     solver = Lagrangian(SCRIPTED, (minimiser,))
     [solution] = solve(solver, batch_of(solver.recipe, [{}]), max_time=0)

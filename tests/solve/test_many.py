@@ -101,7 +101,7 @@ class Reversed(Priority):
         return super().orient({**parameters, "order": -parameters["order"]}, settings, support)
 
 
-def test_a_structure_that_is_nearly_a_kernels_is_not_handed_to_it(table):
+def test_a_subclass_of_a_structure_goes_to_the_reference_loop(table):
     problem = Problem(table, SETTINGS, 0)
     recipe = cosmo_recipe()
     other = Recipe(
@@ -130,7 +130,7 @@ def test_sparse_read_out_equals_the_dense_one(monkeypatch, entries):
     )
 
 
-def test_reading_out_happens_where_it_was_asked_for(monkeypatch, table):
+def test_the_read_out_uses_the_device_of_the_plan(monkeypatch, table):
     (one,) = solve([Problem(table, SETTINGS, 0)])
     asked = []
 

@@ -215,7 +215,7 @@ def test_lanes_that_are_finished_are_left_alone():
     assert np.any(found.parameters["arcs"][1] != 0)
 
 
-def test_an_interrupt_ends_it_at_the_next_iteration_with_what_there_is():
+def test_an_interrupt_ends_it_at_the_next_iteration_and_keeps_the_result():
     def interrupt(weights):
         evaluations.append(1)
         if len(evaluations) == 5:

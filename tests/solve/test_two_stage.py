@@ -86,13 +86,13 @@ def test_both_stages_of_a_batch(solver):
         assert [record["multiplier"] for record in solution.history] == [10, 1000, 0]
 
 
-def test_what_the_stages_say_is_not_asked_for():
+def test_settings_that_the_stages_set_are_not_needed():
     assert ORIGINAL.needs == {"lambda1", "rounds"}
     assert STOCHASTIC.needs == {"lambda1", "rounds", "learning_rate", "beta1", "beta2"}
 
 
 class StopAt:
-    """A watch that says stop when it has been asked so many times."""
+    """A watch that stops the run after a number of checks."""
 
     def __init__(self, looks):
         self.looks = looks
@@ -107,8 +107,8 @@ class StopAt:
 
 
 @pytest.mark.parametrize("looks", [0, 1, 2])
-def test_stopped_early_it_answers_with_the_weights_of_the_first_stage(looks):
-    """K ~ N(0, 1) is drawn for the last stage, and is no answer."""
+def test_stopped_early_it_returns_the_weights_of_the_first_stage(looks):
+    """K ~ N(0, 1), drawn for the last stage, is not a result."""
     scripted = Scripted([[0.5], [0.4], [9.0]])
     solver = TwoStage(STOCHASTIC.preliminary, STOCHASTIC.recipe, (scripted,))
     batch = batch_of(solver.recipe, [{}], also=[solver.preliminary])

@@ -153,7 +153,7 @@ FAULTS = (
         'learning_rate=batch.settings["learning_rate"] * 1.0**attempt,',
         (
             "solve/test_central_path.py"
-            "::test_a_refused_stage_is_begun_again_with_a_wider_domain_and_smaller_steps",
+            "::test_a_refused_stage_restarts_with_a_wider_domain_and_smaller_steps",
         ),
     ),
 )

@@ -100,7 +100,7 @@ def test_activations_are_the_same_in_numpy(name):
 @every_network
 @given(seed=st.integers(0, 2**16), data=st.data())
 @settings(max_examples=15)
-def test_a_network_does_not_see_what_w_hides(mechanism, seed, data):
+def test_a_network_does_not_depend_on_inputs_where_w_is_zero(mechanism, seed, data):
     d = 5
     arcs, functions = drawn(mechanism, d, seed)
     random = np.random.default_rng(seed)
@@ -118,7 +118,7 @@ def test_a_network_does_not_see_what_w_hides(mechanism, seed, data):
 
 
 @every_network
-def test_the_start_does_not_depend_on_scale_alone(mechanism):
+def test_first_layers_start_at_the_documented_length(mechanism):
     """First-layer weights are as long as U(±1/√(dh)) makes them, d = 50: 1/√(3d) = 0.0816."""
     arcs, functions = drawn(mechanism, 50)
     layer = np.asarray(mechanism.first_layer(arcs, functions))

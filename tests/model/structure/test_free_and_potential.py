@@ -39,7 +39,7 @@ def test_the_mask_reaches_all_hidden_units():
     assert np.array_equal(weights, np.repeat((1 - np.eye(3))[:, :, None], 2, axis=2))
 
 
-def test_free_weights_have_no_order_and_start_where_they_are_told():
+def test_free_weights_have_no_order_and_start_at_zero_or_as_suggested():
     suggested = jnp.ones((5, 5))
     start = Free().start(KEY, suggested, {})
     assert start["order"].shape == (0,)
@@ -48,7 +48,7 @@ def test_free_weights_have_no_order_and_start_where_they_are_told():
     assert np.array_equal(Free(from_zero=False).start(KEY, suggested, {})["arcs"], suggested)
 
 
-def test_what_may_not_exist_is_zero_and_has_no_gradient():
+def test_forbidden_arcs_are_zero_and_have_no_gradient():
     support = np.array([[0, 1, 0], [1, 0, 1], [1, 0, 0]], np.float32)
     for structure, order in ((Free(), jnp.zeros(0)), (Potential(), jnp.array([1.0, 3.0, 2.0]))):
         arcs = jnp.arange(1.0, 10.0).reshape(3, 3)

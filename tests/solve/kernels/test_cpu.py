@@ -171,7 +171,7 @@ def test_pieces_and_neighbours_do_not_matter(name, given):
 
 
 @every_kernel
-def test_rows_that_do_not_count_might_as_well_hold_anything(name):
+def test_values_in_rows_that_do_not_count_do_not_matter(name):
     """Of what does not count, only inputs to other variables matter."""
     table, recipe = make_table(), RECIPES[name]
     counted = np.ones((150, 1))

@@ -1,4 +1,4 @@
-"""Which of the GPU's backends is planned, where, and what is said when one cannot be used."""
+"""Which backend of a GPU is planned, and the warning when one cannot be used."""
 
 import subprocess
 import sys
@@ -57,14 +57,14 @@ def test_many_small_problems_are_one_batch(monkeypatch):
 
 
 @pytest.mark.parametrize(("d", "name"), [(10, "pallas-small"), (256, "pallas-large")])
-def test_without_pallas_the_reference_loop_takes_over_and_says_so(monkeypatch, d, name):
+def test_without_pallas_the_reference_loop_is_used_with_a_warning(monkeypatch, d, name):
     monkeypatch.setattr(declared, "import_module", without_pallas)
     task = Problem(np.zeros((8, d), np.float32), SETTINGS, 0).task(RECIPE, 1, "gpu")
     with pytest.warns(FallbackWarning, match=f"'{name}'.*no Pallas for Triton"):
         assert plan.choose(task).name == "reference"
 
 
-def test_what_kernels_do_not_declare_goes_to_the_reference_loop_without_a_word(recwarn):
+def test_undeclared_features_go_to_the_reference_loop_without_a_warning(recwarn):
     problem = Problem(np.zeros((8, 256), np.float32), SETTINGS, 0, gaps=np.full((256, 256), -1.0))
     assert plan.choose(problem.task(RECIPE, 1, "gpu")).name == "reference"
     assert not recwarn.list

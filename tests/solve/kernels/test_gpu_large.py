@@ -147,7 +147,7 @@ def test_start_draws_what_every_backend_starts_from():
 
 
 @pytest.mark.nightly
-def test_norms_of_zero_pull_nowhere():
+def test_norms_of_zero_have_no_gradient():
     batch = make(SMALL, lambda1=0.0)
 
     def nothing():
@@ -159,7 +159,7 @@ def test_norms_of_zero_pull_nowhere():
 
 
 @pytest.mark.nightly
-def test_divergence_is_dated():
+def test_the_round_of_divergence_is_recorded():
     batch = make(SMALL, learning_rate=1e25)
     state = advance(SMALL, batch, large.start(batch), 2, 5)
     assert state.diverged_at[0] == REFERENCE.advance(batch, batch.start(), 2, 5).diverged_at[0] == 2

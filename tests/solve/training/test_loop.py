@@ -69,7 +69,7 @@ def test_pieces_do_not_matter(batch):
 
 
 @both_backends
-def test_a_batch_is_as_good_as_single_problems_in_any_order(backend, table):
+def test_a_batch_gives_the_results_of_single_problems_in_any_order(backend, table):
     problems = [Problem(table, {**SETTINGS, "lambda1": 10.0**-k}, k) for k in range(2, 5)]
     together = run_rounds(backend, make_batch(problems), 0, 34)
     backward = run_rounds(backend, make_batch(problems[::-1]), 0, 34)
@@ -91,7 +91,7 @@ def test_a_diverging_problem_leaves_its_neighbours_bit_identical(table):
         assert np.array_equal(state.parameters["arcs"][lane], reference.parameters["arcs"][lane])
 
 
-def test_what_is_given_as_ones_is_as_good_as_not_given(table):
+def test_optional_inputs_of_ones_change_nothing(table):
     d = table.shape[1]
     ones = {"support": np.ones((d, d)), "required": np.zeros((d, d)), "counted": np.ones((150, d))}
     plain = run_rounds(REFERENCE, make_batch([Problem(table, SETTINGS, 0)]), 0, 34)
