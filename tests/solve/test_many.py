@@ -1,12 +1,12 @@
 """Many problems: plans, memory, splitting, estimates, and the read-out of very large graphs."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import jax
 import numpy as np
 import pytest
 from scipy import sparse
-from solver_problems import RECIPE, SETTINGS, cosmo_recipe, make_table, reference_batch
+from solver_problems import RECIPE, SETTINGS, make_table, reference_batch
 
 from cosmodag.errors import ResourceError, SettingsError
 from cosmodag.model.structure import Priority
@@ -91,24 +91,6 @@ def test_settings_that_are_missing_or_unknown_are_named(table):
         solve([Problem(table, {**few, "epochs": 3.0}, 0)])
     with pytest.raises(SettingsError, match="lambda1 is nan"):
         solve([Problem(table, {**SETTINGS, "lambda1": float("nan")}, 0)])
-
-
-@dataclass(frozen=True)
-class Reversed(Priority):
-    """Priorities that fall along the arcs."""
-
-    def orient(self, parameters, settings, support):
-        return super().orient({**parameters, "order": -parameters["order"]}, settings, support)
-
-
-def test_a_subclass_of_a_structure_goes_to_the_reference_loop(table):
-    problem = Problem(table, SETTINGS, 0)
-    recipe = cosmo_recipe()
-    other = Recipe(
-        Reversed(), recipe.mechanism, recipe.objective, recipe.schedule, recipe.batch_size
-    )
-    assert plan_many(OneProblem(recipe), [problem], "cpu")[0].backend != "reference"
-    assert plan_many(OneProblem(other), [problem], "cpu")[0].backend == "reference"
 
 
 @pytest.mark.parametrize("entries", [7 * 30, 30, 10**9])
