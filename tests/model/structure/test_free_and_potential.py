@@ -86,19 +86,3 @@ def test_reversing_the_potentials_reverses_arcs_and_signs(parameters):
     forward = np.asarray(oriented(Potential(), arcs, order))
     backward = np.asarray(oriented(Potential(), arcs, -order))
     assert np.array_equal(backward, -forward.T)
-
-
-@given(square)
-@settings(max_examples=25)
-def test_the_gain_in_numpy_is_the_one_in_jax(parameters):
-    arcs, order = parameters
-    d = len(order)
-    potential = Potential()
-    gain = potential.gain(d, order)
-    skew = potential.from_gained(np.where(gain > 0, arcs, 0.0))
-    # Single precision against double.
-    np.testing.assert_allclose(oriented(potential, skew, order), skew * gain, rtol=1e-5, atol=1e-6)
-    free = Free()
-    # XLA takes numbers below the smallest normal one for zero.
-    tiny = np.finfo(np.float32).tiny
-    np.testing.assert_allclose(oriented(free, arcs), arcs * free.gain(d, order), rtol=0, atol=tiny)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cosmodag.later import jax, jnp
 from cosmodag.model.structure.base import Parameters, Settings, spread
 
@@ -50,11 +47,3 @@ class Free:
 
     def order_of(self, parameters: Parameters) -> None:
         """Return None: the order follows from the weights."""
-
-    def gain(self, d: int, order: NDArray[np.floating]) -> NDArray[np.float64]:
-        """G in W = arcs ∘ G, in NumPy."""
-        return 1 - np.eye(d) if self.masked else np.ones((d, d))
-
-    def from_gained(self, arcs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return all arcs from those where G is not zero; the others are zero."""
-        return arcs

@@ -53,11 +53,3 @@ class Potential:
     def order_of(self, parameters: Parameters) -> NDArray[np.intp]:
         """Rising potentials."""
         return order_of(np.asarray(parameters["order"], np.float64))
-
-    def gain(self, d: int, order: NDArray[np.floating]) -> NDArray[np.float64]:
-        """G in W = K ∘ G, in NumPy: ReLU(φ_v − φ_u)."""
-        return np.maximum(order - order[:, None], 0.0).astype(np.float64)
-
-    def from_gained(self, arcs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """K from its entries where G is not zero, one of each pair: K_vu = −K_uv."""
-        return arcs - arcs.T

@@ -87,9 +87,8 @@ class LinearDescent:
         settings = batch.settings_of(lane)
         stage = StageSettings(*(settings[name] for name in StageSettings._fields))
         covariances = covariances_of(batch, lane)
-        gain = Free().gain(batch.variables, start["order"])
         price = stage.score_weight * settings["lambda1"]
-        arcs = arcs_of(batch, lane, gain, price)
+        arcs = arcs_of(batch, lane, 1 - np.eye(batch.variables), price)
         weights = start["arcs"] * arcs.gain
         mean, square, move = np.zeros((3, *weights.shape))
         limit, done = int(settings["rounds"]), 0

@@ -63,32 +63,27 @@ class QuasiNewton:
         return each_lane(batch, parameters, active, watch, solve_one, apart=apart)
 
     def _solve_one(self, batch: Batch, watch: Watch, lane: int, start: Parameters) -> Ended:
-        structure, objective = batch.recipe.structure, batch.recipe.objective
-        assert isinstance(structure, Free | Potential)
+        objective = batch.recipe.objective
         assert isinstance(objective, Penalised)
+        first, gain = start["arcs"], 1 - np.eye(batch.variables)
+        has_potential = isinstance(batch.recipe.structure, Potential)
+        if has_potential:
+            # K is skew-symmetric, and only its entries below the diagonal count.
+            lower, order = np.tril(first, -1), start["order"]
+            first, gain = lower - lower.T, np.maximum(order - order[:, None], 0)
         settings = batch.settings_of(lane)
-        gain = structure.gain(batch.variables, start["order"])
         arcs = arcs_of(batch, lane, gain, settings["lambda1"])
         smooth = smooth_part(covariances_of(batch, lane), objective.constraint, settings)
-        first = _lower_first(start["arcs"], structure)
         options: dict[str, float] = {"maxiter": int(settings["rounds"]), "maxfun": 10**9}
         if self.tolerance is not None:
             options["ftol"] = self.tolerance
         found, result = _solve(smooth, arcs, first, options, watch)
         return Ended(
-            parameters={**start, "arcs": structure.from_gained(found)},
+            parameters={**start, "arcs": found - found.T if has_potential else found},
             loss=float(result.fun),
             iterations=int(result.nit),
             converged=bool(result.success),
         )
-
-
-def _lower_first(arcs: Float64, structure: Free | Potential) -> Float64:
-    """Arcs as the structure uses them: of K only the entries below the diagonal count."""
-    if isinstance(structure, Free):
-        return arcs
-    lower = np.tril(arcs, -1)
-    return lower - lower.T
 
 
 def smooth_part(
