@@ -96,7 +96,7 @@ class Solution:
     stopped: str | None  # why fewer were run than requested: "time", "interrupt"
     diverged_at: int | None  # first round in which the objective was not finite
     history: list[dict[str, float]]
-    converged: bool = True  # rather than reached a limit
+    converged: bool = True  # False if a limit was reached
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,7 +47,7 @@ class Progress:
         self.active: Mask = np.ones(batch.size, bool)
         self.converged: Mask = np.zeros(batch.size, bool)
         self.cut_short: Mask = np.zeros(batch.size, bool)
-        # Of all sub-problems so far; and those at the end of the sub-problem that diverged, or −1.
+        # Iterations of all sub-problems so far, and at the divergence of each problem (−1: none).
         self.iterations = 0
         self.diverged_at = np.full(batch.size, -1, np.int64)
         self.stopped: str | None = None

@@ -18,7 +18,7 @@ class Sequential:
 
     @property
     def minimised(self) -> tuple[Recipe, ...]:
-        """All recipes, in order."""
+        """The recipes that are minimised, in order."""
         return (self.recipe,)
 
     @property

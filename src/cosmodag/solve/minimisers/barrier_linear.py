@@ -67,7 +67,8 @@ class LinearDescent:
     the first iteration, the stage is refused instead.
     """
 
-    tolerance: float = 1e-6  # relative change of the objective between two checks: ends a stage
+    # Relative change of the objective between two checks that ends a stage.
+    tolerance: float = 1e-6
     trains: ClassVar[bool] = False
     working_copies: ClassVar[int] = 8
     needs: ClassVar[frozenset[str]] = DESCENT_SETTINGS

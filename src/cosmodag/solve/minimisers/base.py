@@ -28,7 +28,7 @@ class Minimised(NamedTuple):
     loss: NDArray[np.floating]  # (k,) final objective; not finite if the problem diverged
     iterations: int  # maximum over problems
     refused: Mask
-    converged: Mask  # rather than reached a limit
+    converged: Mask  # False where a limit was reached
     stopped: str | None  # why the run ended early
 
 

@@ -26,7 +26,7 @@ class Minimum(NamedTuple):
     x: Float64
     value: float  # of the objective, with the one-norm
     iterations: int
-    converged: bool  # rather than reached a limit or was stopped
+    converged: bool  # False if it was stopped, or a limit was reached
 
 
 def minimise_orthant_wise(

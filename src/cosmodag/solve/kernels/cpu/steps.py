@@ -1,4 +1,4 @@
-"""Parts of a step that the compiled CPU loops share: scalars, orientation, Adam, e^x."""
+"""Parts of a step that the compiled CPU loops share: scalars, Adam, e^x."""
 
 from typing import Any, NamedTuple
 
@@ -18,7 +18,6 @@ __all__ = [
     "adam",
     "exp",
     "move",
-    "orient_row",
     "scalars_of",
     "sign_of",
     "sum_of_squares",
@@ -91,16 +90,6 @@ def scalars_of(
         np.float32(settings.priority_learning_rate * mean_scale),
         np.float32(1 / (1 - settings.beta2**step)),
     )
-
-
-@inlined
-def orient_row(order: Any, u: Any, scalars: Any, row: Any) -> None:
-    """Write row u of S, zero on the diagonal."""
-    inverse = ONE / scalars.temperature
-    threshold = order[u] + scalars.shift
-    for v in range(row.shape[0]):
-        row[v] = ONE / (ONE + exp((threshold - order[v]) * inverse))
-    row[u] = ZERO
 
 
 @inlined
