@@ -25,18 +25,13 @@ class InputBlocks:
     the first, times k/√(k − 1): of variance one if levels are equally frequent, so that penalties
     treat levels as they treat standardised numbers. All blocks are padded by zeros to the longest.
 
-    Attributes
-    ----------
-    levels
-        Number of levels of each variable; 0 for numbers.
-
     Examples
     --------
     >>> InputBlocks((0, 3)).of(np.array([[0.5, 2.0]])).round(2).tolist()
     [[[0.5, 0.0], [0.0, 2.12]]]
     """
 
-    levels: tuple[int, ...]
+    levels: tuple[int, ...]  # of each variable; 0 for numbers
 
     @property
     def width(self) -> int:
@@ -91,19 +86,12 @@ class MixedMLP(Mechanism):
     W_uv· = H_uv· S_uv holds the weights from all inputs of u to the hidden units of f_v, so that an
     arc has one orientation however many levels its ends have. The outputs of f_v are a number, or
     the utilities of all levels but the first; the loss determines which of them count.
-
-    Attributes
-    ----------
-    hidden, activation, arc_strength
-        As for `cosmodag.model.mechanism.MLP`; a strength is over all inputs of a variable.
-    levels
-        Number of levels of each variable; 0 for numbers.
     """
 
     hidden: tuple[int, ...]
     activation: str
-    arc_strength: str
-    levels: tuple[int, ...]
+    arc_strength: str  # over all inputs of a variable
+    levels: tuple[int, ...]  # of each variable; 0 for numbers
     takes_numpy: ClassVar[bool] = True
 
     @property

@@ -30,19 +30,13 @@ SMALLEST_VARIANCE = 1e-12
 class Predicted(NamedTuple):
     """One batch of rows and its predictions.
 
-    Attributes
-    ----------
-    x, predicted
-        (B, d): the rows, and x̂.
-    counted
-        (B, 1) or (B, d): weight of each row, or of each entry, in the loss; zero for rows that
-        only pad a batch.
-    prices
-        Factor of λ₁ for each arc: the number 1, or (d, d), zero at required arcs.
+    `counted`, (B, 1) or (B, d), is the weight of each row, or of each entry, in the loss; zero for
+    rows that only pad a batch. `prices` is the factor of λ₁ for each arc: the number 1, or (d, d),
+    zero at required arcs.
     """
 
-    x: jax.Array
-    predicted: jax.Array
+    x: jax.Array  # (B, d)
+    predicted: jax.Array  # x̂
     counted: jax.Array
     prices: Any = 1.0
 

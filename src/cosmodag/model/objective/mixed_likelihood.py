@@ -19,14 +19,9 @@ class MixedLikelihood:
     A number adds log RSS_v, as in `log_residual_variances`; a category of k levels
     −2 mean log softmax(0, utilities 1, …, k − 1) of its level, so that two levels are a logistic
     regression. Both are on one scale, that of nats per row.
-
-    Attributes
-    ----------
-    levels
-        Number of levels of each variable; 0 for numbers.
     """
 
-    levels: tuple[int, ...]
+    levels: tuple[int, ...]  # of each variable; 0 for numbers
 
     def __call__(self, rows: Predicted) -> jax.Array:
         """Value on a batch whose predictions are (B, d, o), as `MixedMLP` makes them."""

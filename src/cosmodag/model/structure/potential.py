@@ -22,14 +22,9 @@ class Potential:
     An arc u → v has weight only if the potential rises, φ_v > φ_u, so W is a DAG at every step. K
     is skew-symmetric: one number for each pair of variables, which changes sign with the order of
     the pair. Only the entries of K below the diagonal are parameters.
-
-    Attributes
-    ----------
-    from_zero
-        Whether K starts at zero, or from N(0, 1).
     """
 
-    from_zero: bool = False
+    from_zero: bool = False  # whether K starts at zero, or from N(0, 1)
     needs: ClassVar[frozenset[str]] = frozenset()
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
