@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from cosmodag.solve.progress_bar import ProgressBar
@@ -79,12 +79,7 @@ class Watch:
                 self._previous = previous
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         global _last
         if self in _entered:
             _entered.remove(self)
