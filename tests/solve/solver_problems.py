@@ -36,9 +36,7 @@ SETTINGS = {
 
 
 def cosmo_recipe(
-    mechanism: Mechanism | None = None,
-    batch_size: int | None = 64,
-    loss: Loss = mean_squared_error,
+    mechanism: Mechanism | None = None, batch_size: int | None = 64, loss: Loss = mean_squared_error
 ) -> Recipe:
     objective = AnnealedObjective(loss)
     return Recipe(Priority(), mechanism or Linear(), objective, CosineAnnealing(), batch_size)

@@ -14,12 +14,7 @@ from sklearn.linear_model import Lasso, LinearRegression
 from cosmodag.graph.acyclicity.closed_forms import log_determinant_value_and_gradient
 from cosmodag.graph.constraint import EXPONENTIAL, Constraint
 from cosmodag.model.mechanism import MLP, Linear
-from cosmodag.model.objective import (
-    Barrier,
-    Penalised,
-    half_squared_error,
-    mean_squared_error,
-)
+from cosmodag.model.objective import Barrier, Penalised, half_squared_error, mean_squared_error
 from cosmodag.model.structure import Free, Potential, Priority
 from cosmodag.solve.minimisers import covariance
 from cosmodag.solve.minimisers.base import first_that_implements

@@ -17,13 +17,7 @@ from cosmodag.model.objective import AnnealedObjective
 from cosmodag.model.structure import Priority
 from cosmodag.solve.recipe import Recipe
 
-SETTINGS = {
-    "lambda1": 1e-2,
-    "lambda2": 1e-2,
-    "lambda_p": 1e-2,
-    "shift": 1e-2,
-    "temperature": 0.2,
-}
+SETTINGS = {"lambda1": 1e-2, "lambda2": 1e-2, "lambda_p": 1e-2, "shift": 1e-2, "temperature": 0.2}
 NETWORKS = [MLP((4,)), MLP((4, 3)), MLP((3, 2, 4), "tanh"), MaskedMLP((4,)), MaskedMLP((3, 2))]
 every_mechanism = pytest.mark.parametrize("mechanism", [Linear(), *NETWORKS], ids=repr)
 every_network = pytest.mark.parametrize("mechanism", NETWORKS, ids=repr)

@@ -14,14 +14,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = [
-    "as_completed",
-    "available_threads",
-    "blas_threads",
-    "cores",
-    "mapper",
-    "threads_worth",
-]
+__all__ = ["as_completed", "available_threads", "blas_threads", "cores", "mapper", "threads_worth"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
