@@ -27,9 +27,6 @@ class _Later:
     def __getattr__(self, name: str) -> Any:
         return getattr(_module(self._name), name)
 
-    def __repr__(self) -> str:
-        return f"<module '{self._name}', imported when it is used>"
-
 
 @cache
 def _module(name: str) -> Any:

@@ -38,13 +38,7 @@ class Cost:
 
 
 def estimate(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> Cost:
-    """Time a few rounds of problems of one shape, and extrapolate.
-
-    Raises
-    ------
-    ResourceError
-        If not even one problem fits in memory; nothing is allocated then.
-    """
+    """Time a few rounds of problems of one shape, and extrapolate; raises as `plan_many`."""
     (plan,) = plan_many(solver, problems, device)
     rounds = int(problems[0].settings["rounds"])
     batch = plan.batch(solver.recipe, problems, plan.batches[0])

@@ -24,31 +24,20 @@ _TILE_ENTRIES = 2**26
 class ReadOut(NamedTuple):
     """Result read from a solution.
 
-    Attributes
-    ----------
-    strengths
-        (d, d) strength of every arc as optimised; for very many variables a sparse matrix of those
-        above the threshold.
-    order
-        Causal order, causes first; None if the structure has none.
-    first_layer, weights
-        The weights of arcs as the mechanism's functions use them, (d, d) or (d, d, h), and the
-        oriented weights W; None if the strengths are sparse.
+    The (d, d) strengths are those of all arcs as optimised; for very many variables they are a
+    sparse matrix of those above the threshold, and the last two are None.
     """
 
     strengths: Any
-    order: NDArray[np.intp] | None
-    first_layer: NDArray[Any] | None
-    weights: NDArray[Any] | None = None
+    order: NDArray[np.intp] | None  # causes first; None if the structure has none
+    first_layer: NDArray[Any] | None  # as the mechanism's functions use it: (d, d) or (d, d, h)
+    weights: NDArray[Any] | None = None  # W
 
 
 def read_out(
     solution: Solution, problem: Problem, threshold: float, device: Host | jax.Device
 ) -> ReadOut:
-    """Read out a solution at the final settings of its problem.
-
-    Sparse strengths include only those above the threshold.
-    """
+    """Read out a solution at the final settings of its problem."""
     recipe, parameters = solution.recipe, solution.parameters
     settings = recipe.schedule(problem.settings.get("rounds", 1), problem.settings)
     support = 1.0 if problem.support is None else problem.support

@@ -104,12 +104,7 @@ def potentials(adjacency: ArrayLike) -> NDArray[np.float64]:
 
     With R_uv = 1 where v is reachable from u and C = (R − Rᵀ)/2, φ minimises Σ (φ_v − φ_u − C_uv)²:
     φ_u = (b_d − b_u)/d, b_u = Σ_v C_uv, so that the last potential is zero. In a DAG every arc
-    raises φ by at least 1/d.
-
-    Parameters
-    ----------
-    adjacency : (d, d) array
-        Any entry that is not zero is an arc; cycles are allowed.
+    raises φ by at least 1/d. Cycles are allowed.
 
     Examples
     --------

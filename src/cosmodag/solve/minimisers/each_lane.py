@@ -44,17 +44,9 @@ def each_lane(
 ) -> Minimised:
     """Solve the active lanes one after another, in one precision, until the watch stops the run.
 
-    Parameters
-    ----------
-    batch, parameters, active, watch
-        As in `Minimiser.minimise`.
-    solve_one : callable
-        (lane, its parameters) → result; the parameters may be changed in place.
-    dtype : dtype
-        Precision of the parameters.
-    apart : bool
-        Whether to solve on another thread, for work that spends seconds outside Python: the main
-        thread can then respond to Ctrl-C, and the abandoned work ends by itself.
+    `solve_one` may change the parameters of its lane in place. With `apart`, it runs on another
+    thread, for work that spends seconds outside Python: the main thread can then respond to Ctrl-C,
+    and the abandoned work ends by itself.
     """
     found = jax.tree.map(lambda stacked: np.array(stacked, dtype), parameters)
     loss = np.full(batch.size, np.nan)
