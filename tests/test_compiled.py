@@ -1,4 +1,4 @@
-"""Compiled functions are kept on disk, and made anew when what they were made from has changed."""
+"""Compiled functions are kept on disk, and compiled again when their sources have changed."""
 
 import importlib
 import os
@@ -121,7 +121,7 @@ def test_a_full_disk_leaves_no_old_program_to_run(package):
 
 
 def test_two_versions_share_a_cache(package, tmp_path_factory, monkeypatch):
-    """Each runs its own programs, and neither throws the other's away."""
+    """Each runs its own programs, and does not delete those of the other."""
     other = tmp_path_factory.mktemp("other")
     shutil.copytree(package / "sample", other / "sample")
     (other / "sample" / "constants.py").write_text("OFFSET = 5.0\n")
@@ -160,7 +160,7 @@ def test_a_program_of_another_user_is_not_run(package):
 
 
 def test_a_program_under_another_name_is_not_run(package):
-    """Files that others could rename hold what they were made for."""
+    """A file records what it was made for, because others could rename it."""
     kernel = package / "sample" / "kernel.py"
     kernel.write_text(kernel.read_text() + "\n@compiled\ndef none(x):\n    return 0.0 * x\n")
     folder = package / "cache"

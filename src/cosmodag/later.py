@@ -71,7 +71,7 @@ def jitted(**options: Any) -> Callable[[Function], Function]:
 
 
 class _Program:
-    """A function that is handed to `jax.jit` when it is first called."""
+    """A function that `jax.jit` compiles when it is first called."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         wraps(function)(self)

@@ -35,7 +35,7 @@ def test_an_error_is_a_failure_of_its_item(jobs: int | None) -> None:
 
 @pytest.mark.parametrize("jobs", [None, 2])
 def test_an_item_that_takes_too_long_is_a_failure(jobs: int | None) -> None:
-    """Nothing but items that never end: on a busy machine, any other may be late, too."""
+    """All items are endless, because on a busy machine any other may be late."""
     results = dict(each(work.endless, range(2), jobs=jobs, timeout=0.5))
     assert {place: result.status for place, result in results.items()} == {
         0: "timeout",
@@ -67,7 +67,7 @@ def test_a_function_that_cannot_be_unpickled_is_a_failure() -> None:
     "wait", [1.0, *(pytest.param(wait, marks=pytest.mark.nightly) for wait in (0.05, 2.0))]
 )
 def test_ctrl_c_while_it_waits_is_an_interrupt(wait: float) -> None:
-    """Whether its processes are being started or are at work when the key is pressed."""
+    """Its processes are being started, or at work, when the key is pressed."""
     script = "import engine_work as work; from cosmodag.engines import each\n"
     script += "print('begun', flush=True); list(each(work.slow, range(9), jobs=2))"
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Simulated experiments do what they say to the variables they name, and leave others alone."""
+"""Simulated experiments change the equations of their targets, and no others."""
 
 import numpy as np
 import pytest

@@ -113,7 +113,7 @@ def backend_named(name: str) -> Backend:
 def run_rounds(
     backend: Backend, batch: Batch, *marks: int, state: AdamState | None = None
 ) -> AdamState:
-    """AdamState of a batch after rounds run in pieces, given by the rounds at which they meet."""
+    """State of a batch after rounds run in pieces, which end at the marks."""
     state = backend.start(batch) if state is None else state
     for first, last in itertools.pairwise(marks):
         state = backend.advance(batch, state, first, last)

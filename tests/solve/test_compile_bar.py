@@ -46,7 +46,7 @@ class Terminal:
 
 
 def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Put a terminal in the place of stderr; pytest would undo that after a fixture."""
+    """Replace stderr by a terminal; pytest would undo that after a fixture."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")

@@ -109,7 +109,7 @@ def test_closed_gradients_are_those_of_the_objective_in_jax(recipe, features):
     "structure", [Free(), Potential(from_zero=True)], ids=["free", "potential"]
 )
 def test_the_minimum_is_one_of_the_objective(structure, features):
-    """Nowhere near is the recipe's own objective lower, and forbidden arcs are zero."""
+    """No point nearby has a lower value of the recipe's objective, and forbidden arcs are zero."""
     recipe = Recipe(structure, Linear(), Penalised(half_squared_error))
     given = given_features(features)
     batch = batch_of(recipe, [{"lambda1": 0.1, "rounds": 1e4}], **given)

@@ -1,4 +1,4 @@
-"""NOCURL's two stages: the Hodge projection, and the batch through all of it."""
+"""NOCURL's two stages: the Hodge projection, and batches of problems."""
 
 import jax
 import networkx as nx

@@ -1,4 +1,4 @@
-"""What the modules promise beside their mathematics: acyclic, saved, moved, compiled, scheduled."""
+"""Modules are acyclic, and can be saved, moved, compiled and scheduled."""
 
 import io
 

@@ -150,7 +150,7 @@ def test_gradients_of_the_penalties_are_zero_at_zero() -> None:
 
 
 def test_a_short_training_ends_where_the_packages_own_loop_of_steps_does() -> None:
-    """Full batches, so that both see the same rows: fifty steps of Adam while the order cools."""
+    """Fifty steps of Adam on full batches, so that both use the same rows, while t falls."""
     layer, rounds, rate = PriorityLinear(some_orientation()), 50, 0.02
     x = np.random.default_rng(5).normal(size=(30, D))
     start = parameters_of(layer)

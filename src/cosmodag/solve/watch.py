@@ -152,7 +152,7 @@ class Ending:
         self.unfinished: list[str] = []
 
     def of(self, examination: str) -> Callable[[], bool]:
-        """Make the function that an examination asks, while it has work left, whether to end."""
+        """Return the function by which an examination checks whether it must end."""
 
         def is_over() -> bool:
             if self._watch.stop is None or time.monotonic() - self._begin < _GRACE:

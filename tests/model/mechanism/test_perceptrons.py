@@ -1,4 +1,4 @@
-"""Perceptrons as mechanisms: their formula, their gradients, and what they cannot see."""
+"""Perceptrons as mechanisms: their formula, their gradients, and masked inputs."""
 
 import itertools
 from functools import partial
@@ -73,7 +73,7 @@ def test_the_formula_of_one_hidden_layer():
 
 
 def test_later_layers_are_local():
-    """Of two hidden layers, each network sees only its own."""
+    """The second hidden layer of a network depends only on its own first one."""
     arcs, functions = drawn(MLP((4, 3)), 5)
     x = np.random.default_rng(0).normal(size=(6, 5))
     before = forward(x, arcs, functions, np.tanh)

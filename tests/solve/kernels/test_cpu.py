@@ -1,5 +1,4 @@
-"""The compiled CPU loops take the reference loop's steps, whatever a problem gives of what they
-declare, and nothing else is handed to them."""
+"""The compiled CPU loops take the steps of the reference loop, and implement what they declare."""
 
 from dataclasses import replace
 
@@ -108,12 +107,12 @@ def lanes(*given: str, counted_columns: int = 10, n: int = 150, d: int = 10) -> 
 
 
 def in_tiers(tiers: np.ndarray) -> np.ndarray:
-    """What comes before what, where the variables of the last tier are free."""
+    """(d, d) bool: u is in an earlier tier than v; the variables of the last tier are free."""
     return (tiers[:, None] < tiers) & (tiers < tiers.max())
 
 
 def with_all_features(problem: Problem) -> Problem:
-    """The same problem, all said: one program of the reference loop for all of them."""
+    """The same problem with all optional inputs: one program of the reference loop serves all."""
     n, d = problem.data.shape
     support = np.ones((d, d)) if problem.support is None else problem.support
     counted = np.ones((n, d)) if problem.counted is None else problem.counted
@@ -172,7 +171,7 @@ def test_pieces_and_neighbours_do_not_matter(name, given):
 
 @every_kernel
 def test_values_in_rows_that_do_not_count_do_not_matter(name):
-    """Of what does not count, only inputs to other variables matter."""
+    """Values in rows of weight zero change nothing."""
     table, recipe = make_table(), RECIPES[name]
     counted = np.ones((150, 1))
     counted[::3] = 0

@@ -1,4 +1,4 @@
-"""The compiled loop for networks takes the paper's steps; permuted problems stay permuted."""
+"""The compiled loop for networks takes the paper's steps, in any order of variables."""
 
 import jax
 import numpy as np

@@ -56,7 +56,7 @@ def advance(case, batch, state, first, last):
 
 
 def trimmed(state, d):
-    """Cut H out of a padded state, and check that nothing is around it."""
+    """Remove the padding of a state, and check that it is zero."""
     groups = []
     for group in state[:3]:
         arcs = np.asarray(group["arcs"])

@@ -1,4 +1,4 @@
-"""Devices by name: the host is found without JAX, and accelerators are not overlooked."""
+"""Devices by name: the host is found without JAX, and accelerators are found by JAX."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The reference loop, and the linear kernel beside it, does what the paper says, in any pieces."""
+"""The reference loop and the linear kernel take the steps of the paper, in any pieces."""
 
 from functools import partial
 

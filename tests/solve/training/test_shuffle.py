@@ -1,4 +1,4 @@
-"""The row order: a permutation, the same everywhere, and spread like a random one."""
+"""The row order: a permutation, the same on every device, and distributed as a random one."""
 
 import jax
 import numpy as np

@@ -155,8 +155,8 @@ _ENTERED = threading.local()
 def blas_threads(limit: int) -> Iterator[None]:
     """Context in which linear algebra uses at most `limit` threads, and no more than before.
 
-    Inside a context of the same thread that limits as much already, nothing is set: a fit sets the
-    limit once, whatever its parts ask for.
+    Inside a context of the same thread with the same or a lower limit, nothing is set: a fit sets
+    the limit once.
     """
     entered = vars(_ENTERED).setdefault("limits", [])
     if min(entered, default=limit + 1) <= limit:

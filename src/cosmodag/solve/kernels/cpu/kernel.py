@@ -87,7 +87,7 @@ class Kernel:
 
 
 def limited(batch: Batch, state: AdamState) -> AbstractContextManager[None]:
-    """Context with the BLAS threads that the products of one step are worth, problem by problem."""
+    """Context with the number of BLAS threads that suits the products of one step."""
     multiplications = batch.passes.size * state.parameters["arcs"][0].size
     return blas_threads(threads_worth(multiplications, min(batch.size, cores())))
 
