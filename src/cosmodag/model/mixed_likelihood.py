@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosmodag.later import jax, jnp
-from cosmodag.model.objective.losses import Predicted, mean_of_each, mean_squared_residuals
+from cosmodag.model.objective import Predicted, mean_of_each, mean_squared_residuals
 
 __all__ = ["MixedLikelihood"]
 
