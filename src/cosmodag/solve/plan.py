@@ -109,10 +109,7 @@ def choose(task: Task) -> Backend:
 def plan_many(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> list[Plan]:
     """Plan the solution of problems, with one plan per shape.
 
-    Raises
-    ------
-    ResourceError
-        If not even one problem fits in memory; nothing is allocated then.
+    A `ResourceError` is raised if not even one problem fits in memory; nothing is allocated then.
     """
     place = device_named(device)
     groups: dict[tuple[object, ...], list[int]] = {}

@@ -28,25 +28,18 @@ class Problem:
     """One optimisation problem.
 
     Problems that share the *same array object*, of any kind, share its memory.
-
-    Attributes
-    ----------
-    support, required
-        (d, d) bool: arcs that may exist, and arcs that must exist, which λ₁ does not penalise.
-    gaps
-        (d, d): length of the longest chain that puts v after u, −∞ if there is none; None if
-        the order is not restricted.
-    counted
-        (n, 1) or (n, d): weight of a row, or of an entry, in the loss; None for one each. A
-        variable's equation is not learnt from the rows in which the variable was set.
     """
 
     data: NDArray[Any]  # (n, d), centred
     settings: Mapping[str, float]  # hyper-parameters by name
     seed: int  # of the initial parameters and of the order of rows, in [0, 2³²)
+    # (d, d) bool: arcs that may exist, and arcs that must exist, which λ₁ does not penalise.
     support: NDArray[Any] | None = None
     required: NDArray[Any] | None = None
+    # (d, d): length of the longest chain that puts v after u, −∞ if there is none.
     gaps: NDArray[Any] | None = None
+    # (n, 1) or (n, d): weight of a row, or of an entry, in the loss. A variable's equation is not
+    # learnt from the rows in which the variable was set.
     counted: NDArray[Any] | None = None
     start: Parameters | None = None  # parameters to start from; None to draw them
 
@@ -101,25 +94,19 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Problems of one shape, stacked: lane i of every array is problem i's.
-
-    Attributes
-    ----------
-    given, which
-        The distinct input arrays of each kind, stacked, and the index of the array that each lane
-        uses: ``given["data"][which["data"][i]]`` is the table of lane i.
-    chunk_seconds
-        Seconds of a piece of the run between checks of the watch: long enough to cost nothing,
-        short enough for a prompt response to Ctrl-C.
-    """
+    """Problems of one shape, stacked: lane i of every array is problem i's."""
 
     recipe: Recipe
+    # The distinct input arrays of each kind, stacked, and the index of the array that each lane
+    # uses: given["data"][which["data"][i]] is the table of lane i.
     given: dict[str, Any]
     which: dict[str, NDArray[np.int32]]
     seeds: NDArray[np.uint32]
     settings: dict[str, NDArray[Any]]  # each hyper-parameter as a (k,) array
     device: Host | jax.Device
     backends: Mapping[Recipe, Backend]  # of each recipe of the solver
+    # Seconds of a piece of the run between checks of the watch: long enough to cost nothing, short
+    # enough for a prompt response to Ctrl-C.
     chunk_seconds: float = 0.5
     starts: Parameters | None = None  # stacked parameters to start from; None to draw them
 
@@ -186,11 +173,6 @@ class Batch:
     def dtype(self) -> np.dtype[Any]:
         """Precision of the tables."""
         return np.dtype(self.given["data"].dtype)
-
-    @property
-    def features(self) -> frozenset[str]:
-        """Optional inputs that the problems have."""
-        return frozenset(self.given) - {"data"}
 
     @property
     def backend(self) -> Backend:

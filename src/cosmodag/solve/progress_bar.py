@@ -26,16 +26,8 @@ class ProgressBar:
 
     The bar is on stderr, appears after a second, and only on a terminal. While programs are
     compiled, a second bar counts them from the start; in a notebook, a line does. The logger
-    ``"cosmodag"`` gets a line of level ``INFO`` about them every two seconds.
-
-    Parameters
-    ----------
-    total : int
-        Units of work, such as rounds of all problems together.
-    label : str
-        Name of the work.
-    show : bool
-        Whether a bar or a line in a notebook may be shown.
+    ``"cosmodag"`` gets a line of level ``INFO`` about them every two seconds. Without `show`, only
+    the logger is used. `total` is the number of units of work, such as rounds of all problems.
     """
 
     def __init__(self, total: int, label: str, show: bool) -> None:

@@ -50,12 +50,8 @@ class Watch:
     exit, the previous handler is restored and, after a Ctrl-C, called: Python's own raises
     `KeyboardInterrupt`. Outside the main thread, or if Ctrl-C is ignored, no handler is set.
 
-    Parameters
-    ----------
-    total, label, show
-        As for `cosmodag.solve.progress_bar.ProgressBar`.
-    max_time : float, optional
-        Seconds after which the run should stop.
+    The run should stop after `max_time` seconds. The other parameters are those of
+    `cosmodag.solve.progress_bar.ProgressBar`.
     """
 
     def __init__(
@@ -138,18 +134,12 @@ class QuietWatch(Watch):
 
 
 class Ending:
-    """End of the examinations of a graph: after a stop, but not within their first second.
-
-    Attributes
-    ----------
-    unfinished : list of str
-        Examinations that were ended.
-    """
+    """End of the examinations of a graph: after a stop, but not within their first second."""
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
         self._begin = time.monotonic()
-        self.unfinished: list[str] = []
+        self.unfinished: list[str] = []  # examinations that were ended
 
     def of(self, examination: str) -> Callable[[], bool]:
         """Return the function by which an examination checks whether it must end."""

@@ -13,18 +13,12 @@ __all__ = ["Free"]
 
 @dataclass(frozen=True)
 class Free:
-    """The structure of NOTEARS and DAGMA: one weight per arc, and no order.
+    """The structure of NOTEARS and DAGMA: one weight per arc, and no order."""
 
-    Attributes
-    ----------
-    masked
-        Whether the diagonal is fixed at zero. If it is free, W = I has zero loss, and only the
-        constraint prevents this solution.
-    from_zero
-        Whether weights start at zero, or at the mechanism's suggestion.
-    """
-
+    # Whether the diagonal is fixed at zero. If it is free, W = I has zero loss, and only the
+    # constraint prevents this solution.
     masked: bool = True
+    # Whether weights start at zero, or at the mechanism's suggestion.
     from_zero: bool = True
     needs: ClassVar[frozenset[str]] = frozenset()
 

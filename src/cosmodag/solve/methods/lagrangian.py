@@ -48,19 +48,14 @@ class Lagrangian(Sequential):
     weights; otherwise the weights are accepted and α grows by ρ h(W). It ends once h is within the
     tolerance or, not converged, when ρ has reached its limit. Every problem of a batch has its own
     α and ρ, which start from the settings ``multiplier`` and ``penalty``.
-
-    Attributes
-    ----------
-    keeps_last
-        Whether the weights of the last sub-problem are kept when ρ has reached its limit without
-        enough progress (as NOTEARS' authors do), or those accepted before it (as the COSMO paper
-        does).
     """
 
     recipe: Recipe
     minimisers: tuple[Minimiser, ...]
     max_iter: int = 100  # updates of α
     tolerance: float = 1e-8  # h at or below it counts as zero
+    # Whether the weights of the last sub-problem are kept when ρ has reached its limit without
+    # enough progress (as NOTEARS' authors do), or those accepted before it (as the COSMO paper).
     keeps_last: bool = True
     limit: float = 1e16  # of ρ
 

@@ -43,11 +43,7 @@ class Checkpoint:
     The name of a file is a digest of everything that the run depends on: data, settings, seeds,
     recipe, backend, version. A restarted run finds only its own file and continues bit for bit as
     if it had not been interrupted, because no random number depends on where a run was interrupted.
-
-    Parameters
-    ----------
-    folder : path
-        Created if it does not exist.
+    The folder is created if it does not exist.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from cosmodag.model.draws import HostKey
-from cosmodag.model.structure import Parameters
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch
 from cosmodag.solve.kernels.cpu.steps import KernelSettings
 from cosmodag.solve.machine.threads import blas_threads, cores, mapper, threads_worth
@@ -48,13 +47,13 @@ class Kernel:
         """Draw the initial states of all problems, or use their given start parameters."""
         parameters = batch.starts
         if parameters is None:
-            drawn = (self._drawn(batch, lane) for lane in range(batch.size))
+            keys = [HostKey.of(int(seed)) for seed in batch.seeds]
+            drawn = [
+                batch.recipe.start_from(key, batch.variables, batch.settings_of(lane))
+                for lane, key in enumerate(keys)
+            ]
             parameters = map_arrays(lambda *lanes: np.stack(lanes), *drawn)
         return host_states(map_arrays(np.array, parameters))
-
-    def _drawn(self, batch: Batch, lane: int) -> Parameters:
-        key = HostKey.of(int(batch.seeds[lane]))
-        return batch.recipe.start_from(key, batch.variables, batch.settings_of(lane))
 
     def advance(self, batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
         """Run rounds first … last − 1 of every problem of a batch, within `limited`."""
@@ -70,13 +69,13 @@ class Kernel:
         settings = batch.settings_of(lane)
         arrays = self.gather(state, lane)
         extras = None
-        if batch.features or self.has_one_program:
+        if batch.given.keys() > {"data"} or self.has_one_program:
             extras = Extras(*(batch.of_lane(name, lane, _NOTHING) for name in Extras._fields))
         taken = int(state.step[lane])
         seed, (_, size, steps, rounds) = batch.seeds[lane], batch.passes
         stretch = Stretch(seed, size, steps, rounds, taken, first, last)
         numbers = KernelSettings(*(settings[name] for name in KernelSettings._fields))
-        data, is_weighted = batch.of_lane("data", lane), "counted" in batch.features
+        data, is_weighted = batch.of_lane("data", lane), "counted" in batch.given
         buffers = Buffers.of(batch.variables, arrays.arcs.shape[1], size, steps, is_weighted)
         work = self.workspace(arrays)
         found = self.run(data, extras, arrays, buffers, work, stretch, numbers)

@@ -108,6 +108,9 @@ def run_rounds(
 ) -> Any:
     """Train one problem over a stretch of rounds, in place.
 
+    The result is the number of steps taken so far, the mean objective over the batches of the last
+    round, and the first round whose objective was not finite (−1 if there was none).
+
     Parameters
     ----------
     take_step : compiled function
@@ -120,15 +123,6 @@ def run_rounds(
         With `arcs`, `order`, `order_mean`, `order_square`; changed.
     buffers, work
         `Buffers`, and arrays with `order_gradient`; overwritten.
-
-    Returns
-    -------
-    steps : int
-        Steps taken so far.
-    loss : float
-        Mean objective over the batches of the last round.
-    diverged_at : int
-        First round whose objective was not finite, −1 if there was none.
     """
     n, d = data.shape
     order, size = buffers.order, stretch.size

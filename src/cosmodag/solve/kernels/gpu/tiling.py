@@ -13,33 +13,24 @@ UNIT = 64
 
 
 class Tiling(NamedTuple):
-    """Tile sizes; they change the speed, and results only by rounding.
+    """Tile sizes; they change the speed, and results only by rounding."""
 
-    Attributes
-    ----------
-    depth, width, splits, warps, stages
-        Of the product: tiles of W are depth × width, and the sum over variables is split into
-        `splits` parts that run in parallel.
-    tall, wide, move_warps
-        Of the update: tiles are tall × wide.
-    span, busy
-        Vertically adjacent tiles that one program of the update visits in turn, reusing their
-        common data; fewer if this would leave fewer than `busy` programs.
-    rows
-        Rows of data multiplied at a time.
-    """
-
+    # Of the product: tiles of W are depth × width, and the sum over variables is split into parts
+    # that run in parallel.
     depth: int = 32
     width: int = 64
     splits: int = 10
     warps: int = 4
     stages: int = 3
+    # Of the update: tiles are tall × wide.
     tall: int = 16
     wide: int = 64
     move_warps: int = 4
+    # Vertically adjacent tiles that one program of the update visits in turn, reusing their common
+    # data; fewer if this would leave fewer than `busy` programs.
     span: int = 16
     busy: int = 1000
-    rows: int = 64
+    rows: int = 64  # rows of data multiplied at a time
 
 
 class TileScalars(NamedTuple):
