@@ -8,13 +8,7 @@ from typing import Annotated
 import typer
 
 from cosmodag.cli.options import common
-from cosmodag.cli.options.kinds import (
-    AskedKinds,
-    CategoricalOption,
-    CountOption,
-    KindsOption,
-    OrdinalOption,
-)
+from cosmodag.cli.options.kinds import AskedKinds
 from cosmodag.cli.terminal.output import print_json, print_result, print_table
 
 __all__ = ["diagnose"]
@@ -31,10 +25,10 @@ def diagnose(
     header: common.HeaderOption = True,
     decimal: common.DecimalOption = "auto",
     transpose: common.TransposeOption = False,
-    kinds: KindsOption = None,
-    categorical: CategoricalOption = None,
-    ordinal: OrdinalOption = None,
-    count: CountOption = None,
+    kinds: common.KindsOption = None,
+    categorical: common.CategoricalOption = None,
+    ordinal: common.OrdinalOption = None,
+    count: common.CountOption = None,
     json: common.JsonOption = False,
 ) -> None:
     """Report properties of a table that affect a graph learnt from it.

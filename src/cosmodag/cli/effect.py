@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cosmodag.cli.fits.saved import load_fit, read_for, rows_of_fit
-from cosmodag.cli.options.common import JsonOption
-from cosmodag.cli.options.knowledge import InterventionsOption
+from cosmodag.cli.options.common import InterventionsOption, JsonOption
 from cosmodag.cli.terminal.output import print_json, print_result
 from cosmodag.errors import DataError
 

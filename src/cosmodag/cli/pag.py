@@ -7,14 +7,8 @@ from typing import Any
 from cosmodag.cli.fits.results import output_folder
 from cosmodag.cli.fits.steps import fitted
 from cosmodag.cli.options import common
-from cosmodag.cli.options.kinds import (
-    AskedKinds,
-    CategoricalOption,
-    CountOption,
-    KindsOption,
-    OrdinalOption,
-)
-from cosmodag.cli.options.knowledge import InterventionsOption, KnowledgeOption, read_data
+from cosmodag.cli.options.kinds import AskedKinds
+from cosmodag.cli.options.knowledge import read_data
 from cosmodag.cli.options.learners import Method, make_learner
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, say
@@ -34,12 +28,12 @@ def pag(
     decimal: common.DecimalOption = "auto",
     transpose: common.TransposeOption = False,
     missing: common.FillingOption = "error",
-    kinds: KindsOption = None,
-    categorical: CategoricalOption = None,
-    ordinal: OrdinalOption = None,
-    count: CountOption = None,
-    knowledge: KnowledgeOption = None,
-    interventions: InterventionsOption = None,
+    kinds: common.KindsOption = None,
+    categorical: common.CategoricalOption = None,
+    ordinal: common.OrdinalOption = None,
+    count: common.CountOption = None,
+    knowledge: common.KnowledgeOption = None,
+    interventions: common.InterventionsOption = None,
     seed: common.SeedOption = None,
     json: common.JsonOption = False,
     quiet: common.QuietOption = False,

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from cosmodag.cli.fits.saved import is_table_of_fit, load_fit, read_for
-from cosmodag.cli.options.common import JsonOption, TableArgument, TopOption
-from cosmodag.cli.options.knowledge import InterventionsOption
+from cosmodag.cli.options.common import InterventionsOption, JsonOption, TableArgument, TopOption
 from cosmodag.cli.terminal.output import print_json, print_result, print_table
 
 __all__ = ["validate"]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosmodag.cli.options.common import Format
-from cosmodag.cli.options.in_time import summary_csv
 from cosmodag.cli.terminal.command import command_line
 from cosmodag.cli.terminal.output import say
 from cosmodag.errors import DataError
@@ -157,7 +156,7 @@ def _written(
     write_text(files["answers"], json.dumps(evidence.answers.facts()) + "\n")
     if model.fitted_.window is not None:
         files["summary"] = folder / "summary.csv"
-        write_text(files["summary"], summary_csv(model))
+        write_text(files["summary"], _summary_csv(model))
     write_report(files["report"], model, evidence, run)
     write_text(files["run"], json.dumps(run, indent=2) + "\n")
     return files
@@ -178,3 +177,16 @@ def _origin(facts: dict[str, Any], data: "Table") -> dict[str, Any]:
         "cosmodag": used["cosmodag"],
         "python": used["python"],
     }
+
+
+def _summary_csv(model: "StructureLearner") -> str:
+    """Write the summary graph: a line for each pair and lag."""
+    import pandas as pd
+
+    lines = [
+        (cause, effect, lag, weight)
+        for cause, effect, facts in model.summary_graph_.edges(data=True)
+        for lag, weight in zip(facts["lags"], facts["weights"], strict=True)
+    ]
+    table = pd.DataFrame(lines, columns=["cause", "effect", "lag", "weight"])
+    return str(table.to_csv(index=False, lineterminator="\n"))

@@ -1,40 +1,13 @@
-"""Options that say what columns hold, from a file or by name."""
+"""What columns hold, as the options say: from a file or by name."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from cosmodag.errors import DataError
 
-__all__ = ["AskedKinds", "CategoricalOption", "CountOption", "KindsOption", "OrdinalOption"]
-
-KindsOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--kinds",
-        metavar="FILE",
-        help="A .yaml, .toml or .json file with what columns hold, such as 'region: categorical' "
-        "or 'size: [small, medium, large]', levels from low to high.",
-    ),
-]
-CategoricalOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--categorical",
-        metavar="NAME,...",
-        help="Columns whose values name categories, although they may be numbers.",
-    ),
-]
-OrdinalOption = Annotated[
-    list[str] | None,
-    typer.Option("--ordinal", metavar="NAME,...", help="Columns whose numbers are ordered levels."),
-]
-CountOption = Annotated[
-    list[str] | None, typer.Option("--count", metavar="NAME,...", help="Columns of counts.")
-]
+__all__ = ["AskedKinds"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +36,7 @@ class AskedKinds:
         """Read the file, and keep what the other options say."""
         options = {"categorical": categorical, "ordinal": ordinal, "count": count}
         given = {kind: names for kind, names in options.items() if names}
-        return cls({} if kinds is None else read_kinds(kinds), given)
+        return cls({} if kinds is None else _read_kinds(kinds), given)
 
     @property
     def declared(self) -> Collection[str]:
@@ -87,7 +60,7 @@ class AskedKinds:
         return found or None
 
 
-def read_kinds(path: Path) -> dict[str, Any]:
+def _read_kinds(path: Path) -> dict[str, Any]:
     """Read a file that maps names of columns to their kinds."""
     from cosmodag.data.kinds import check_kinds
     from cosmodag.io.files import read_text

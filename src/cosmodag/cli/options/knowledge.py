@@ -1,9 +1,7 @@
 """Inputs of ``fit`` beside its table: background knowledge, and what is known of its rows."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from cosmodag.errors import DataError
 
@@ -11,23 +9,7 @@ if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
-__all__ = ["InterventionsOption", "KnowledgeOption", "input_facts", "read_data", "read_rows"]
-
-KnowledgeOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Background knowledge: a .yaml, .toml, .json or .csv file with forbidden and "
-        "required arcs, tiers, exogenous variables, sinks."
-    ),
-]
-InterventionsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column that names the variables set by intervention in each row (empty: none; "
-        "several: separated by semicolons). It is not a variable of the graph.",
-    ),
-]
+__all__ = ["input_facts", "read_data", "read_rows"]
 
 
 def read_data(

@@ -1,7 +1,11 @@
-"""Learners by their command-line names, constructed from options."""
+"""Learners by their command-line names, constructed from options; completion of ``--set``."""
 
+import re
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from cosmodag.cli.options.parameters import option_of, parameters_of
 from cosmodag.errors import DataError
@@ -10,7 +14,7 @@ from cosmodag.learners.registry import LEARNERS, LearnerEntry
 if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
 
-__all__ = ["Method", "entry_of", "make_learner", "read_settings"]
+__all__ = ["Method", "complete_setting", "entry_of", "make_learner", "read_settings"]
 
 # Built from the registry, which stays the only list of learners.
 Method = StrEnum(  # type: ignore[misc]
@@ -98,3 +102,23 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def complete_setting(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    """Propose NAME= for the learner's parameters, and values for parameters with few choices."""
+    asked = context.params.get("method") or "cosmo"
+    if asked not in list(Method):
+        return
+    name, equals, begun = incomplete.partition("=")
+    for parameter in parameters_of(entry_of(Method(asked))):
+        if equals and parameter.name == name.replace("-", "_"):
+            for word in _words(parameter.type):
+                if word.startswith(begun):
+                    yield f"{name}={word}", ""
+        elif not equals and parameter.option is None and parameter.name.startswith(incomplete):
+            yield f"{parameter.name}=", parameter.meaning
+
+
+def _words(type_: str) -> list[str]:
+    words = re.findall(r'"([^"]+)"', type_)
+    return [*words, "true", "false"] if type_ == "bool" else words
