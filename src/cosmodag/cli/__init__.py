@@ -21,7 +21,6 @@ import typer
 
 from cosmodag._version import __version__
 from cosmodag.cli.bench import app as bench
-from cosmodag.cli.terminal.command import remember_command
 from cosmodag.cli.terminal.output import prepare_streams, print_result
 from cosmodag.cli.terminal.shell import (
     EXIT_INTERRUPTED,
@@ -98,7 +97,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 done, 1 ran but failed, 2 bad usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.
     """
-    remember_command(arguments)
     prepare_streams()
     return run(app, arguments)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosmodag.cli.options.common import Format
-from cosmodag.cli.terminal.command import command_line
 from cosmodag.cli.terminal.output import say
+from cosmodag.cli.terminal.shell import command_line
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from cosmodag.io.graphs.write import GraphFormat
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
-    from cosmodag.report import Evidence
     from cosmodag.stability import BootstrapResult
 
 __all__ = ["check_names_for", "output_folder", "write_results"]
@@ -91,75 +90,57 @@ def write_results(
     DataFrame
         The arcs as ``edges.csv`` lists them.
     """
-    from cosmodag.io.files.unfinished import replaced_together
-    from cosmodag.report import Evidence
-
-    evidence = Evidence.of(model, data, bootstrap)
-    arcs = evidence.table(model)
-    with replaced_together(folder) as stage:
-        files = _written(stage, model, data, facts, formats, bootstrap, evidence, arcs)
-    return {what: folder / path.name for what, path in files.items()}, arcs
-
-
-def _written(
-    folder: Path,
-    model: "StructureLearner",
-    data: "Table",
-    facts: dict[str, Any],
-    formats: Sequence[Format],
-    bootstrap: "BootstrapResult | None",
-    evidence: "Evidence",
-    arcs: "pd.DataFrame",
-) -> dict[str, Path]:
     import numpy as np
 
     from cosmodag.io import Graph, graph_suffix, write_graph
     from cosmodag.io.files import write_text
+    from cosmodag.io.files.unfinished import replaced_together
     from cosmodag.io.graphs.write import dump_graphml
-    from cosmodag.report import write_cytoscape, write_report
+    from cosmodag.report import Evidence, write_cytoscape, write_report
     from cosmodag.report.saved import ANSWERS, edge_list, run_facts
 
+    evidence = Evidence.of(model, data, bootstrap)
+    arcs, edges = evidence.table(model), model.edges_
     names = [str(name) for name in model.names_]
     run = {**_origin(facts, data), **run_facts(evidence), **facts}
-    graph = Graph(names, model.adjacency_)
-    files = {
-        "graph": folder / "graph.graphml",
-        "cytoscape": folder / "graph.cyjs",
-        "edges": folder / "edges.csv",
-        "adjacency": folder / "adjacency.csv",
-        "weights": folder / "weights.csv",
-        "model": folder / "model.safetensors",
-        "answers": folder / ANSWERS,
-        "report": folder / "report.html",
-        "run": folder / "run.json",
-    }
-    edges = model.edges_
     by_place = arcs.sort_index().iloc[np.lexsort((edges.col, edges.row))]
     facts_of_arcs = {name: by_place[name].tolist() for name in ("standardised", "basis", "class")}
-    write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
-    write_text(files["edges"], edge_list(model, names, arcs))
-    write_cytoscape(files["cytoscape"], model, arcs)
-    if hasattr(model, "weights_"):
-        write_graph(graph, files["adjacency"], format="adjacency")
-        write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")
-    else:
-        del files["adjacency"], files["weights"]
-    for format in formats:
-        word: GraphFormat = format.value
-        if word not in {"graphml", "cyjs", *files}:
-            files[word] = folder / f"graph{graph_suffix(word)}"
-            write_graph(model, files[word], format=word)
-    model.save(files["model"])
-    if bootstrap is not None:
-        files["bootstrap"] = folder / "bootstrap.csv"
-        write_text(files["bootstrap"], bootstrap.edges().to_csv(index=False))
-    write_text(files["answers"], json.dumps(evidence.answers.facts()) + "\n")
-    if model.fitted_.window is not None:
-        files["summary"] = folder / "summary.csv"
-        write_text(files["summary"], _summary_csv(model))
-    write_report(files["report"], model, evidence, run)
-    write_text(files["run"], json.dumps(run, indent=2) + "\n")
-    return files
+    with replaced_together(folder) as stage:
+        files = {
+            "graph": stage / "graph.graphml",
+            "cytoscape": stage / "graph.cyjs",
+            "edges": stage / "edges.csv",
+            "adjacency": stage / "adjacency.csv",
+            "weights": stage / "weights.csv",
+            "model": stage / "model.safetensors",
+            "answers": stage / ANSWERS,
+            "report": stage / "report.html",
+            "run": stage / "run.json",
+        }
+        write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
+        write_text(files["edges"], edge_list(model, names, arcs))
+        write_cytoscape(files["cytoscape"], model, arcs)
+        if hasattr(model, "weights_"):
+            write_graph(Graph(names, model.adjacency_), files["adjacency"], format="adjacency")
+            write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")
+        else:
+            del files["adjacency"], files["weights"]
+        for format in formats:
+            word: GraphFormat = format.value
+            if word not in {"graphml", "cyjs", *files}:
+                files[word] = stage / f"graph{graph_suffix(word)}"
+                write_graph(model, files[word], format=word)
+        model.save(files["model"])
+        if bootstrap is not None:
+            files["bootstrap"] = stage / "bootstrap.csv"
+            write_text(files["bootstrap"], bootstrap.edges().to_csv(index=False))
+        write_text(files["answers"], json.dumps(evidence.answers.facts()) + "\n")
+        if model.fitted_.window is not None:
+            files["summary"] = stage / "summary.csv"
+            write_text(files["summary"], _summary_csv(model))
+        write_report(files["report"], model, evidence, run)
+        write_text(files["run"], json.dumps(run, indent=2) + "\n")
+    return {what: folder / path.name for what, path in files.items()}, arcs
 
 
 def _origin(facts: dict[str, Any], data: "Table") -> dict[str, Any]:

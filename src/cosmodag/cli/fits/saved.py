@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
-__all__ = ["is_fit", "is_table_of_fit", "load_fit", "read_for", "rows_of_fit"]
+__all__ = ["is_fit", "is_table_of_fit", "read_for", "rows_of_fit"]
 
 
 def is_fit(path: Path) -> bool:
@@ -18,13 +18,6 @@ def is_fit(path: Path) -> bool:
     from cosmodag.fit.files.saved import MODEL
 
     return (path / MODEL).is_file() or path.suffix.lower() == ".safetensors"
-
-
-def load_fit(folder: Path) -> "StructureLearner":
-    """Load the model of a folder, or of the file of the model itself."""
-    from cosmodag.learners import load
-
-    return load(folder)
 
 
 def read_for(

@@ -6,10 +6,12 @@ Exit codes: 0 done, 1 ran but failed, 2 bad usage or bad input, 130 after Ctrl-C
 import functools
 import inspect
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import TextIO, cast
 
 import typer
@@ -25,7 +27,15 @@ from cosmodag.cli.terminal.signals import (
 )
 from cosmodag.errors import CosmodagError, CosmodagWarning, DataError, ResourceError
 
-__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_TERMINATED", "EXIT_USAGE", "register", "run"]
+__all__ = [
+    "EXIT_FAILED",
+    "EXIT_INTERRUPTED",
+    "EXIT_TERMINATED",
+    "EXIT_USAGE",
+    "command_line",
+    "register",
+    "run",
+]
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -33,6 +43,8 @@ EXIT_USAGE = 2
 # Some versions of Typer bundle click, others import it; in both, BadParameter is public and its
 # base class is the class of all usage errors.
 _UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
+
+_ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("arguments", default=())
 
 # Options of other programs, and the option of this one that does the same.
 _SYNONYMS = {
@@ -79,6 +91,7 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
     int
         The exit code.
     """
+    _ARGUMENTS.set(tuple(sys.argv[1:] if arguments is None else arguments))
     try:
         with handled_signals():
             code = app(args=arguments, prog_name="cosmodag", standalone_mode=False)
@@ -93,6 +106,18 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
             say("error: stopped by SIGTERM.")
         return stop.code if isinstance(stop.code, int) else EXIT_FAILED
     return code if isinstance(code, int) else 0
+
+
+def command_line() -> str:
+    """Return the running command, quoted so that it can be run again.
+
+    Examples
+    --------
+    >>> _ = _ARGUMENTS.set(("fit", "my table.csv"))
+    >>> command_line()
+    "cosmodag fit 'my table.csv'"
+    """
+    return shlex.join(("cosmodag", *_ARGUMENTS.get()))
 
 
 def _guarded(function: Callable[..., None]) -> Callable[..., None]:
