@@ -17,6 +17,7 @@ from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result
 from cosmodag.cli.terminal.signals import end_of_interrupt
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
@@ -159,16 +160,12 @@ def fit(
         steps.print_arcs(arcs, top, sure.doubts if sure else ())
         _print_reasons(choice, facts)
         print_result(
-            f"{_counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
+            f"{counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
             f"{total:.1f} s; "
             f"results in {output}/, report in {output / 'report.html'}"
         )
     if interrupted:
         raise typer.Exit(end_of_interrupt().code)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _facts_of(model: "StructureLearner") -> dict[str, Any]:
@@ -194,14 +191,11 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
         "noise_scores": getattr(model, "noise_scores_", None),
         "starts": getattr(model, "refine_report_", None),
         "basis": dict(Counter(model.arrow_basis_)),
-        "class": _class_facts(model),
+        "class": {
+            "directed": len(model.cpdag_.directed),
+            "undirected": len(model.cpdag_.undirected),
+        },
     }
-
-
-def _class_facts(model: "StructureLearner") -> dict[str, int]:
-    """Count the arrows and lines of the equivalence class."""
-    found = model.cpdag_
-    return {"directed": len(found.directed), "undirected": len(found.undirected)}
 
 
 def _print_reasons(choice: "Choice | None", facts: dict[str, Any]) -> None:

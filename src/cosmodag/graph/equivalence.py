@@ -17,7 +17,7 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import Matrix, topological_order
 from cosmodag.graph.meek import heads_of, propagated
-from cosmodag.graph.texts import quoted, tetrad_text
+from cosmodag.graph.texts import dot_text, tetrad_text
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -83,10 +83,8 @@ class EquivalenceClass:
 
     def to_dot(self) -> str:
         """Write the class for Graphviz, undirected edges as lines."""
-        names = {name: quoted(str(name)) for name in self.names}
-        lines = [f"  {names[u]} -> {names[v]};" for u, v in self.directed]
-        lines += [f"  {names[u]} -> {names[v]} [dir=none];" for u, v in self.undirected]
-        return "\n".join(["digraph {", *(f"  {name};" for name in names.values()), *lines, "}", ""])
+        lines = [(u, v, "dir=none") for u, v in self.undirected]
+        return dot_text(self.names, [*((u, v, "") for u, v in self.directed), *lines])
 
     def __repr__(self) -> str:
         arrows, lines = len(self.directed), len(self.undirected)

@@ -1,9 +1,9 @@
-"""Text of graphs for other programs: Tetrad's graph text, and names quoted for Graphviz."""
+"""Text of graphs: Tetrad's graph text, names quoted for Graphviz, counts in words."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["quoted", "tetrad_text"]
+__all__ = ["counted", "dot_text", "tetrad_text"]
 
 
 def tetrad_text(names: Sequence[Any], edges: Iterable[tuple[Any, str, Any]]) -> str:
@@ -23,13 +23,35 @@ def tetrad_text(names: Sequence[Any], edges: Iterable[tuple[Any, str, Any]]) -> 
     return "\n".join([*head, *lines])
 
 
-def quoted(name: str) -> str:
-    r"""Quote a name for Graphviz.
+def dot_text(names: Iterable[Any], arcs: Iterable[tuple[Any, Any, str]]) -> str:
+    r"""Write a graph for Graphviz; arcs are (name, name, attributes).
 
     Examples
     --------
-    >>> print(quoted('the "dose"'))
-    "the \"dose\""
+    >>> print(dot_text(['a "b"'], [('a "b"', 'a "b"', "dir=none")]), end="")
+    digraph {
+      "a \"b\"";
+      "a \"b\"" -> "a \"b\"" [dir=none];
+    }
     """
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    lines = [f"  {_quoted(name)};" for name in names]
+    for u, v, attributes in arcs:
+        shown = f" [{attributes}]" if attributes else ""
+        lines.append(f"  {_quoted(u)} -> {_quoted(v)}{shown};")
+    return "\n".join(["digraph {", *lines, "}", ""])
+
+
+def _quoted(name: Any) -> str:
+    escaped = str(name).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun, in the plural except for 1.
+
+    Examples
+    --------
+    >>> counted(1, "arc"), counted(1200, "arc")
+    ('1 arc', '1,200 arcs')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from cosmodag.fit.basis import BASES
 from cosmodag.fit.view.arcs import standardised
+from cosmodag.graph.texts import counted
 from cosmodag.report.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def _found(model: "StructureLearner", rows: int | None) -> str:
             f"No arc was found among {d:,} variables{source}: the data give no evidence that one "
             "of them depends on another."
         )
-    return f"{_counted(arcs, 'arc')} among {d:,} variables {_was(arcs)} learnt{source}."
+    verb = "was" if arcs == 1 else "were"
+    return f"{counted(arcs, 'arc')} among {d:,} variables {verb} learnt{source}."
 
 
 def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
@@ -96,7 +98,7 @@ def _bases(model: "StructureLearner") -> str:
     for name in order:
         meaning = f" ({BASES[name]})" if name in BASES else ""
         said.append(f"{counts[name]:,} on {name}{meaning}")
-    return f"Of {_counted(len(model.arrow_basis_), 'arrow')}: {'; '.join(said)}." if said else ""
+    return f"Of {counted(len(model.arrow_basis_), 'arrow')}: {'; '.join(said)}." if said else ""
 
 
 def _assumed(model: "StructureLearner") -> str:
@@ -119,8 +121,8 @@ def _hidden(evidence: Evidence) -> str:
     ends = [sorted(edge[2:]) for edge in pag["edges"]]
     both = sum(pair == [_ARROW, _ARROW] for pair in ends)
     causes = sum(pair == [_ARROW, _TAIL] for pair in ends)
-    shown = f"{_counted(causes, 'edge')} of {len(ends):,} {_is(causes)} a cause all the same"
-    also = f", and {_counted(both, 'pair')} {_is(both)} joined by a hidden cause" if both else ""
+    shown = f"{counted(causes, 'edge')} of {len(ends):,} {_is(causes)} a cause all the same"
+    also = f", and {counted(both, 'pair')} {_is(both)} joined by a hidden cause" if both else ""
     view = "choose “hidden causes allowed” above the graph."
     return f"{_HIDDEN} If they are allowed for, {shown}{also}: {view}"
 
@@ -132,16 +134,8 @@ def _verdict(evidence: Evidence) -> str:
 def _warned(warnings: int) -> str:
     if not warnings:
         return ""
-    said = _counted(warnings, "warning")
+    said = counted(warnings, "warning")
     return f"The diagnosis below has {said}: read it before you use the graph."
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
-def _was(number: int) -> str:
-    return "was" if number == 1 else "were"
 
 
 def _is(number: int) -> str:

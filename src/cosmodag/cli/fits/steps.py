@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cosmodag.cli.options.parameters import option_of
 from cosmodag.cli.terminal.output import print_result, print_table
 from cosmodag.errors import DataError, InterruptedWarning
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,8 +162,9 @@ def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> N
         ]
         for arc in arcs.head(most).to_dict("records")
     ]
-    count = f"{len(arcs):,} arc{'' if len(arcs) == 1 else 's'}"
-    title = f"{count}, {len(rows):,} shown, the largest standardised weight first"
+    title = (
+        f"{counted(len(arcs), 'arc')}, {len(rows):,} shown, the largest standardised weight first"
+    )
     print_table(head, rows, title=title)
     if doubts:
         print_result(f"Probabilities are withheld: {' '.join(doubts)}")

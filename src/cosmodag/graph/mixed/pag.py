@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks, check_marks
-from cosmodag.graph.texts import quoted, tetrad_text
+from cosmodag.graph.texts import dot_text, tetrad_text
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -119,13 +119,12 @@ class PartialAncestralGraph:
     def to_dot(self) -> str:
         """Write the graph for Graphviz."""
         shapes = {CIRCLE: "odot", ARROW: "normal", TAIL: "none"}
-        names = [quoted(str(name)) for name in self.names]
-        lines = []
+        arcs = []
         for u, v in self._pairs():
             at_u, at_v = self._ends(u, v)
-            ends = f"arrowtail={shapes[at_u]}, arrowhead={shapes[at_v]}"
-            lines.append(f"  {names[u]} -> {names[v]} [dir=both, {ends}];")
-        return "\n".join(["digraph {", *(f"  {name};" for name in names), *lines, "}", ""])
+            ends = f"dir=both, arrowtail={shapes[at_u]}, arrowhead={shapes[at_v]}"
+            arcs.append((self.names[u], self.names[v], ends))
+        return dot_text(self.names, arcs)
 
     def __repr__(self) -> str:
         counts = [(self.number_of(symbol), symbol) for symbol, _ in _SYMBOLS.values()]
