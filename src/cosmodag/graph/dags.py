@@ -276,6 +276,4 @@ def _positions(order: ArrayLike, d: int) -> NDArray[np.intp]:
             f"An order of {d} vertices lists each of 0 … {d - 1} once, but this one has shape "
             f"{order.shape} and does not."
         )
-    positions = np.empty(d, dtype=np.intp)
-    positions[order] = np.arange(d)
-    return positions
+    return np.argsort(order)

@@ -243,8 +243,7 @@ def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
     parent that is not a parent of x; otherwise exactly those whose tail has a compelled arc into x.
     """
     order = topological_order(arcs)
-    place = np.empty(len(order), np.intp)
-    place[order] = np.arange(len(order))
+    place = np.argsort(order)  # of a permutation, the inverse
     is_compelled = np.zeros(arcs.nnz, np.bool_)
     marked = np.zeros(len(order), np.bool_)
     for head in order:

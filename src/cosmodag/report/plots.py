@@ -246,9 +246,7 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
     shares = checked_shares(bootstrap.edge_shares, len(order))
     label = f"share of {resamples_of(bootstrap)} resamples"
     ax = _heat_map(ax, shares, model, "Blues", (0, 1), label)
-    place = np.empty(len(order), np.intp)
-    place[order] = np.arange(len(order))
-    edges = model.edges_
+    place, edges = np.argsort(order), model.edges_
     size = max(1.0, min(24.0, 600.0 / len(order)))
     ax.scatter(
         place[edges.col], place[edges.row], s=size, color="#D55E00", label="arc of the graph"

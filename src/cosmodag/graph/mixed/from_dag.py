@@ -103,8 +103,7 @@ class _Skeleton:
         cls, adjacency: Matrix, find_separator: FindSeparator, largest: int | None
     ) -> "_Skeleton":
         marks = marks_of_dag(adjacency)
-        place = np.empty(len(marks), np.intp)
-        place[topological_order(adjacency)] = np.arange(len(marks))
+        place = np.argsort(topological_order(adjacency))
         parents = [frozenset(np.flatnonzero(column == ARROW).tolist()) for column in marks.T]
         return cls(marks != 0, place, parents, find_separator, largest)
 
