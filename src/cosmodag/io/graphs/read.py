@@ -8,7 +8,8 @@ from typing import Any
 from scipy import sparse
 
 from cosmodag.errors import DataError
-from cosmodag.io.files import given_file, read_model, read_text
+from cosmodag.io.files import read_model, read_text
+from cosmodag.io.files.reading import given_file
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.graphs.formats.bif_text import parse_bif
 from cosmodag.io.graphs.formats.csv_text import is_edge_list, parse_adjacency, parse_edges

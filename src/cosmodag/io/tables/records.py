@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cosmodag.errors import DataError
 from cosmodag.io.columns.names import is_number
-from cosmodag.io.files import opened_text
+from cosmodag.io.files.reading import opened_text
 
 __all__ = ["WHITESPACE", "fields", "find_separator", "records_of", "refuse_ragged"]
 
