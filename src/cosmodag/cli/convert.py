@@ -10,7 +10,7 @@ from cosmodag.cli.terminal.output import print_result, say
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
-    from cosmodag.io.graphs.write import GraphFormat
+    from cosmodag.io.graphs import GraphFormat
 
 __all__ = ["convert"]
 

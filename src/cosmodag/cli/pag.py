@@ -47,7 +47,7 @@ def pag(
     keep_compiled_programs()
     from cosmodag.data.diagnose.graph.ancestral import of_pag
     from cosmodag.data.knowledge import as_knowledge
-    from cosmodag.io.graphs.write import write_graph
+    from cosmodag.io.graphs import write_graph
 
     gaps = "keep" if missing == "impute" else missing
     reading: dict[str, Any] = {"header": header, "missing": gaps, "columns": columns, "drop": drop}

@@ -15,7 +15,7 @@ from cosmodag.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cosmodag.io.graphs.write import GraphFormat
+    from cosmodag.io.graphs import GraphFormat
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
     from cosmodag.stability import BootstrapResult
@@ -95,7 +95,7 @@ def write_results(
     from cosmodag.io import Graph, graph_suffix, write_graph
     from cosmodag.io.files import write_text
     from cosmodag.io.files.unfinished import replaced_together
-    from cosmodag.io.graphs.write import dump_graphml
+    from cosmodag.io.graphs.formats.networkx_text import dump_graphml
     from cosmodag.report import Evidence, write_cytoscape, write_report
     from cosmodag.report.saved import ANSWERS, edge_list, run_facts
 

@@ -11,7 +11,7 @@ from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.files import write_text
 from cosmodag.io.graphs.any import as_graph
 
-__all__ = ["MarkedGraph", "dump_marked", "marked_graph", "write_marked"]
+__all__ = ["marked_graph", "write_marked"]
 
 MarkedGraph = EquivalenceClass | PartialAncestralGraph
 
@@ -39,11 +39,6 @@ def marked_graph(graph: Any, format: str) -> MarkedGraph:
     return EquivalenceClass.of(known.names, essential_graph(weightless.weights))
 
 
-def dump_marked(graph: MarkedGraph) -> str:
-    """Write a graph as Tetrad's text."""
-    return graph.text() + "\n"
-
-
 def write_marked(graph: MarkedGraph, path: str | os.PathLike[str]) -> None:
     """Write an equivalence class or a partial ancestral graph, in the format of the extension.
 
@@ -59,11 +54,13 @@ def write_marked(graph: MarkedGraph, path: str | os.PathLike[str]) -> None:
     DataError
         If the extension is none of these.
     """
+    import networkx as nx
+
     path = Path(path)
     writers: dict[str, Callable[[], str]] = {
-        ".txt": lambda: dump_marked(graph),
+        ".txt": lambda: graph.text() + "\n",
         ".dot": graph.to_dot,
-        ".graphml": lambda: _graphml(graph),
+        ".graphml": lambda: "\n".join(nx.generate_graphml(graph.to_networkx())) + "\n",
     }
     if path.suffix.lower() not in writers:
         raise DataError(
@@ -71,9 +68,3 @@ def write_marked(graph: MarkedGraph, path: str | os.PathLike[str]) -> None:
             f"that ends in {', '.join(writers)}."
         )
     write_text(path, writers[path.suffix.lower()]())
-
-
-def _graphml(graph: MarkedGraph) -> str:
-    import networkx as nx
-
-    return "\n".join(nx.generate_graphml(graph.to_networkx())) + "\n"

@@ -21,23 +21,12 @@ from cosmodag.io.graphs.formats.names import (
     GraphFormat,
     checked_format,
     format_of_path,
-    graph_suffix,
 )
 from cosmodag.io.graphs.formats.networkx_text import dump_gml, dump_graphml, dump_json
 from cosmodag.io.graphs.formats.tetrad_text import dump_tetrad
-from cosmodag.io.graphs.marked import dump_marked, marked_graph, write_marked
-from cosmodag.io.graphs.read import read_graph
+from cosmodag.io.graphs.marked import marked_graph, write_marked
 
-__all__ = [
-    "Graph",
-    "GraphFormat",
-    "check_names_for_format",
-    "dump_graph",
-    "dump_graphml",
-    "graph_suffix",
-    "read_graph",
-    "write_graph",
-]
+__all__ = ["check_names_for_format", "dump_graph", "write_graph"]
 
 
 def write_graph(
@@ -67,6 +56,7 @@ def write_graph(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> from cosmodag.io import read_graph
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.dot"
     >>> write_graph(Graph(["rain", "wet"], [[0, 0.5], [0, 0]]), path)
     >>> print(path.read_text(), end="")
@@ -105,7 +95,7 @@ def dump_graph(graph: GraphLike, format: GraphFormat) -> str:
     if chosen in PICTURES:
         raise DataError(f"a picture ({chosen}) is not text: write it to a file.")
     if chosen in MARKED:
-        return dump_marked(marked_graph(graph, chosen))
+        return marked_graph(graph, chosen).text() + "\n"
     return _DUMPS[chosen](as_graph(graph))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.io.columns.names import check_names
+from cosmodag.io.columns.names import check_names, numbered_names
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
 from cosmodag.io.tables.records import fields, find_separator, records_of
 
@@ -145,7 +145,7 @@ def parse_adjacency(text: str, source: str) -> Graph:
     """
     header, *rows = _rows(text, source)
     if len(rows) + 1 == len(header) and _are_numbers(header):
-        header, rows = [f"x{index}" for index in range(len(header))], [header, *rows]
+        header, rows = numbered_names(len(header)), [header, *rows]
     labelled = len(rows) == len(header) - 1
     names = header[1:] if labelled else header
     if len(rows) != len(names):

@@ -1,7 +1,6 @@
 """Cytoscape JSON (``.cyjs``), which Cytoscape and Cytoscape.js open."""
 
 import json
-from typing import Any
 
 from cosmodag.errors import DataError
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
@@ -35,9 +34,5 @@ def parse_cyjs(text: str, source: str) -> Graph:
             f"{source} is not a graph of Cytoscape: it needs 'elements' with 'nodes' and 'edges', "
             "each with 'data'."
         ) from error
-    weighted = [(start, end, _weight(weight, source)) for start, end, weight in ends]
+    weighted = [(start, end, number(str(weight), source)) for start, end, weight in ends]
     return graph_from_names(ids, weighted, source, names)
-
-
-def _weight(value: Any, source: str) -> float:
-    return number(str(value), source)
