@@ -12,7 +12,7 @@ from cosmodag.errors import CosmodagError
 if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph
 
-__all__ = ["ANSWERS", "Answers"]
+__all__ = ["ANSWERS", "Answers", "plain"]
 
 ANSWERS = "answers.json"
 """File of a saved fit that holds the answers."""
@@ -117,23 +117,14 @@ def _effects(model: "FittedGraph") -> dict[str, list[Any]] | None:
     if effects.covariance is None:
         return None
     listed = effects_panel(model, effects)
-    return {name: [_rounded(one[name]) for one in listed] for name in _COLUMNS}
+    return {name: plain([one[name] for one in listed]) for name in _COLUMNS}
 
 
 def _effect_curves(model: "FittedGraph") -> dict[str, Any] | None:
     from cosmodag.assess.effects.curves import effect_curves
 
     found = effect_curves(model)
-    if found is None:
-        return None
-    rounded = [
-        {name: _rounded_all(value) for name, value in pair.items()} for pair in found["pairs"]
-    ]
-    return {**found, "pairs": rounded}
-
-
-def _rounded_all(value: Any) -> Any:
-    return [_rounded(one) for one in value] if isinstance(value, list) else value
+    return None if found is None else {**found, "pairs": plain(found["pairs"])}
 
 
 def _pag(model: "FittedGraph") -> dict[str, Any]:
@@ -152,10 +143,19 @@ def _verdict(model: "FittedGraph") -> dict[str, Any]:
     }
 
 
-def _rounded(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Convert data for JSON: numbers to a few digits, NaN and infinities to None."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
-    return value
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    return str(value)
 
 
 def _check_places(places: list[Any], variables: int) -> None:

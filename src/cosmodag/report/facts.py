@@ -1,6 +1,5 @@
 """The content of the page as plain data: the interface between Python and JavaScript."""
 
-import math
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from cosmodag.errors import DataError
 from cosmodag.fit.basis import BASES, are_in
 from cosmodag.fit.mixed.by_kind import EquationsByKind
 from cosmodag.fit.view.arcs import largest_first, standardised
+from cosmodag.report.answers import plain
 from cosmodag.report.choices import choices_of, troubles_of
 from cosmodag.report.evidence import Evidence
 from cosmodag.report.origin import code_for, now, versions
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["SCHEMA", "groups_of", "page_data", "response_curves"]
 
 SCHEMA = 3
-_DIGITS = 5
 _MOST_RECORDS = 300
 # Response curves: points of each, arcs that have one, rows drawn for the range of causes, and the
 # share of these left out at either end.
@@ -79,13 +78,14 @@ def page_data(
     findings = _findings(model, evidence, run)
     warned = sum(finding["severity"] == "warning" for finding in findings)
     groups, group = groups_of(model, run.get("groups"))
+    rows = run.get("rows") or (len(model.residuals_) if hasattr(model, "residuals_") else None)
     title = str(run.get("table") or run.get("data") or "A learnt graph")
     facts = {
         "schema": SCHEMA,
         "title": title,
         "file": _file_name(title),
         "learner": type(model).__name__,
-        "story": story_of(model, evidence, run.get("rows") or _rows(model), warned),
+        "story": story_of(model, evidence, rows, warned),
         "variables": {
             "name": names,
             "order": model.order_,
@@ -104,13 +104,13 @@ def page_data(
         "starts": getattr(model, "refine_report_", None) or [],
         "history": _history(getattr(model, "history_", None) or []),
         "curves": response_curves(model),
-        "stability": _stability(evidence),
+        "stability": None if evidence.edge_probabilities is None else evidence.stability,
         **evidence.answers.facts(),
         "sections": sections_of(model),
         "reproduce": _reproduce(model, run),
     }
-    plain: dict[str, Any] = _plain(facts)
-    return plain
+    data: dict[str, Any] = plain(facts)
+    return data
 
 
 def _arcs(
@@ -147,10 +147,6 @@ def _file_name(title: str) -> str:
     return kept or "graph"
 
 
-def _rows(model: "StructureLearner") -> int | None:
-    return len(model.residuals_) if hasattr(model, "residuals_") else None
-
-
 def _findings(
     model: "StructureLearner", evidence: Evidence, run: dict[str, Any]
 ) -> list[dict[str, str]]:
@@ -178,16 +174,6 @@ def _history(records: list[dict[str, float]]) -> dict[str, Any]:
             }
             for name in names
         ],
-    }
-
-
-def _stability(evidence: Evidence) -> dict[str, Any] | None:
-    if evidence.edge_probabilities is None:
-        return None
-    return {
-        "resamples": evidence.resamples,
-        "missed": evidence.missed,
-        "doubts": list(evidence.doubts),
     }
 
 
@@ -267,18 +253,3 @@ def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
         grid = np.linspace(low[u], high[u], _POINTS)
         curves.append({"arc": arc, "x": grid, "y": response(names[u], names[v], grid)})
     return curves
-
-
-def _plain(value: Any) -> Any:
-    """Convert data for JSON: numbers to a few digits, NaN and infinities to None."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, float):
-        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    return str(value)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["page_for", "write_report"]
 
-_VENDORED = ("vendor/cytoscape.min.js",)
 _OWN = (
     "tools",
     "state",
@@ -77,7 +76,7 @@ def page_for(data: dict[str, Any]) -> str:
     >>> "alert(1)</script>" in page
     False
     """
-    scripts = [*(_vendored(name) for name in _VENDORED), _own_script()]
+    scripts = [_vendored("vendor/cytoscape.min.js"), _own_script()]
     parts = {
         "POLICY": _policy(scripts),
         "STYLE": _asset("style.css"),

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,21 +142,10 @@ def run_facts(evidence: Evidence) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     if evidence.findings is not None:
         facts["findings"] = [
-            {
-                "name": one.name,
-                "columns": list(one.columns),
-                "value": float(one.value),
-                "severity": one.severity,
-                "sentence": one.sentence,
-            }
-            for one in evidence.findings
+            {**asdict(one), "value": float(one.value)} for one in evidence.findings
         ]
     if evidence.resamples is not None:
-        facts["stability"] = {
-            "resamples": evidence.resamples,
-            "missed": evidence.missed,
-            "doubts": list(evidence.doubts),
-        }
+        facts["stability"] = evidence.stability
     return facts
 
 
@@ -185,16 +175,12 @@ def _run(path: Path) -> dict[str, Any]:
     if not isinstance(run, dict):
         raise DataError(f"'{path}' was not written by cosmodag.")
     run = {name: value for name, value in run.items() if value is not None}
-    if not all(isinstance(run[name], types) for name, types in _ENTRIES.items() if name in run):
+    known = [(run[name], types) for name, types in _ENTRIES.items() if name in run]
+    if not all(isinstance(value, types) for value, types in known):
         raise _changed(path)
-    if not all(
-        abs(run[name]) < _HUGE
-        for name, types in _ENTRIES.items()
-        if types is _NUMBER and name in run
-    ):
-        raise _changed(path)
+    are_small = all(abs(value) < _HUGE for value, types in known if types is _NUMBER)
     sentences = [*run.get("choice", {}).values(), *run.get("warnings", [])]
-    if not all(isinstance(sentence, str) for sentence in sentences):
+    if not are_small or not all(isinstance(sentence, str) for sentence in sentences):
         raise _changed(path)
     return run
 

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph
 
-__all__ = ["SECTIONS", "Section", "regime_section", "sections_of", "time_section"]
+__all__ = [
+    "SECTIONS",
+    "SUMMARY",
+    "Section",
+    "regime_section",
+    "sections_of",
+    "summary_rows",
+    "time_section",
+]
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,8 @@ class Section:
 
 SECTIONS: "list[Callable[[FittedGraph], Section | None]]" = []
 """Functions that give a section of a model's page, or None if it has none."""
+
+SUMMARY = ["cause", "effect", "lag", "weight"]
 
 
 def sections_of(model: "FittedGraph") -> list[dict[str, Any]]:
@@ -81,14 +91,14 @@ def time_section(model: "FittedGraph") -> Section | None:
     """List which variable acts on which at which lag; None where rows are not in time."""
     if model.fitted_.window is None:
         return None
-    rows: list[list[Any]] = [
+    text = "A lag of 1 is the row before, a lag of 0 the same row."
+    return Section("Which variable acts on which, and when", text, SUMMARY, summary_rows(model))
+
+
+def summary_rows(model: "FittedGraph") -> list[list[Any]]:
+    """Rows of the summary graph, one for each pair and lag, with the columns `SUMMARY`."""
+    return [
         [str(cause), str(effect), lag, weight]
         for cause, effect, facts in model.summary_graph_.edges(data=True)
         for lag, weight in zip(facts["lags"], facts["weights"], strict=True)
     ]
-    return Section(
-        "Which variable acts on which, and when",
-        "A lag of 1 is the row before, a lag of 0 the same row.",
-        ["cause", "effect", "lag", "weight"],
-        rows,
-    )

@@ -91,6 +91,7 @@ def write_results(
         The arcs as ``edges.csv`` lists them.
     """
     import numpy as np
+    import pandas as pd
 
     from cosmodag.io import Graph, graph_suffix, write_graph
     from cosmodag.io.files import write_text
@@ -98,6 +99,7 @@ def write_results(
     from cosmodag.io.graphs.formats.networkx_text import dump_graphml
     from cosmodag.report import Evidence, write_cytoscape, write_report
     from cosmodag.report.saved import ANSWERS, edge_list, run_facts
+    from cosmodag.report.sections import SUMMARY, summary_rows
 
     evidence = Evidence.of(model, data, bootstrap)
     arcs, edges = evidence.table(model), model.edges_
@@ -137,7 +139,8 @@ def write_results(
         write_text(files["answers"], json.dumps(evidence.answers.facts()) + "\n")
         if model.fitted_.window is not None:
             files["summary"] = stage / "summary.csv"
-            write_text(files["summary"], _summary_csv(model))
+            summary = pd.DataFrame(summary_rows(model), columns=SUMMARY)
+            write_text(files["summary"], summary.to_csv(index=False, lineterminator="\n"))
         write_report(files["report"], model, evidence, run)
         write_text(files["run"], json.dumps(run, indent=2) + "\n")
     return {what: folder / path.name for what, path in files.items()}, arcs
@@ -158,16 +161,3 @@ def _origin(facts: dict[str, Any], data: "Table") -> dict[str, Any]:
         "cosmodag": used["cosmodag"],
         "python": used["python"],
     }
-
-
-def _summary_csv(model: "StructureLearner") -> str:
-    """Write the summary graph: a line for each pair and lag."""
-    import pandas as pd
-
-    lines = [
-        (cause, effect, lag, weight)
-        for cause, effect, facts in model.summary_graph_.edges(data=True)
-        for lag, weight in zip(facts["lags"], facts["weights"], strict=True)
-    ]
-    table = pd.DataFrame(lines, columns=["cause", "effect", "lag", "weight"])
-    return str(table.to_csv(index=False, lineterminator="\n"))
