@@ -73,7 +73,7 @@ class PartialAncestralGraph:
     def edges(self) -> list[tuple[Any, str, Any]]:
         """List the edges as (name, symbol, name); of → and ∘→ the effect is last.
 
-        Symbols are ``→``, ``∘→``, ``↔``, ``∘–∘``, and with selected rows ``—`` and ``—∘``.
+        Symbols are ``→``, ``∘→``, ``↔``, ``∘–∘``, and for selected rows ``—`` and ``—∘``.
         """
         return [
             (self.names[u], _SYMBOLS[self._ends(u, v)][0], self.names[v]) for u, v in self._pairs()
