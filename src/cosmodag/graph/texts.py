@@ -1,9 +1,28 @@
-"""Text of graphs: Tetrad's graph text, names quoted for Graphviz, counts in words."""
+"""Text of graphs: names of file formats, Tetrad's text, Graphviz' text, counts in words."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["counted", "dot_text", "tetrad_text"]
+__all__ = ["GraphFormat", "counted", "dot_text", "tetrad_text"]
+
+GraphFormat = Literal[
+    "graphml",
+    "gml",
+    "dot",
+    "dagitty",
+    "edges",
+    "adjacency",
+    "json",
+    "cyjs",
+    "bif",
+    "tetrad",
+    "cpdag",
+    "pag",
+    "pdf",
+    "svg",
+    "png",
+]
+"""File formats of graphs; those after ``tetrad`` cannot be read as a directed graph."""
 
 
 def tetrad_text(names: Sequence[Any], edges: Iterable[tuple[Any, str, Any]]) -> str:

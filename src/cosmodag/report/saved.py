@@ -104,11 +104,10 @@ def _evidence(
     stored = run.get("findings")
     stability = run.get("stability") or {}
     missed = [(int(u), int(v), float(share)) for u, v, share in stability.get("missed", [])]
-    if not all(0 <= end < variables for u, v, _ in missed for end in (u, v)):
-        raise ValueError("an arc between columns that the model does not have")
     doubts = stability.get("doubts", [])
-    if not all(isinstance(doubt, str) for doubt in doubts):
-        raise TypeError("a doubt must be a string")
+    are_known = all(0 <= end < variables for u, v, _ in missed for end in (u, v))
+    if not are_known or not all(isinstance(doubt, str) for doubt in doubts):
+        raise ValueError("what resamples show of another model")
     return Evidence(
         errors=columns.get("se"),
         findings=None if stored is None else [_finding(one) for one in stored],
@@ -191,9 +190,9 @@ def _changed(path: Path) -> DataError:
 
 def _finding(stored: dict[str, Any]) -> Finding:
     finding = Finding(**{**stored, "columns": tuple(stored["columns"])})
-    for text in (finding.name, finding.severity, finding.sentence):
-        if not isinstance(text, str):
-            raise TypeError("a finding must be a string")
+    texts = (finding.name, finding.severity, finding.sentence)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a finding must be a string")
     return finding
 
 

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cosmodag.cli.options.common import Format
 from cosmodag.cli.terminal.output import say
@@ -15,7 +15,7 @@ from cosmodag.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cosmodag.io.graphs import GraphFormat
+    from cosmodag.graph.texts import GraphFormat
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
     from cosmodag.stability import BootstrapResult
@@ -55,8 +55,8 @@ def check_names_for(formats: Sequence[Format], names: list[str]) -> None:
     """Refuse formats that cannot hold these names, before the fit starts."""
     from cosmodag.io.graphs.write import check_names_for_format
 
-    for format in (Format.GRAPHML, *formats):
-        check_names_for_format(names, format.value)
+    for format in ("graphml", *formats):
+        check_names_for_format(names, cast("GraphFormat", str(format)))
 
 
 def write_results(
@@ -128,7 +128,7 @@ def write_results(
         else:
             del files["adjacency"], files["weights"]
         for format in formats:
-            word: GraphFormat = format.value
+            word = cast("GraphFormat", format.value)
             if word not in {"graphml", "cyjs", *files}:
                 files[word] = stage / f"graph{graph_suffix(word)}"
                 write_graph(model, files[word], format=word)

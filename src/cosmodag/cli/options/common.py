@@ -6,34 +6,18 @@ options, and commands that share an option share its help text.
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
 from cosmodag.cli.options.learners import Method, complete_setting
+from cosmodag.graph.texts import GraphFormat
 
 Device = Literal["auto", "cpu", "gpu"]
 
 
-class Format(StrEnum):
-    """File formats of a graph; an enumeration, because Typer takes no list of literals."""
-
-    GRAPHML = "graphml"
-    GML = "gml"
-    DOT = "dot"
-    DAGITTY = "dagitty"
-    EDGES = "edges"
-    ADJACENCY = "adjacency"
-    JSON = "json"
-    CYJS = "cyjs"
-    BIF = "bif"
-    TETRAD = "tetrad"
-    CPDAG = "cpdag"
-    PAG = "pag"
-    PDF = "pdf"
-    SVG = "svg"
-    PNG = "png"
-
+# An enumeration, because Typer takes no list of literals.
+Format = StrEnum("Format", [(name.upper(), name) for name in get_args(GraphFormat)])  # type: ignore[misc]
 
 # Reading the table.
 TableArgument = Annotated[

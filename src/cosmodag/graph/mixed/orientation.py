@@ -43,9 +43,9 @@ def directed_by_rules(
     """
     graph = PartialGraph(with_colliders(marks, separators, doubtful), doubtful)
     first: list[Rule] = [_rule_1, _rule_2, _rule_3, _discriminate(separators)]
-    groups = [first, [_rule_8, _rule_9, _rule_10]]
+    last: list[Rule] = [_rule_8, _rule_9, _rule_10]
     # Once more where a group changed something: marks that were given may let earlier rules apply.
-    while any([_exhaust(rules, graph) for rules in groups]):  # noqa: C419  (all, in this order)
+    while any([_exhaust(rules, graph) for rules in (first, last)]):  # noqa: C419  (all, in this order)
         pass
     return np.asarray(graph.mark, np.int8).reshape(marks.shape)
 

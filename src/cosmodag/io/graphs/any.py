@@ -8,8 +8,7 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.io.columns.names import numbered_names
-from cosmodag.io.graphs.digraph import Graph, graph_from_names
-from cosmodag.io.graphs.networkx_graphs import from_networkx
+from cosmodag.io.graphs.digraph import Graph, from_networkx, graph_from_names
 from cosmodag.io.graphs.read import read_graph
 
 __all__ = ["GraphLike", "as_graph", "is_model"]

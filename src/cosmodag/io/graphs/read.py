@@ -1,7 +1,6 @@
 """Graphs from files: formats of graphs, saved models, and folders that ``cosmodag fit`` wrote."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from scipy import sparse
@@ -11,18 +10,14 @@ from cosmodag.io.columns.names import numbered_names
 from cosmodag.io.files import read_model, read_text
 from cosmodag.io.files.reading import given_file
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.formats.bif_text import parse_bif
-from cosmodag.io.graphs.formats.csv_text import is_edge_list, parse_adjacency, parse_edges
-from cosmodag.io.graphs.formats.cyjs_text import parse_cyjs
-from cosmodag.io.graphs.formats.dot_text import parse_dot
+from cosmodag.io.graphs.formats import TEXTS
+from cosmodag.io.graphs.formats.csv_text import is_edge_list
 from cosmodag.io.graphs.formats.names import (
     GraphFormat,
     checked_format,
     format_of_path,
     format_of_text,
 )
-from cosmodag.io.graphs.formats.networkx_text import parse_gml, parse_graphml, parse_json
-from cosmodag.io.graphs.formats.tetrad_text import parse_tetrad
 
 __all__ = ["read_graph"]
 
@@ -63,16 +58,16 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
         is_pipe = file != Path(path)  # without a file extension
         unpacked = file.with_suffix("") if file.suffix.lower() == ".gz" else file
         named = checked_format(format) if is_pipe else format_of_path(unpacked, format)
-        if named is not None and named not in _PARSERS:  # a picture, or edges without a direction
+        if named is not None and named not in TEXTS:  # a picture, or edges without a direction
             raise DataError(
                 f"{source} holds a graph as {named}, which cannot be read as a directed graph: "
-                f"give one of {', '.join(_PARSERS)}."
+                f"give one of {', '.join(TEXTS)}."
             )
         text = read_text(file, source)
     chosen = named or format_of_text(text)
     if format is None and chosen == "edges" and not is_edge_list(text):
         chosen = "adjacency"
-    return _PARSERS[chosen](text, source)
+    return TEXTS[chosen][0](text, source)
 
 
 def _graph_of_folder(folder: Path) -> Graph:
@@ -98,17 +93,3 @@ def _graph_of_model(path: Path) -> Graph:
         if isinstance(error, DataError):
             raise
         raise DataError(f"'{path}' is not a saved model, or it is damaged.") from error
-
-
-_PARSERS: dict[str, Callable[[str, str], Graph]] = {
-    "graphml": parse_graphml,
-    "gml": parse_gml,
-    "dot": parse_dot,
-    "dagitty": parse_dot,
-    "edges": parse_edges,
-    "adjacency": parse_adjacency,
-    "json": parse_json,
-    "cyjs": parse_cyjs,
-    "bif": parse_bif,
-    "tetrad": parse_tetrad,
-}

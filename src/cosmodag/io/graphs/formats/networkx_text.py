@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from xml.sax.saxutils import escape
 
 from cosmodag.errors import DataError
-from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
-from cosmodag.io.graphs.networkx_graphs import networkx_of
+from cosmodag.io.graphs.digraph import Graph, graph_from_names, networkx_of, number
 
 if TYPE_CHECKING:
     import networkx as nx
