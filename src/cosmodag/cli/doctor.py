@@ -83,15 +83,7 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _installed_packages() -> tuple[dict[str, str | None], dict[str, dict[str, str | None]]]:
-    """Versions of cosmodag's declared dependencies; None for those not installed.
-
-    Returns
-    -------
-    packages : dict
-        Version by name, of the packages every installation needs.
-    extras : dict
-        For each extra, version by name of the packages it adds.
-    """
+    """Versions of the packages that every installation needs, and of those of each extra."""
     packages: dict[str, str | None] = {}
     extras: dict[str, dict[str, str | None]] = {}
     try:

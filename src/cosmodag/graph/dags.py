@@ -120,13 +120,7 @@ def order_of(priorities: ArrayLike) -> NDArray[np.intp]:
 
 
 def agreeing(weights: Matrix, order: ArrayLike) -> Matrix:
-    """Keep only the arcs that point forward in an order: always a DAG.
-
-    Parameters
-    ----------
-    weights : (d, d) array or sparse matrix
-    order : (d,) integers
-        The vertices, causes first.
+    """Keep only the arcs that point forward in an order (causes first): always a DAG.
 
     Examples
     --------

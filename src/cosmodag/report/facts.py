@@ -200,11 +200,8 @@ def groups_of(
 ) -> tuple[list[str], list[int | None]]:
     """Give the names of the groups, and the group of each variable (None: in none).
 
-    Parameters
-    ----------
-    model : fitted learner
-    groups : mapping, optional
-        Name of the group of each variable. By default the tiers of the model's knowledge.
+    ``groups`` maps variables to the names of their groups. By default these are the tiers of the
+    model's knowledge.
 
     Examples
     --------

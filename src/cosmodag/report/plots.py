@@ -133,14 +133,7 @@ def _drawn(graph: GraphLike) -> tuple[list[str], sparse.coo_array, NDArray[Any],
 
 
 def save_drawing(graph: GraphLike, path: "str | os.PathLike[str]", format: str) -> None:
-    """Draw a graph as `plot_graph` does, and write it to a file, atomically.
-
-    Parameters
-    ----------
-    graph : fitted learner, or any acyclic graph that `cosmodag.io.as_graph` accepts
-    path : path
-    format : {"pdf", "svg", "png"}
-    """
+    """Draw a graph as `plot_graph` does, and write it to a file as PDF, SVG or PNG, atomically."""
     import matplotlib.pyplot as plt
 
     names, edges, _, _ = _drawn(graph)

@@ -50,20 +50,10 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
 
 
 def report_folder(folder: Path, path: Path) -> "StructureLearner":
-    """Write the report of a saved fit, including the stored diagnosis of its data.
+    """Write the report of a saved fit, including the stored diagnosis; return the model.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder with ``model.safetensors``, ``run.json``, ``edges.csv`` and ``answers.json``, or a
-        file in it; or a model that was saved alone.
-    path : Path
-        The page to create or replace.
-
-    Returns
-    -------
-    fitted learner
-        The saved model.
+    ``folder`` holds ``model.safetensors``, ``run.json``, ``edges.csv`` and ``answers.json``, or is
+    a file in such a folder, or a model that was saved alone.
     """
     home, file = _folder_and_model(folder)
     model = load(file)

@@ -31,16 +31,7 @@ _HIDDEN = (
 def story_of(
     model: "StructureLearner", evidence: Evidence, rows: int | None, warnings: int
 ) -> dict[str, Any]:
-    """Write the first card.
-
-    Parameters
-    ----------
-    model : fitted learner
-    evidence : Evidence
-    rows : int, optional
-        Number of rows of the training data.
-    warnings : int
-        Number of warnings of the diagnosis.
+    """Write the first card; ``warnings`` is the number of warnings of the diagnosis.
 
     Returns
     -------

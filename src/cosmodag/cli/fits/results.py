@@ -69,26 +69,9 @@ def write_results(
 ) -> "tuple[dict[str, Path], pd.DataFrame]":
     """Write the graph, the weights, the model and the report: all files or none, ``run.json`` last.
 
-    Parameters
-    ----------
-    folder : Path
-    model : StructureLearner
-        Fitted.
-    data : Table
-        The training data.
-    facts : dict
-        Content of ``run.json``.
-    formats : sequence of Format
-        Further graph formats beside GraphML, the list of arcs and the matrix.
-    bootstrap : BootstrapResult, optional
-        Probabilities of the arcs, for the list of arcs and the report.
-
-    Returns
-    -------
-    dict
-        Paths of the files by content.
-    DataFrame
-        The arcs as ``edges.csv`` lists them.
+    ``facts`` are the content of ``run.json``, ``formats`` further graph formats beside GraphML, the
+    list of arcs and the matrix. Returns the paths of the files by content, and the arcs as
+    ``edges.csv`` lists them.
     """
     import numpy as np
     import pandas as pd

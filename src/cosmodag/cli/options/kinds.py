@@ -12,14 +12,9 @@ __all__ = ["AskedKinds"]
 
 @dataclass(frozen=True)
 class AskedKinds:
-    """What the options say of columns.
+    """What the options say of columns: the content of ``--kinds``, and names by kind.
 
-    Attributes
-    ----------
-    of_file
-        The content of ``--kinds``.
-    of_options
-        Kinds, and the names given by the option of each, separated by commas.
+    Names are as the options give them, separated by commas.
     """
 
     of_file: dict[str, Any]

@@ -25,19 +25,9 @@ def read_rows(
 ) -> "tuple[Table, dict[str, Any]]":
     """Read a table, and apart from it the columns that describe its rows.
 
-    Parameters
-    ----------
-    path : Path
-    labels : dict
-        Column of each argument of ``fit``: interventions, regimes, time, series; None for none.
-        Interventions and regimes may be one column.
-    **reading
-        As for `cosmodag.io.tables.read.read_table`.
-
-    Returns
-    -------
-    Table, dict
-        The table, and the entries of each argument that has a column.
+    ``labels`` gives the column of each argument of ``fit``: interventions, regimes, time, series;
+    None for none. Interventions and regimes may be one column. ``reading`` is as for `read_table`.
+    Returns the table, and the entries of each argument that has a column.
     """
     from cosmodag.io.tables.read import read_with_columns
 

@@ -34,13 +34,8 @@ def make_learner(
 ) -> "StructureLearner":
     """Construct a learner from the given options; refuse options that it does not have.
 
-    Parameters
-    ----------
-    method : Method
-    options : dict
-        Values of parameters that have their own option, None for one that was not given.
-    settings : dict
-        Parameters given by ``--set``.
+    ``options`` are the parameters that have their own option, None for one that was not given,
+    ``settings`` those given by ``--set``.
     """
     from cosmodag.io.columns.names import nearest
 

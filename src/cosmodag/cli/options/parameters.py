@@ -43,19 +43,10 @@ def option_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a learner, from its docstring and its signature.
+    """One parameter of a learner: its type as in the docstring, its default as in the signature.
 
-    Attributes
-    ----------
-    name
-    type
-        As in the docstring, such as ``float or "auto"``.
-    default
-        As in the signature, such as ``"auto"``.
-    meaning
-        The first sentence of its description.
-    option
-        Its option of ``cosmodag fit``, or None if only ``--set`` sets it.
+    ``meaning`` is the first sentence of its description, ``option`` its option of ``cosmodag fit``,
+    or None if only ``--set`` sets it.
     """
 
     name: str

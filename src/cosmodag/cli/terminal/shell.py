@@ -77,20 +77,7 @@ def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None
 
 
 def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
-    """Run the app on a command line and return its exit code.
-
-    Parameters
-    ----------
-    app : typer.Typer
-        The application, with commands added by :func:`register`.
-    arguments : sequence of str, optional
-        The command line after the program's name; None takes it from ``sys.argv``.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Run the app on a command line (None: ``sys.argv``) and return its exit code."""
     _ARGUMENTS.set(tuple(sys.argv[1:] if arguments is None else arguments))
     try:
         with handled_signals():

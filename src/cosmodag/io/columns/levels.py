@@ -17,15 +17,7 @@ __all__ = ["Encoded", "encode", "encode_as", "seen_levels"]
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A column of labels as numbers.
-
-    Attributes
-    ----------
-    numbers
-        (n,) float64: the numbers of levels; NaN where a value is missing.
-    kind
-        The kind of the column, with its levels.
-    """
+    """A column as (n,) float64, NaN where a value is missing, and its kind with its levels."""
 
     numbers: NDArray[np.float64]
     kind: ColumnKind
@@ -40,13 +32,10 @@ def encode(
     is_declared: bool = False,
     what: str = "text",
 ) -> Encoded | BadColumn:
-    """Encode a column of labels, or say what is wrong with it.
+    """Encode a column of labels (a missing one is None, NaN or blank), or say what is wrong.
 
     Parameters
     ----------
-    name : str
-    values : sequence
-        Labels; a missing one is None, NaN or blank.
     order : sequence, optional
         All labels in their order; by default the labels seen, sorted.
     is_ordered : bool
@@ -75,13 +64,7 @@ def encode(
 
 
 def encode_as(name: str, values: Sequence[Any], kind: ColumnKind) -> Encoded:
-    """Encode a column with the levels of a kind, matched by their labels.
-
-    Raises
-    ------
-    DataError
-        If a label is not among the levels.
-    """
+    """Encode a column with the levels of a kind, matched by label; refuse a label of no level."""
     places = {label: place for place, label in enumerate(kind.levels)}
     texts = {str(label): place for label, place in places.items()}
 
@@ -106,13 +89,7 @@ def encode_as(name: str, values: Sequence[Any], kind: ColumnKind) -> Encoded:
 
 
 def seen_levels(X: NDArray[Any], kinds: Sequence[ColumnKind]) -> tuple[Any, ...]:
-    """Leave out levels that no row has.
-
-    Returns
-    -------
-    X, kinds
-        The table with its levels numbered anew where some were left out, and its kinds.
-    """
+    """Leave out levels that no row has; the others are numbered anew."""
     found = list(kinds)
     for v, kind in enumerate(kinds):
         if not kind.is_levels:

@@ -26,16 +26,9 @@ def choose_columns(
 ) -> list[int]:
     """Find the positions of the columns to keep, in the order of the table.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The names of all columns.
-    columns, drop : sequence of str, optional
-        Columns to keep (all by default), and columns to leave out of these. Each is a name, a
-        pattern with ``*``, ``?`` or ``[…]`` as in file names, or several of these separated by
-        commas; a name may itself contain commas.
-    source : str
-        Name of the table in messages.
+    ``columns`` are kept (all by default), and of these those of ``drop`` are left out. Each entry
+    is a name, a pattern with ``*``, ``?`` or ``[…]`` as in file names, or several of these
+    separated by commas; a name may itself contain commas.
 
     Examples
     --------

@@ -109,19 +109,13 @@ def read_with_columns(
     transpose: bool = False,
     declared: Collection[str] = (),
 ) -> tuple[Table, dict[str, list[Any]]]:
-    r"""Read a table of numbers and, separately, some columns of any type, by name.
-
-    Parameters
-    ----------
-    path, header, missing, columns, drop, decimal, transpose, declared
-        As for `read_table`; the entries of a dropped row are dropped too.
-    apart : sequence of str
-        Names of the columns that are no variables.
+    r"""Read a table as `read_table` does and, separately, columns that are no variables.
 
     Returns
     -------
     Table, dict
-        The table without the columns, and the entries of these; a missing one is None.
+        The table without the columns ``apart``, and the entries of these, of any type; a missing
+        one is None. The entries of a dropped row are dropped too.
 
     Examples
     --------

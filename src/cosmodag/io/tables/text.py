@@ -41,17 +41,8 @@ def read_text_table(
 ) -> "pd.DataFrame":
     """Read all columns of a text table into a data frame.
 
-    Parameters
-    ----------
-    path, source : Path, str
-        The file, and its name in messages.
-    separator : str or None
-        The separator of fields; None finds it from the first two records.
-    header : bool
-        Whether the first record holds the column names.
-    decimal : {"auto", ".", ","}
-        The decimal mark. "auto" recognises decimal commas where another character separates the
-        fields, and warns that it did.
+    A separator of None is found from the first two records. The decimal mark "auto" recognises
+    decimal commas where another character separates the fields, and warns that it did.
     """
     encoding = _encoding(path, source)
     try:

@@ -31,12 +31,8 @@ _ESCAPES = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 def dump_graphml(graph: Graph, attributes: Mapping[str, Sequence[Any]] | None = None) -> str:
     """Write a graph as GraphML, node names as ids and weights as the edge attribute ``weight``.
 
-    Parameters
-    ----------
-    graph : Graph
-    attributes : mapping, optional
-        Further attributes of the arcs by name, numbers or text, in the order of ``graph.arcs()``;
-        a number that is not finite is left out.
+    ``attributes`` are further attributes of the arcs by name, numbers or text, in the order of
+    ``graph.arcs()``; a number that is not finite is left out.
     """
     nodes = [_attribute(name) for name in graph.names]
     rows, columns, weights = (part.tolist() for part in graph.arcs())
