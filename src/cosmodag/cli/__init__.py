@@ -32,20 +32,8 @@ from cosmodag.cli.terminal.shell import (
 
 __all__ = ["app", "main", "program"]
 
-_COMMANDS = {
-    "demo": "cosmodag.cli.demo:demo",
-    "fit": "cosmodag.cli.fit:fit",
-    "diagnose": "cosmodag.cli.diagnose:diagnose",
-    "pag": "cosmodag.cli.pag:pag",
-    "simulate": "cosmodag.cli.simulate:simulate",
-    "report": "cosmodag.cli.report:report",
-    "effect": "cosmodag.cli.effect:effect",
-    "validate": "cosmodag.cli.validate:validate",
-    "evaluate": "cosmodag.cli.evaluate:evaluate",
-    "convert": "cosmodag.cli.convert:convert",
-    "methods": "cosmodag.cli.methods:methods",
-    "doctor": "cosmodag.cli.doctor:doctor",
-}
+# Each is a module with a function of its name, listed in the order of the help page.
+_COMMANDS = "demo fit diagnose pag simulate report effect validate evaluate convert methods doctor"
 
 app = typer.Typer(
     name="cosmodag",
@@ -78,9 +66,8 @@ def _start(
         raise typer.Exit(EXIT_USAGE)
 
 
-for _name, _target in _COMMANDS.items():
-    _module, _, _function = _target.partition(":")
-    register(app, _name, getattr(import_module(_module), _function))
+for _name in _COMMANDS.split():
+    register(app, _name, getattr(import_module(f"cosmodag.cli.{_name}"), _name))
 app.add_typer(bench, name="bench")
 
 

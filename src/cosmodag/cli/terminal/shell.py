@@ -25,7 +25,7 @@ from cosmodag.cli.terminal.signals import (
     end_of_interrupt,
     handled_signals,
 )
-from cosmodag.errors import CosmodagError, CosmodagWarning, DataError, ResourceError
+from cosmodag.errors import CosmodagError, CosmodagWarning, DataError
 
 __all__ = [
     "EXIT_FAILED",
@@ -127,24 +127,19 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
 
 def _report(error: BaseException) -> int:
     """Print one sentence about an error and return its exit code."""
-    code = EXIT_FAILED
+    code = EXIT_USAGE if isinstance(error, DataError) else EXIT_FAILED
     match error:
-        case DataError():
-            code = EXIT_USAGE
+        case CosmodagError():
             say(f"error: {error}")
         case KeyboardInterrupt():
             code, sentence, _ = end_of_interrupt()
             say(sentence)
-        case ResourceError():
-            say(f"error: {error}")
         case MemoryError():
             say("error: out of memory; try fewer columns, rows or trainings.")
         case BrokenPipeError():
             pass  # the reader closed the pipe, as in `cosmodag doctor | head`
         case OSError():
             say(f"error: {_describe_system_error(error)}")
-        case _:
-            say(f"error: {error}")
     _abandon_unwritten_output()
     return code
 

@@ -145,7 +145,7 @@ def columns_error(
         )
     if len(bad) == 1:
         return _single_error(bad[0], source, ready)
-    shown = ", ".join(_words(one) for one in bad[:_MOST_SHOWN])
+    shown = ", ".join(f"{one.name!r} ({_what(one)})" for one in bad[:_MOST_SHOWN])
     more = f" and {len(bad) - _MOST_SHOWN} more" if len(bad) > _MOST_SHOWN else ""
     remedies = dict.fromkeys(words for one in bad if (words := _remedy(one.example)))
     others = [one for one in bad if one.example is not None and not _remedy(one.example)]
@@ -173,10 +173,6 @@ def _single_error(bad: BadColumn, source: str, ready: str) -> DataError:
         f"leave it out ({ready}), turn it into numbers, or name it as a category (kinds=, "
         f"--categorical {shlex.quote(bad.name)})."
     )
-
-
-def _words(bad: BadColumn) -> str:
-    return f"{bad.name!r} ({_what(bad)})"
 
 
 def _what(bad: BadColumn) -> str:

@@ -66,7 +66,9 @@ def read_text_table(
     frame.columns = names
     if decimal == "auto" and separator != ",":
         _read_decimal_commas(frame, source)
-    return _without_trailing_separator(frame)
+    if frame.columns[-1] == "" and frame.iloc[:, -1].isna().all():
+        return frame.iloc[:, :-1]  # a separator at the end of every line makes an empty column
+    return frame
 
 
 def _parse(
@@ -142,13 +144,6 @@ def _read_decimal_commas(frame: "pd.DataFrame", source: str) -> None:
         DataWarning,
         stacklevel=6,
     )
-
-
-def _without_trailing_separator(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Leave out the empty column that a separator at the end of every line makes."""
-    if frame.columns[-1] == "" and frame.iloc[:, -1].isna().all():
-        return frame.iloc[:, :-1]
-    return frame
 
 
 def _encoding(path: str | os.PathLike[str], source: str) -> str:

@@ -23,21 +23,13 @@ _PLAIN = re.compile(r"[\w.()/+-](?:[\w.()/+ -]*[\w.()/+-])?")
 def dump_edges(graph: Graph) -> str:
     """Write ``source,target,weight``, one line per arc; an isolated node has its own line."""
     names = [_quoted(name) for name in graph.names]
-    sources, targets, values = graph.arcs()
-    isolated = np.ones(len(names), dtype=bool)
-    isolated[sources] = isolated[targets] = False
-    lines = [
-        "source,target,weight",
-        *[
-            f"{names[row]},{names[column]},{value!r}"
-            for row, column, value in zip(
-                sources.tolist(), targets.tolist(), values.tolist(), strict=True
-            )
-        ],
-        *[f"{names[node]},," for node in np.flatnonzero(isolated)],
-        "",
+    rows, columns, values = (part.tolist() for part in graph.arcs())
+    arcs = [
+        f"{names[row]},{names[column]},{value!r}"
+        for row, column, value in zip(rows, columns, values, strict=True)
     ]
-    return "\n".join(lines)
+    alone = sorted(set(range(len(names))).difference(rows, columns))
+    return "\n".join(["source,target,weight", *arcs, *[f"{names[v]},," for v in alone], ""])
 
 
 def adjacency_lines(graph: Graph) -> Iterator[str]:
