@@ -79,16 +79,13 @@ def diagnose(
             [(name, kind.kind, kind.reason) for name, kind in held.items()],
             title=f"{len(held)} of {variables} columns are not continuous",
         )
+    source = "standard input" if str(table) == "-" else table.name
     print_table(
         ["finding", "severity", "value", "what it means"],
         [(item.name, item.severity, f"{item.value:.3g}", item.sentence) for item in findings],
-        title=f"{_called(table)}: {rows} rows, {variables} columns",
+        title=f"{source}: {rows} rows, {variables} columns",
     )
     counts = Counter(finding.severity for finding in findings)
     print_result(
         ", ".join(f"{counts[kind]} {kind}(s)" for kind in ("error", "warning", "notice")) + "."
     )
-
-
-def _called(table: Path) -> str:
-    return "standard input" if str(table) == "-" else table.name

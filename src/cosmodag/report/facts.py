@@ -28,6 +28,7 @@ _MOST_RECORDS = 300
 # Response curves: points of each, arcs that have one, rows drawn for the range of causes, and the
 # share of these left out at either end.
 _POINTS, _MOST_CURVES, _DRAWN, _TAIL = 33, 240, 1_000, 0.02
+_SCORES = ("auc", "nhd", "tpr", "fdr")  # of a graph whose truth is known
 _SERIES = {
     "loss": "Objective",
     "temperature": "Temperature",
@@ -97,7 +98,7 @@ def page_data(
         "signed": not hasattr(model, "response") or bool((model.edges_.data < 0).any()),
         "arcs": arcs,
         "bases": bases,
-        "summary": _summary(run),
+        "summary": [(name.upper(), f"{run[name]:.3f}") for name in _SCORES if name in run],
         "findings": findings,
         "diagnosed": evidence.findings is not None,
         "choices": choices_of(model, run),
@@ -131,13 +132,6 @@ def _arcs(
         "p_direction": evidence.direction_probabilities,
     }
     return arcs, [{"name": name, "meaning": BASES.get(name, "")} for name in order]
-
-
-def _summary(run: dict[str, Any]) -> list[tuple[str, str]]:
-    """List the scores of a graph whose truth is known."""
-    return [
-        (name.upper(), f"{run[name]:.3f}") for name in ("auc", "nhd", "tpr", "fdr") if name in run
-    ]
 
 
 def _file_name(title: str) -> str:

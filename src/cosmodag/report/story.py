@@ -39,12 +39,15 @@ def story_of(
         ``found``: one sentence; ``surest``: arcs of ``edges_``, the surest first; ``points``: pairs
         of title and text.
     """
+    verdict = evidence.answers.verdict
+    said = counted(warnings, "warning")
+    warned = f"The diagnosis below has {said}: read it before you use the graph."
     points = [
         ("What the directions rest on", _bases(model)),
         ("What was assumed", _assumed(model)),
         ("Hidden causes", _hidden(evidence)),
-        ("Do tests contradict it?", _verdict(evidence)),
-        ("Warnings", _warned(warnings)),
+        ("Do tests contradict it?", verdict and verdict["sentence"]),
+        ("Warnings", warned if warnings else ""),
     ]
     return {
         "found": _found(model, rows),
@@ -116,17 +119,6 @@ def _hidden(evidence: Evidence) -> str:
     also = f", and {counted(both, 'pair')} {_is(both)} joined by a hidden cause" if both else ""
     view = "choose “hidden causes allowed” above the graph."
     return f"{_HIDDEN} If they are allowed for, {shown}{also}: {view}"
-
-
-def _verdict(evidence: Evidence) -> str:
-    return "" if evidence.answers.verdict is None else str(evidence.answers.verdict["sentence"])
-
-
-def _warned(warnings: int) -> str:
-    if not warnings:
-        return ""
-    said = counted(warnings, "warning")
-    return f"The diagnosis below has {said}: read it before you use the graph."
 
 
 def _is(number: int) -> str:
