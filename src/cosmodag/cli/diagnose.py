@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cosmodag.cli.options import common
-from cosmodag.cli.options.kinds import AskedKinds
+from cosmodag.cli.options.inputs import AskedKinds
 from cosmodag.cli.terminal.output import print_json, print_result, print_table
 
 __all__ = ["diagnose"]

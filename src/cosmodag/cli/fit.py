@@ -10,8 +10,7 @@ import typer
 from cosmodag.cli.fits import steps
 from cosmodag.cli.fits.results import check_names_for, output_folder, write_results
 from cosmodag.cli.options import common
-from cosmodag.cli.options.kinds import AskedKinds
-from cosmodag.cli.options.knowledge import input_facts, read_rows
+from cosmodag.cli.options.inputs import AskedKinds, input_facts, read_rows
 from cosmodag.cli.options.learners import Method, make_learner, read_settings
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result

@@ -7,8 +7,7 @@ from typing import Any
 from cosmodag.cli.fits.results import output_folder
 from cosmodag.cli.fits.steps import fitted
 from cosmodag.cli.options import common
-from cosmodag.cli.options.kinds import AskedKinds
-from cosmodag.cli.options.knowledge import read_data
+from cosmodag.cli.options.inputs import AskedKinds, read_data
 from cosmodag.cli.options.learners import Method, make_learner
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, say

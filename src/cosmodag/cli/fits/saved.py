@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosmodag.cli.options.knowledge import read_data
+from cosmodag.cli.options.inputs import read_data
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
