@@ -148,9 +148,9 @@ def _describe_usage(error: Exception) -> str:
     """One line for a usage error, with the help page to consult."""
     message = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
     context = getattr(error, "ctx", None)
-    synonym = _SYNONYMS.get(str(getattr(error, "option_name", "")))
-    if synonym is not None:
-        message = f"No such option: {getattr(error, 'option_name', '')}: use {synonym}"
+    option = str(getattr(error, "option_name", ""))
+    if option in _SYNONYMS:
+        message = f"No such option: {option}: use {_SYNONYMS[option]}"
     page = f"{context.command_path} --help" if context is not None else "cosmodag --help"
     return f"{message.rstrip('.')} (see '{page}')."
 

@@ -75,9 +75,7 @@ class PartialAncestralGraph:
 
         Symbols are ``→``, ``∘→``, ``↔``, ``∘–∘``, and for selected rows ``—`` and ``—∘``.
         """
-        return [
-            (self.names[u], _SYMBOLS[self._ends(u, v)][0], self.names[v]) for u, v in self._pairs()
-        ]
+        return self._written(0)
 
     def number_of(self, symbol: str) -> int:
         """Count the edges with a symbol of :meth:`edges`."""
@@ -90,10 +88,7 @@ class PartialAncestralGraph:
 
     def text(self) -> str:
         """Write the graph as Tetrad's graph text: ``a o-> b``, one edge per line."""
-        edges = (
-            (self.names[u], _SYMBOLS[self._ends(u, v)][1], self.names[v]) for u, v in self._pairs()
-        )
-        return tetrad_text(self.names, edges)
+        return tetrad_text(self.names, self._written(1))
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """Convert to networkx: one arc per edge, in the order of :meth:`edges`.
@@ -131,6 +126,10 @@ class PartialAncestralGraph:
         most_first = sorted(counts, key=lambda one: -one[0])
         counted = ", ".join(f"{count} {symbol}" for count, symbol in most_first if count)
         return f"<PartialAncestralGraph of {len(self.names)} variables: {counted or 'no edges'}>"
+
+    def _written(self, spelling: int) -> list[tuple[Any, str, Any]]:
+        symbols = ((u, _SYMBOLS[self._ends(u, v)][spelling], v) for u, v in self._pairs())
+        return [(self.names[u], symbol, self.names[v]) for u, symbol, v in symbols]
 
     def _pairs(self) -> list[tuple[int, int]]:
         """Edges as pairs, each in the direction in which its symbol is written."""
