@@ -1,4 +1,4 @@
-"""Orders of variables that agree with what must come before what."""
+"""Orders of variables that satisfy given precedences."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ __all__ = ["respecting"]
 def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np.int64]:
     """Nearest order to a given one in which u comes before v wherever ``before[u, v]``.
 
-    Of the variables free to come next, the one that comes first in the given order does.
+    Of the variables that may come next, the first in the given order is taken.
 
     Examples
     --------

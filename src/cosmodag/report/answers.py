@@ -98,7 +98,7 @@ class Answers:
 def _or_none(
     answer: "Callable[[FittedGraph], dict[str, Any] | None]", model: "FittedGraph"
 ) -> dict[str, Any] | None:
-    """Leave out an answer that this model has not: too few rows, everything set, no linear form."""
+    """Leave out an answer that this model cannot give: too few rows, all set, no linear form."""
     try:
         return answer(model)
     except CosmodagError:

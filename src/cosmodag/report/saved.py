@@ -139,7 +139,7 @@ def run_facts(evidence: Evidence) -> dict[str, Any]:
 
 
 def saved_answers(folder: Path, model: "StructureLearner") -> Answers:
-    """Read the answers of a saved fit; those that need no data for a model that was saved alone."""
+    """Read the answers of a saved fit; for a model saved alone, compute those that need no data."""
     home, _ = _folder_and_model(folder)
     return Answers.of(model) if home is None else _answers(home / ANSWERS, model)
 

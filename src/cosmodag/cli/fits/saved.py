@@ -46,7 +46,7 @@ def is_table_of_fit(folder: Path, table: Path) -> bool:
 
 
 def _run(folder: Path) -> dict[str, Any]:
-    """Read ``run.json``; nothing where it is absent or damaged, since it only adds to the model."""
+    """Read ``run.json``; return an empty dict where it is absent or damaged."""
     from cosmodag.io.files import read_text
     from cosmodag.report.saved import RUN
 

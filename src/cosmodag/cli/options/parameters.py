@@ -113,7 +113,7 @@ def _lineage(module: str, name: str) -> Iterator[ast.ClassDef]:
 
 
 def _own_fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    """Yield names and defaults; that of a field made by `choice` or `count` comes first in it."""
+    """Yield names and defaults; of `choice` and `count` the default is the first argument."""
     for name, annotation, value in _declared(node):
         if "ClassVar" not in annotation and not name.startswith("_"):
             default = value.args[0] if isinstance(value, ast.Call) else value

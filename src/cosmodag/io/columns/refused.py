@@ -53,7 +53,7 @@ class BadColumn:
 
     ``example`` is a value that is not a number, or None for a column without any value; ``kind`` is
     "date", "identifier" (text that differs in most rows), "number" (numbers written as text),
-    "text" (a value among numbers that is none, or of no known type) or "empty".
+    "text" (a value that is not a number among numbers, or of no known type) or "empty".
     """
 
     name: str

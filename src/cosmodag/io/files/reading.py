@@ -133,7 +133,7 @@ class _Unpacked(gzip.GzipFile):
 
 
 def not_utf_8(path: str | os.PathLike[str], source: str, error: UnicodeDecodeError) -> DataError:
-    """Error for a file that is not UTF-8; it names the type that the first bytes indicate."""
+    """Make the error for a file that is not UTF-8; name the type that its first bytes show."""
     known = other_format(path)
     if known is not None:
         return DataError(f"{source} is {known[1]}: {known[2]}.")
@@ -144,7 +144,7 @@ def not_utf_8(path: str | os.PathLike[str], source: str, error: UnicodeDecodeErr
 
 
 def other_format(path: str | os.PathLike[str]) -> tuple[str, str, str] | None:
-    """Extension, type and remedy for a file whose first bytes are not those of a text."""
+    """Return extension, type and remedy for a file whose first bytes are not those of text."""
     if Path(path).suffix.lower() == ".gz":
         return None
     with open(path, "rb") as handle:

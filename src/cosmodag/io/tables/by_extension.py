@@ -1,4 +1,4 @@
-"""The columns of a file as a data frame, read by its extension, whatever they hold."""
+"""Data frames from files by extension; columns may hold anything."""
 
 import warnings
 from collections.abc import Callable

@@ -62,7 +62,7 @@ def find_separator(records: Sequence[str], spaces: bool = False) -> str:
 
 
 def _is_spaced(records: Sequence[str]) -> bool:
-    """Whether spaces split the records into as many fields, and the last into numbers."""
+    """Whether spaces split records into equal numbers of fields, and the last into numbers."""
     split = [fields(record, WHITESPACE) for record in records]
     return (
         len({len(each) for each in split}) == 1

@@ -113,7 +113,7 @@ class _Reader:
         return self.tokens[self.position - 1]
 
     def _skip(self, *marks: str) -> bool:
-        """Whether one of some marks is next; if so, go on to what follows it."""
+        """Return whether one of these marks is next; if so, move past it."""
         is_next = self.now.kind == "mark" and self.now.value in marks
         self.position += is_next
         return is_next
