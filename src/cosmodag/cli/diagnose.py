@@ -44,7 +44,7 @@ def diagnose(
     from cosmodag.data.kinds import with_kinds
     from cosmodag.io import read_graph, read_table
 
-    asked = AskedKinds.of(kinds, categorical, ordinal, count)
+    asked = AskedKinds(kinds, categorical=categorical, ordinal=ordinal, count=count)
     data = read_table(
         table,
         header=header,

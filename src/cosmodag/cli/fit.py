@@ -85,18 +85,15 @@ def fit(
     from cosmodag.data.knowledge import as_knowledge
     from cosmodag.data.time.window import lagged_names
 
-    known, asked = as_knowledge(knowledge), AskedKinds.of(kinds, categorical, ordinal, count)
+    known = as_knowledge(knowledge)
+    asked = AskedKinds(kinds, categorical=categorical, ordinal=ordinal, count=count)
     noted: list[str] = []
     with noted_warnings(noted, quiet):
         keeps = missing == "impute" or (lags and missing == "drop")
         gaps = "keep" if keeps else missing
-        reading: dict[str, Any] = {
-            "header": header,
-            "missing": gaps,
-            "columns": columns,
-            "drop": drop,
-        }
-        reading |= {"decimal": decimal, "transpose": transpose, "declared": asked.declared}
+        reading: dict[str, Any] = {"header": header, "missing": gaps, "columns": columns}
+        reading |= {"drop": drop, "decimal": decimal, "transpose": transpose}
+        reading["declared"] = asked.declared
         labels = {"interventions": interventions, "regimes": regimes}
         data, fit_arguments = read_rows(table, labels | {"time": time, "series": series}, **reading)
     if regimes is not None:

@@ -50,7 +50,7 @@ def pag(
 
     gaps = "keep" if missing == "impute" else missing
     reading: dict[str, Any] = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
-    asked = AskedKinds.of(kinds, categorical, ordinal, count)
+    asked = AskedKinds(kinds, categorical=categorical, ordinal=ordinal, count=count)
     reading |= {"decimal": decimal, "transpose": transpose, "declared": asked.declared}
     data, targets = read_data(table, interventions, **reading)
     options = {

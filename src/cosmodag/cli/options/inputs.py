@@ -1,7 +1,6 @@
 """Inputs of commands: what columns hold, and tables with the columns that describe their rows."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,28 +13,15 @@ if TYPE_CHECKING:
 __all__ = ["AskedKinds", "input_facts", "read_data", "read_rows"]
 
 
-@dataclass(frozen=True)
 class AskedKinds:
     """What the options say of columns: the content of ``--kinds``, and names by kind.
 
     Names are as the options give them, separated by commas.
     """
 
-    of_file: dict[str, Any]
-    of_options: dict[str, list[str]]
-
-    @classmethod
-    def of(
-        cls,
-        kinds: Path | None,
-        categorical: list[str] | None,
-        ordinal: list[str] | None,
-        count: list[str] | None,
-    ) -> "AskedKinds":
-        """Read the file, and keep what the other options say."""
-        options = {"categorical": categorical, "ordinal": ordinal, "count": count}
-        given = {kind: names for kind, names in options.items() if names}
-        return cls({} if kinds is None else _read_kinds(kinds), given)
+    def __init__(self, kinds: Path | None, **options: list[str] | None) -> None:
+        self.of_file = {} if kinds is None else _read_kinds(kinds)
+        self.of_options = {kind: names for kind, names in options.items() if names}
 
     @property
     def declared(self) -> Collection[str]:

@@ -57,7 +57,10 @@ def encode(
         fault = fault_of_labels(name, counts, is_text=order is None)
         if fault is not None:
             return fault
-    levels = _ordered(counts) if order is None else _seen(order, counts)
+    if order is None:
+        levels = _ordered(counts)
+    else:
+        levels = tuple(label for label in map(label_of, order) if label in counts)
     kind = kind_of_levels(len(levels), is_ordered)
     count = f"{len(levels)} level{'' if len(levels) == 1 else 's'}"
     return encode_as(name, values, ColumnKind(kind, levels, f"{what}, {count}"))
@@ -122,9 +125,3 @@ def _ordered(counts: Counter[Any]) -> tuple[Any, ...]:
         return tuple(sorted(counts))
     except TypeError:
         return tuple(sorted(counts, key=str))
-
-
-def _seen(order: Sequence[Any], counts: Counter[Any]) -> tuple[Any, ...]:
-    """Labels of an order that occur in a column."""
-    labels = (label_of(label) for label in order)
-    return tuple(label for label in labels if label in counts)
