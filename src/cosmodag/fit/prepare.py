@@ -65,6 +65,21 @@ class Prepared:
     draw: Callable[[], NDArray[np.intp]] | None = None
 
     @property
+    def columns(self) -> NDArray[Any] | None:
+        """Names of the columns; None where the table had none."""
+        return np.array(self.names, dtype=object) if self.is_named else None
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What a fitted learner shows of its table, by name."""
+        found: dict[str, Any] = {"n_features_in_": len(self.names)}
+        if self.columns is not None:
+            found["feature_names_in_"] = self.columns
+        if self.missing_report is not None:
+            found["missing_report_"] = self.missing_report
+        return found
+
+    @property
     def row_counts(self) -> NDArray[np.float32] | None:
         """(n, 1): number of times each row is in the resample; None for once each."""
         if self.draw is None:

@@ -190,12 +190,14 @@ def _candidates(
         if not _has_scale(search):
             cosmo.set_params(**_WITHOUT_SCALE, refine=None)
     given = prepare(learners[0], table, targets)  # the same for all
-    fit_prepared([FitTask(cosmo, given) for cosmo in learners], examine=_has_scale(search))
+    tasks = [FitTask(cosmo, given) for cosmo in learners]
+    results = fit_prepared(tasks, examine=_has_scale(search))
+    fitted = [cosmo.take(result) for cosmo, result in zip(learners, results, strict=True)]
     found: list[StructureLearner] = [
         cosmo
         if _has_scale(search)
         else OrderSearch(**common).fit_from(table, cosmo.causal_order_, interventions=targets)
-        for cosmo in learners
+        for cosmo in fitted
     ]
     return {"OrderSearch": search, **dict(zip(names, found, strict=True))}
 

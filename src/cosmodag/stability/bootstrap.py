@@ -213,8 +213,7 @@ def _fitted(
         whole.set_params(random_state=seed)
     if max_time is not None and "max_time" in parameters:
         whole.set_params(max_time=max_time)
-    fit_prepared([FitTask(whole, given)])
-    return whole
+    return whole.take(*fit_prepared([FitTask(whole, given)]))
 
 
 def _on_cluster(
