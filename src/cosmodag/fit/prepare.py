@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cosmodag.data.diagnose import Finding
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["Prepared", "prepare", "prepare_table"]
+__all__ = ["Prepared", "check_memory", "prepare", "prepare_table"]
 
 # Bytes that every machine has: below, the check of memory is omitted.
 _NO_MATTER = 2**27
@@ -146,7 +146,7 @@ def prepare(
         ),
     ]
     warn_about(findings, stacklevel=4)
-    _check_memory(learner, *table.X.shape)
+    check_memory(learner, *table.X.shape)
     prepared = prepare_table(learner, table, whole.targets, whole.absent, window, grouped)
     return replace(prepared, is_named=is_named, findings=findings, missing_report=whole.report)
 
@@ -243,7 +243,7 @@ def prepare_table(
     )
 
 
-def _check_memory(learner: "StructureLearner", n: int, d: int) -> None:
+def check_memory(learner: "StructureLearner", n: int, d: int) -> None:
     """Refuse a table whose fit would need too much memory; training is checked separately.
 
     Copies of the table and d × d arrays in double precision are counted.
