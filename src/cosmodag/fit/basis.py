@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.graph.equivalence import compelled, separated
+from cosmodag.graph.equivalence import compelled, essential_graph, separated
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
@@ -26,6 +26,7 @@ __all__ = [
     "are_in",
     "arrow_basis",
     "basis_of_fit",
+    "class_of_fit",
     "known_directions",
     "mask_of",
 ]
@@ -89,6 +90,15 @@ def basis_of_fit(dag: "FittedDAG") -> list[str]:
         by_found,
         None if dag.window is None else dag.window.past[edges.row],
     )
+
+
+def class_of_fit(dag: "FittedDAG") -> Any:
+    """Equivalence class of a fit as a (d, d) matrix, sparse if its ``adjacency`` is."""
+    by_knowledge, by_interventions = known_directions(dag)
+    fixed = by_knowledge | by_interventions
+    known = mask_of(dag.edges.row[fixed], dag.edges.col[fixed], dag.d)
+    found: Any = essential_graph(dag.arcs, known if fixed.any() else None)
+    return found if sparse.issparse(dag.adjacency) else found.toarray()
 
 
 def known_directions(dag: "FittedDAG") -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

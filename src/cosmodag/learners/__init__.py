@@ -7,6 +7,7 @@ from cosmodag.learners.registry import LEARNERS
 
 if TYPE_CHECKING:
     from cosmodag.fit.files.saved import load
+    from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.refining import refine
     from cosmodag.learners.base import StructureLearner
     from cosmodag.learners.baselines import (
@@ -40,6 +41,7 @@ __all__ = [
     "DagmaMLP",
     "EmptyGraph",
     "EqualVariance",
+    "FittedDAG",
     "NoCurl",
     "NoCurlU",
     "Notears",
@@ -61,6 +63,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "FittedDAG": "fit.fitted_dag",
     "StructureLearner": "learners.base",
     "load": "fit.files.saved",
     "refine": "fit.refining",

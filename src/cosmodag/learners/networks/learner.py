@@ -13,8 +13,8 @@ from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.settle import aligned, chosen_arcs, isolated, unrefined_graph
 from cosmodag.fit.view.attributes import OfDAG
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
-from cosmodag.learners.networks.equations import ARRAYS, NetworkEquations
-from cosmodag.learners.networks.mixed_equations import MixedNetworkEquations
+from cosmodag.learners.networks.equations import NetworkEquations
+from cosmodag.learners.networks.mixed_equations import MixedNetworkEquations, networks_from
 from cosmodag.learners.networks.refining import refined_networks
 from cosmodag.learners.parameters import choice
 from cosmodag.learners.trained.base import TrainedLearner
@@ -114,10 +114,7 @@ class NetworkLearner(TrainedLearner):
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> NetworkEquations:
         """Rebuild the networks of a saved fit."""
-        parts = {name: arrays[f"{name}_"] for name in ARRAYS}
-        found = NetworkEquations(**parts, hidden=tuple(self.hidden), activation=self.activation)
-        is_mixed = "network_numbers" in arrays
-        return MixedNetworkEquations.from_arrays(found, arrays) if is_mixed else found
+        return networks_from(arrays, tuple(self.hidden), self.activation)
 
     def _attributes_of(self, dag: FittedDAG, data: NDArray[np.float32]) -> dict[str, Any]:
         """Values that other parents have in :meth:`response`: means, or frequent levels."""
