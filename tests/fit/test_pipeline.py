@@ -29,7 +29,8 @@ class Stopped(Watch):
 
 
 def tasks_of(model) -> list[FitTask]:
-    return [FitTask(copy(model), prepare(model, table)) for table in TABLES]
+    given = [prepare(model, table) for table in TABLES]
+    return [FitTask(copy(model), one) for one in given]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -51,12 +51,12 @@ one arc, log n, so that with fewer than 150 rows hardly any shape is firm."""
 
 BASES = {
     TIME: "the cause comes before the effect in time",
-    KNOWLEDGE: "you said so: the reverse was excluded beforehand, directly or by what follows",
-    INTERVENTIONS: "interventions tell it from the reverse, directly or by what follows",
+    KNOWLEDGE: "knowledge excludes the reverse, directly or by what follows from it",
+    INTERVENTIONS: "interventions exclude the reverse, directly or by what follows from them",
     FOUND: "a regime changed one end and not the other; that it did was found in the data",
     SHAPE: "fixed by the shape of this graph: it is as sure as the arcs around it",
     WEAK: "the shape of this graph fixes it, but graphs without this arrow score nearly as well",
-    "non-Gaussianity": "the shape of the noise tells it from the reverse",
+    "non-Gaussianity": "the shape of the noise distinguishes it from the reverse",
     CURVES: "curves with independent noise fit in this direction only",
     "equal variances": "only the assumption of equal noise variances decides it; units matter",
     SCALE: "it follows the units of the columns, which may be an accident",

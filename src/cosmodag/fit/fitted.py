@@ -223,7 +223,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         """Partial ancestral graph: what the data shows where causes may be hidden.
 
         Its edges are ``→`` (a cause), ``↔`` (a hidden common cause), ``∘→`` (one of both) and
-        ``∘–∘`` (open). Computed when first asked for, from the graph and the training data; see
+        ``∘–∘`` (open). Computed on first use, from the graph and the training data; see
         ``docs/hidden_causes.md``.
         """
         refuse_lags(self, "pag_", "cpdag_ gives the class, as if nothing were hidden")

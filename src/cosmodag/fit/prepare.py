@@ -1,4 +1,4 @@
-"""The first station of a fit: check, complete, diagnose and scale a table."""
+"""The first step of a fit: check, complete, diagnose and scale a table."""
 
 import warnings
 from collections.abc import Callable
@@ -126,7 +126,7 @@ def prepare(
         is_named, findings = True, found.findings
         _refuse_imputed_targets(learner, found.table.X, found.targets)
     elif in_time is not None and in_time.is_given:
-        raise DataError("series and time are of use only with lags (--lags): set it as well.")
+        raise DataError("series and time have an effect only with lags (--lags): set it as well.")
     whole = complete(learner, values, entries, _asked_kinds(learner, window))
     table, grouped = whole.table, _grouped(whole, labels, find_targets)
     # Of a window, only the columns at time t: lagged copies repeat them.

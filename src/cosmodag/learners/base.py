@@ -1,4 +1,4 @@
-"""The base class of learners: the stations of a fit."""
+"""The base class of learners: parameters, ``fit``, and what a learner defines of a fit."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -80,7 +80,7 @@ class StructureLearner(SharedParameters):
         X : DataFrame (pandas, polars), Arrow table or (n, d) array
             One row per sample, one column per variable; finite numbers.
         y : ignored
-            Present for scikit-learn's sake.
+            Present for compatibility with scikit-learn.
         interventions : sequence, str, or (n, d) Boolean table, optional
             Which variables were set from outside, row by row: a list with an entry for each row,
             nothing (None, ``""``) for plain observations, a column's name, or several; the name

@@ -102,11 +102,13 @@ class OrderSearch(SearchedLearner):
 def _places(order: list[Any], given: Prepared) -> NDArray[np.intp]:
     """Column numbers of an order of names or numbers, each of which must be there once."""
     d = len(given.names)
-    known = {name: place for place, name in enumerate(given.names)} if given.is_named else {}
+    known: dict[Any, int] = {}
+    if given.is_named:
+        known = {name: place for place, name in enumerate(given.names)}
     known |= {place: place for place in range(d) if place not in known}
     for name in order:
         if name not in known:
-            raise DataError(f"The order names {name!r}, which is no column of the table.")
+            raise DataError(f"The order names {name!r}, which is not a column of the table.")
     places = np.array([known[name] for name in order], np.intp)
     if len(np.unique(places)) != d or len(places) != d:
         raise DataError(

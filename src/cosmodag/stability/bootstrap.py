@@ -178,9 +178,9 @@ def _decide(
     """Decide on the whole table about the noise of all resamples, and list doubts about it.
 
     A doubt is a warning of this fit, by its name, or a finding of it that the table alone did not
-    give. A learner whose noise is given has nothing to decide, but may find that the table refutes
-    it; one that assumes nothing of the noise is not fitted. One that chooses
-    its loss by the noise (`CosmoMLP`) trains all resamples by the loss of the whole table.
+    give. A learner whose noise is given has nothing to decide, but the table may contradict it. A
+    learner that assumes nothing about the noise is not fitted. One that chooses its loss by the
+    noise (`CosmoMLP`) trains all resamples by the loss of the whole table.
     """
     more: list[warnings.WarningMessage] = []
     assumes_noise = hasattr(begun, "noise") and begun.refinement_for(len(result.names)) is not None

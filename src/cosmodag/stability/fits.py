@@ -32,7 +32,7 @@ class Fit(NamedTuple):
         (d, d) bool.
     directed
         (d, d) bool: the arcs among them whose direction rests on something; the reverse of the
-        others fits as well, or only units speak against it.
+        others fits as well, or only units exclude it.
     positions
         (d,): the place of each variable in the causal order.
     """

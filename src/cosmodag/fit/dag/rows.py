@@ -98,7 +98,7 @@ def likelihoods_of(
 
     `data` is prepared like the training data. Gaussian, unless the equations have another
     likelihood, such as that of categories. Where `regimes` gives the regime of each row, targets
-    have the equations of their own.
+    have their own equations.
     """
     assert dag.noise_variances is not None
     varying = dag.has_noise

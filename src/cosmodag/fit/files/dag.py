@@ -70,7 +70,7 @@ def dag_arrays(dag: FittedDAG, *, residuals: bool) -> dict[str, NDArray[Any]]:
 def dag_facts(dag: FittedDAG) -> dict[str, Any]:
     """Facts of a DAG that are in every file."""
     noise = {"noise_": dag.noise, "noise_reason_": dag.noise_reason}
-    facts = {
+    facts: dict[str, Any] = {
         "names": None if dag.columns is None else list(dag.columns),
         "kinds": [kind.facts() for kind in dag.kinds],
         "regimes": None if dag.regimes is None else list(dag.regimes.names),

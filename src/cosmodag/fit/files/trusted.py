@@ -22,7 +22,7 @@ __all__ = ["DamagedError", "check_arrays", "check_dag", "check_facts", "check_va
 
 
 class DamagedError(ValueError):
-    """Content of a file that `save` does not write; the message says which."""
+    """Content of a file that `save` does not write; the message names it."""
 
 
 _WITH_LEARNER = {"learner": str, "parameters": dict, "fitted": dict}
@@ -31,7 +31,7 @@ _WITHOUT_LEARNER = {"fitted_dag": dict, "fitted": dict}
 
 def check_facts(facts: Any) -> None:
     """Check the facts of a saved model before any of them is used."""
-    _require(isinstance(facts, dict), "its facts are no mapping")
+    _require(isinstance(facts, dict), "its facts are not a mapping")
     try:
         json.dumps(facts, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:  # halves of characters, which no file can be written with
@@ -44,28 +44,31 @@ def check_facts(facts: Any) -> None:
         _check_own(facts["fitted_dag"])
     for names in (facts.get("names"), facts.get("regimes")):
         if names is not None:
-            _require(isinstance(names, list), "its names are no list")
-            _require(all(isinstance(name, str) for name in names), "a name is no text")
+            _require(isinstance(names, list), "its names are not a list")
+            _require(all(isinstance(name, str) for name in names), "a name is not a text")
             _require(len(set(names)) == len(names), "a name occurs twice")
     in_time = facts.get("in_time", {})
     _require(
-        isinstance(in_time, dict) and set(in_time) <= {"series", "time"}, "'in_time' is no mapping"
+        isinstance(in_time, dict) and set(in_time) <= {"series", "time"},
+        "'in_time' is not a mapping",
     )
     _require(
         all(name is None or isinstance(name, str) for name in in_time.values()),
         "the column of times or series has no name",
     )
     kinds = facts.get("kinds", [])
-    _require(isinstance(kinds, list) and all(map(_is_kind, kinds)), "a kind of column is none")
+    _require(
+        isinstance(kinds, list) and all(map(_is_kind, kinds)), "the kind of a column is unknown"
+    )
 
 
 def _check_own(facts: dict[str, Any]) -> None:
     """Check what a file without a learner holds in place of its parameters."""
     lags, known = facts.get("lags"), facts.get("knowledge")
     _require(isinstance(facts.get("learner"), str), "the name of its learner is missing")
-    _require(type(lags) is int and lags >= 0, "its lags are no number")
+    _require(type(lags) is int and lags >= 0, "its lags are not a whole number")
     _require(isinstance(facts.get("follows_units"), bool), "'follows_units' is missing")
-    _require(known is None or isinstance(known, dict), "its knowledge is no mapping")
+    _require(known is None or isinstance(known, dict), "its knowledge is not a mapping")
     equations = facts.get("equations")
     _require(isinstance(equations, dict), "its equations are missing")
     leaves = [leaf for value in _entries(equations) for leaf in _leaves(value)]
@@ -164,7 +167,7 @@ def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None
     """Check order, preparation and matrices: types, shapes and numbers."""
     order = _array(arrays, "order", "iu", 1)
     d = len(order)
-    _require(bool(np.array_equal(np.sort(order), np.arange(d))), "its order is no permutation")
+    _require(bool(np.array_equal(np.sort(order), np.arange(d))), "its order is not a permutation")
     _require(facts["names"] is None or len(facts["names"]) == d, "names and order differ in length")
     _require(len(facts.get("kinds") or range(d)) == d, "kinds and order differ in length")
     for name, kind, shape in (

@@ -1,4 +1,4 @@
-"""Choice of the loss of networks: the squared error if units tell the order, else likelihood.
+"""Choice of the loss of networks: the squared error if units reveal the order, else likelihood.
 
 The squared error finds the order from sizes of noise, so it needs one noise variance for all
 variables. The likelihood has a variance for each, and is the same in all units; networks trained by

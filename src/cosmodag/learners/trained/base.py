@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -69,6 +69,9 @@ class TrainedLearner(StructureLearner):
 
     # Values of parameters that are "auto", if they do not depend on the number of variables.
     automatic: ClassVar[dict[str, float]] = {}
+
+    # Whether the equations are linear, from the first question of a fit on.
+    _is_linear: bool | None = field(default=None, init=False)
 
     # Settings that are equal to another one if they are None or absent.
     _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
@@ -228,7 +231,14 @@ class TrainedLearner(StructureLearner):
         """Whether the equations of variables are linear, so that regressions may replace them."""
         from cosmodag.model.mechanism import Linear
 
-        return bool(self.solver_for(2, 2).recipe.mechanism == Linear())
+        if self._is_linear is None:
+            self._is_linear = self.solver_for(2, 2).recipe.mechanism == Linear()
+        return self._is_linear
+
+    def check_settings(self) -> None:
+        """Refuse parameter values that cannot be used, in one sentence each."""
+        super().check_settings()
+        self._is_linear = None  # parameters may have changed
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit; a linear mechanism has the weights alone."""
