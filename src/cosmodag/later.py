@@ -60,12 +60,7 @@ else:
 def names_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Make the ``__getattr__`` of a package whose names are imported when first used.
 
-    Parameters
-    ----------
-    package : str
-        Its name.
-    homes : mapping
-        The module below ``cosmodag`` of each name; a module is its own.
+    `homes` gives the module of each name, below ``cosmodag``; a name that is a module gives itself.
     """
 
     def read(name: str) -> Any:

@@ -72,12 +72,9 @@ class Prepared:
     @property
     def attributes(self) -> dict[str, Any]:
         """What a fitted learner shows of its table, by name."""
-        found: dict[str, Any] = {"n_features_in_": len(self.names)}
-        if self.columns is not None:
-            found["feature_names_in_"] = self.columns
-        if self.missing_report is not None:
-            found["missing_report_"] = self.missing_report
-        return found
+        found = {"feature_names_in_": self.columns, "missing_report_": self.missing_report}
+        known = {name: value for name, value in found.items() if value is not None}
+        return {"n_features_in_": len(self.names), **known}
 
     @property
     def row_counts(self) -> NDArray[np.float32] | None:

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["refine_linear", "search_non_gaussian"]
 
-__getattr__ = names_from(
-    __name__,
-    {
-        "refine_linear": "refinement.refine",
-        "search_non_gaussian": "refinement.non_gaussian",
-    },
-)
+_HOMES = {"refine_linear": "refinement.refine", "search_non_gaussian": "refinement.non_gaussian"}
+
+__getattr__ = names_from(__name__, _HOMES)

@@ -22,25 +22,14 @@ __all__ = ["Fit", "fit_resamples", "take_fit"]
 
 
 class Fit(NamedTuple):
-    """What a learner found in one resample.
+    """What a learner found in one resample."""
 
-    Attributes
-    ----------
-    place
-        Which resample.
-    arcs
-        (d, d) bool.
-    directed
-        (d, d) bool: the arcs among them whose direction rests on something; the reverse of the
-        others fits as well, or only units exclude it.
-    positions
-        (d,): the place of each variable in the causal order.
-    """
-
-    place: int
-    arcs: NDArray[np.bool_]
+    place: int  # which resample
+    arcs: NDArray[np.bool_]  # (d, d)
+    # (d, d): the arcs among them whose direction rests on something; the reverse of the others fits
+    # as well, or only units exclude it.
     directed: NDArray[np.bool_]
-    positions: NDArray[np.intp]
+    positions: NDArray[np.intp]  # (d,): the place of each variable in the causal order
 
 
 def take_fit(place: int, dag: FittedDAG) -> Fit:
