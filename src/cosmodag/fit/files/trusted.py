@@ -39,7 +39,6 @@ def check_facts(facts: Any) -> None:
     expected = _WITHOUT_LEARNER if "fitted_dag" in facts else _WITH_LEARNER
     for name, kind in expected.items():
         _require(isinstance(facts.get(name), kind), f"{name!r} is missing")
-    _require("names" in facts, "'names' is missing")
     if "fitted_dag" in facts:
         _check_own(facts["fitted_dag"])
     for names in (facts.get("names"), facts.get("regimes")):
