@@ -279,9 +279,9 @@ FAULTS = (
     ),
     Fault(
         "a loaded model forgets names",
-        "fit/files/saved.py",
-        "if dag.columns is not None:",
-        "if False:",
+        "fit/files/dag.py",
+        "columns=None if names is None else np.array(names, dtype=object),",
+        "columns=None,",
         (
             f"{CONTRACT}::test_what_is_fitted_survives_saving",
             f"{COMBINED}::test_a_loaded_model_answers_as_the_one_that_was_saved",
