@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from cosmodag import Cosmo, CosmoMLP, OrderSearch, VarianceSort, simulate
@@ -61,15 +62,24 @@ def test_many_tables_give_what_each_gives_alone_and_change_no_learner(model, thr
         }
 
 
-def test_a_learner_takes_a_result_in_place_of_its_own_fit():
-    model = Cosmo(epochs=5, refine=None, random_state=0).fit(TABLES[0])
-    other = OrderSearch(random_state=0)
-    with Watch(1, "", show=False) as watch:
-        (outcome,) = fit_many([FitTask(other, prepare(other, TABLES[1]))], watch)
-    assert model.take(outcome.taken) is model
-    assert model.fitted_ is outcome.taken.dag
+def test_another_fit_leaves_nothing_of_the_one_before():
+    model = Cosmo(epochs=5, random_state=0).fit(pd.DataFrame(TABLES[0], columns=list("abcde")))
     assert model.refine_report_
-    assert not hasattr(model, "history_")  # that of the earlier fit
+    model.set_params(refine=None).fit(TABLES[1])
+    assert not hasattr(model, "refine_report_")
+    assert not hasattr(model, "feature_names_in_")
+
+
+class Counting(VarianceSort):
+    """A learner that keeps an attribute of its own while it learns."""
+
+    def _learn(self, given, watch):
+        self.rows_ = len(given.data)
+        return super()._learn(given, watch)
+
+
+def test_what_a_learner_sets_while_it_learns_stays():
+    assert Counting().fit(TABLES[0]).rows_ == 100
 
 
 def test_a_resample_is_settled_on_its_own_rows():

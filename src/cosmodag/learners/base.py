@@ -84,15 +84,15 @@ class StructureLearner(SharedParameters):
         interventions : sequence, str, or (n, d) Boolean table, optional
             Which variables were set from outside, row by row: a list with an entry for each row,
             nothing (None, ``""``) for plain observations, a column's name, or several; the name
-            of a column of X that holds such entries, and is then no variable; or a Boolean table.
-            They are taken to be perfect: in its rows the variable does not depend on its causes,
-            and its own equation is not learnt from them.
+            of a column of X that holds such entries, and is then not a variable; or a Boolean
+            table. They are taken to be perfect: in its rows the variable does not depend on its
+            causes, and its own equation is not learnt from them.
         series : sequence or str, optional
             With `lags`: the series of each row, as n labels or the name of a column of X, which is
-            then no variable. No lag crosses from one series into another.
+            then not a variable. No lag crosses from one series into another.
         time : sequence or str, optional
             With `lags`: the time of each row, numbers or dates, as n entries or the name of a
-            column of X, which is then no variable. Rows are sorted by it, and no lag crosses a
+            column of X, which is then not a variable. Rows are sorted by it, and no lag crosses a
             gap. By default rows are in order, without gaps.
         regimes : sequence or str, optional
             The regime of each row (a treatment, a batch, an experiment): a label for each row,
@@ -122,8 +122,7 @@ class StructureLearner(SharedParameters):
         return self.take(result)
 
     def take(self, result: FitResult) -> Self:
-        """Make a result the fit of this learner; nothing else sets fitted attributes."""
-        self.forget()
+        """Make a result the fit of this learner, which has none, or has forgotten it."""
         for name, value in result.attributes.items():
             setattr(self, name, value)
         self.stopped_, self.findings_, self.fitted_ = result.stopped, result.findings, result.dag
